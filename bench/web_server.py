@@ -6,10 +6,10 @@ import time
 
 from rejoinder.channels.base import Delivered
 from rejoinder.channels.web import Settings, open_channel
+from rejoinder.door import Room
 from rejoinder.events import Part, Route
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import MEMORY, open_store
-from rejoinder.web.door import Room
 from rejoinder.web.house import House
 from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address, bind

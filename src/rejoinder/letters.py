@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 LONGEST_REPAIRED = 1 << 20
 """JSON longer than this is not read a second time, by the slow decoder: everybody would wait for it."""
+TOO_DEEP = "it is nested too deeply"
 
 _FIRST_HALF = ("\ud800", "\udbff")
 _encode = msgspec.json.Encoder().encode
@@ -82,13 +83,17 @@ def from_json(data: str | bytes, decoder: msgspec.json.Decoder[T]) -> T:
         return decoder.decode(data)
     except msgspec.ValidationError:
         raise
-    except (msgspec.DecodeError, UnicodeError, RecursionError) as problem:
+    except RecursionError:
+        raise msgspec.DecodeError(TOO_DEEP) from None
+    except (msgspec.DecodeError, UnicodeError) as problem:
         if len(data) > LONGEST_REPAIRED:
             raise msgspec.DecodeError(str(problem)) from problem
         try:
             document: Any = json.loads(data if isinstance(data, str) else data.decode("utf-8", "replace"))
-        except (ValueError, RecursionError):
+        except ValueError:
             document = None
+        except RecursionError:
+            raise msgspec.DecodeError(TOO_DEEP) from None
         if document is None:
             raise msgspec.DecodeError(str(problem)) from problem
         return msgspec.convert(document, decoder.type, strict=decoder.strict)

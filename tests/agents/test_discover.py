@@ -10,6 +10,7 @@ from rejoinder.config.load import read
 from rejoinder.config.schema import Agent, Settings
 from rejoinder.config.show import as_toml, effective
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
 
 KINDS = agent_kinds()
 KEYS = [key for _, key in keys(KINDS)]
@@ -85,7 +86,7 @@ def test_another_kind_is_found_by_what_it_declares():
         keys=(Key("PERCH_API_KEY", "Perch", ("tit", "wren"), "https://perch.example/v1"),),
         offers=(
             Offer("a perch here", {}),
-            Offer("a perch elsewhere", {"base_url": ""}, {"base_url": "Where"}),
+            Offer("a perch elsewhere", {}, (Ask(key="base_url", question="Where"),)),
         ),
     )
     kinds = {**KINDS, "perch": theirs}

@@ -156,7 +156,13 @@ async def test_answers_that_are_none(kind: str, body: bytes, failure: str):
 
 @pytest.mark.parametrize(
     ("status", "body", "taken"),
-    [(200, b'{"taken":true}', True), (200, b'{"taken":false}', False), (200, b"ok", False), (404, b"", False)],
+    [
+        (200, b'{"taken":true}', True),
+        (200, b'{"taken":false}', False),
+        (200, b"ok", False),
+        (404, b"", False),
+        (200, b"[" * 100_000, False),
+    ],
 )
 async def test_steering(status: int, body: bytes, taken: bool):
     """TU-32: posted beside the turn; only a plain yes is a yes."""

@@ -268,6 +268,21 @@ async def test_the_models_an_endpoint_lists(agent: Any, server: ModelServer):
     assert await agent.offered() == ()
 
 
+async def test_a_list_of_models_nested_beyond_measure():
+    """IN-52: it tells nothing, and is no reason for `/model` to fail."""
+
+    async def models(_: web.Request) -> web.Response:
+        return web.Response(body=b'{"data": [], "x": ' + b"[" * 30_000 + b"]" * 30_000 + b"}")
+
+    app = web.Application()
+    app.router.add_get("/v1/models", models)
+    async with TestServer(app) as there:
+        agent = openai.open_agent("mine", openai.Settings(model="m", base_url=str(there.make_url("/v1"))))
+        assert await agent.offered() == ()
+        assert "serves m" in await agent.check()
+        await agent.close()
+
+
 async def test_what_to_keep_is_in_the_request_for_a_summary(agent: Any, server: ModelServer):
     """IN-61: `/compact <instructions>`."""
     await everything(agent, a_turn("I am Ann"))

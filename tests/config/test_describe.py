@@ -26,7 +26,10 @@ def test_the_schema_is_one():
     assert set(references) == set(SCHEMA["$defs"])
 
 
-@pytest.mark.parametrize("record", [*SECTIONS.values(), *INSTALLED.agents.values(), *INSTALLED.channels.values()])
+KINDS = [*INSTALLED.agents.values(), *INSTALLED.channels.values()]
+
+
+@pytest.mark.parametrize("record", [*SECTIONS.values(), *(kind.settings for kind in KINDS)])
 def test_every_key_has_a_sentence(record):
     """Each key says what it is for: in the schema, in the docs, for whoever completes it in an editor."""
     assert set(sentences(record)) == set(record.__struct_fields__)

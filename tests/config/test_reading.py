@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.agents.openai import Settings as OpenAISettings
+from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.channels import ReplyToModes
 from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.load import read
@@ -125,7 +126,7 @@ def test_kinds_of_others():
     class Zulip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         site: str
 
-    kinds = Kinds(INSTALLED.agents, {"zulip": Zulip})
+    kinds = Kinds(INSTALLED.agents, {"zulip": ChannelKind(settings=Zulip)})
     settings = read('[channels.zulip]\nsite = "s"\nallow = ["zulip:1"]', "x.toml", {}, kinds)
     assert settings.channels["zulip"].settings == Zulip("s")
     with pytest.raises(BadConfiguration, match='there is no such key; did you mean "site"'):
@@ -134,7 +135,8 @@ def test_kinds_of_others():
 
 def test_secrets_are_secret():
     """A key whose name says that it is a secret is one: it cannot be printed by mistake."""
-    for record in [*SECTIONS.values(), *INSTALLED.agents.values(), *INSTALLED.channels.values(), ChannelSettings]:
+    kinds = [*INSTALLED.agents.values(), *INSTALLED.channels.values()]
+    for record in [*SECTIONS.values(), *(kind.settings for kind in kinds), ChannelSettings]:
         for field in msgspec.structs.fields(record):
             if field.name.endswith(("token", "key", "password", "secret", "env", "headers")):
                 assert "Secret" in str(field.type) or field.name in ("main_key", "pass_env"), (record, field.name)

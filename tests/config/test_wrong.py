@@ -147,7 +147,8 @@ def test_any_text(text):
     assert "canary" not in read_or_refuse(text)
 
 
-RECORDS = [*SECTIONS.values(), *INSTALLED.agents.values(), *INSTALLED.channels.values(), ChannelSettings, AgentDefaults]
+KINDS = [*INSTALLED.agents.values(), *INSTALLED.channels.values()]
+RECORDS = [*SECTIONS.values(), *(kind.settings for kind in KINDS), ChannelSettings, AgentDefaults]
 FIELDS = sorted({field for record in RECORDS for field in record.__struct_fields__})
 keys = st.sampled_from([*SECTIONS, "agents", "channels", "defaults", "kind", *INSTALLED.channels, *FIELDS])
 values = st.recursive(

@@ -201,17 +201,17 @@ async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, units, drop, r
 
 
 async def test_a_mark_that_is_refused_becomes_words(tmp_path):
-    """TU-5: a group that allows no reactions shows it in words."""
+    """TU-5, DE-5: a group that allows no reactions shows it in words, with the prefix of all answers."""
     queue = QueueSettings(mode="followup", debounce_ms=0, cap=1, drop="new")
-    machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue)))
+    machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue, response_prefix="[bot]")))
     go = asyncio.Event()
     machine.channel.fails(Rejected("REACTION_INVALID"))
     async with machine.running(ScriptedAgent([go.wait, "1."], "2.")):
         for text in ("one", "two", "three"):
             await machine.chat.says(text)
-        await machine.channel.until(lambda: TOO_MANY in said(machine))
+        await machine.channel.until(lambda: f"[bot] {TOO_MANY}" in said(machine))
         go.set()
-        await machine.channel.until(lambda: "2." in said(machine))
+        await machine.channel.until(lambda: "[bot] 2." in said(machine))
 
 
 async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path, monkeypatch, units):

@@ -11,11 +11,13 @@ import aiohttp
 import pytest
 from starlette.requests import ClientDisconnect
 
+from rejoinder import door
+from rejoinder.addresses import counted
+from rejoinder.door import Door, Room, Seats
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.web import bodies, door, guard, server
-from rejoinder.web.addresses import Addresses, counted
-from rejoinder.web.door import Door, Room
+from rejoinder.web import bodies, guard, server
+from rejoinder.web.addresses import Addresses
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.login import Login
 from tests.web.running import Site, running, settings
@@ -135,7 +137,9 @@ async def test_an_answer_that_nobody_takes_is_given_up(monkeypatch: pytest.Monke
     async def nothing(*_: object) -> Any:
         await asyncio.Event().wait()
 
-    guarded = guard.Guard(app, Entrance(Login(None), Addresses()), ("localhost",), lambda _: 100, Room())
+    guarded = guard.Guard(
+        app, Entrance(Login(None), Addresses()), ("localhost",), lambda _: 100, Seats(Room(), lambda _: False)
+    )
     scope = {"type": "http", "method": "GET", "path": "/files/x", "headers": [(b"host", b"localhost")], "client": None}
     async with asyncio.timeout(PATIENCE):
         await guarded(scope, nothing, nothing)
@@ -203,7 +207,11 @@ async def test_no_room_for_a_connection_costs_one_line(caplog: pytest.LogCapture
         listening.setblocking(False)
         async with asyncio.TaskGroup() as group:
             opened = Door(
-                listening, Answering, lambda name, work: group.create_task(work), Addresses(), Room(per_address=4)
+                "The page",
+                listening,
+                Answering,
+                lambda name, work: group.create_task(work),
+                Seats(Room(per_address=4), lambda _: False),
             )
             opened.open()
             _, writer = await asyncio.open_connection(*listening.getsockname())

@@ -12,14 +12,16 @@ from typer.testing import CliRunner
 from rejoinder import plugins
 from rejoinder.agents.base import Done, TextDelta
 from rejoinder.agents.declaration import AgentKind
+from rejoinder.agents.discover import keys
 from rejoinder.app import MEMORY, Gateway
-from rejoinder.channels.declaration import ChannelKind
+from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.cli import app
 from rejoinder.cli.chat import read_settings
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
 from rejoinder.testing import FakeChannel
 from rejoinder.wiring.opening import open_channels
 
@@ -146,6 +148,73 @@ def test_a_kind_that_cannot_be_loaded_is_in_nobodys_way(monkeypatch):
     theirs = {"aaa": "their_parrot", "broken": "no_such_module"}
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.agents": theirs})
     assert list(agent_kinds()) == [name for name in plugins.names("agent") if name not in theirs] + ["aaa"]
+
+
+HARBOUR = Setup(
+    offer="Serve a ship?",
+    steps="Ask the harbour master for a berth.",
+    section={"token": "${SHIP_TOKEN}"},
+    asks=(Ask(key="mast", question="How many masts", default=3, takes="number", most=5),),
+    verified=True,
+    asks_then=(Ask(key="owners", question="Your own id", optional=True, listed=True, default="nobody"),),
+    adds={"dm": "open"},
+    advice="Mind the tide.",
+)
+Rig = defstruct("Settings", [("token", Secret), ("mast", int)], module="rigs")
+
+
+async def afloat(settings, running):
+    if settings.token.reveal() != "canary":
+        raise BadUse("the harbour master does not know it")
+    return f"{settings.mast} masts, and {running or 'nobody'} aboard"
+
+
+@pytest.fixture
+def harbour(monkeypatch, tmp_path):
+    module = ModuleType("their_harbour")
+    vars(module)["CHANNEL"] = ChannelKind(settings=Rig, open=Ship, setup=HARBOUR, check=afloat)
+    monkeypatch.setitem(sys.modules, "their_harbour", module)
+    theirs = {"ship": "their_harbour", "wreck": "no_such_module"}
+    monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.channels": theirs})
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    for _, key in keys(agent_kinds()):
+        monkeypatch.delenv(key.variable, raising=False)
+
+
+def test_init_asks_what_they_declare(harbour, tmp_path):
+    """CH-1: the offer, the steps, the questions, the token that is verified, what is written besides, and advice."""
+    said = ["", "n", "y", "6", "2", "wrong", "n", "canary", "ann", "n"]
+    asked = CliRunner().invoke(app, ["init"], input="".join(f"{each}\n" for each in said))
+    assert asked.exit_code == 0, asked.output
+    assert "Serve a ship? [y/N]: y\nAsk the harbour master for a berth.\n  How many masts [3]:" in asked.output
+    assert "It is a number from 0 to 5." in asked.output
+    assert "That does not work: the harbour master does not know it" in asked.output
+    assert "2 masts, and nobody aboard\n  Your own id [nobody]: ann\nMind the tide.\n" in asked.output
+    written = (tmp_path / "rejoinder.toml").read_text()
+    assert written.endswith('[channels.ship]\ntoken = "${SHIP_TOKEN}"\nmast = 2\nowners = ["ann"]\ndm = "open"\n'), (
+        written
+    )
+
+
+def test_doctor_says_what_they_find(harbour, tmp_path):
+    """CH-1: the check that a channel declares is the one that is made."""
+    path = tmp_path / "rejoinder.toml"
+    path.write_text('[agents.guide]\nkind = "tour"\n[channels.ship]\ntoken = "canary"\nmast = 1\n')
+    report = CliRunner().invoke(app, ["doctor", "--json", "-c", str(path)])
+    found = {each["what"]: each["found"] for each in json.loads(report.stdout)["checks"]}
+    assert found["channels.ship"] == "1 masts, and nobody aboard"
+
+
+def test_of_what_there_is_one_there_are_not_two(harbour, monkeypatch, tmp_path):
+    """CH-1: a channel declares that there is one of it, and why."""
+    kind = ChannelKind(settings=Rig, open=Ship, only_one="there is one sea")
+    monkeypatch.setattr(sys.modules["their_harbour"], "CHANNEL", kind)
+    section = '[channels.{}]\nkind = "ship"\ntoken = "canary"\nmast = 1\n'
+    path = tmp_path / "rejoinder.toml"
+    path.write_text('[agents.guide]\nkind = "tour"\n' + section.format("a") + section.format("b"))
+    with pytest.raises(BadConfiguration, match=r"there is one sea, and it is \[channels.a\]; keep one of the two"):
+        load(str(path), {})
 
 
 def test_whoever_is_not_named_is_not_imported(tmp_path, monkeypatch):

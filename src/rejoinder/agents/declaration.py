@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent
 from rejoinder.agents.settings import AgentSettings
+from rejoinder.setup import Ask
 
 
 class Program(Struct, frozen=True):
@@ -45,8 +46,8 @@ class Offer(Struct, frozen=True):
     title: str
     section: Mapping[str, Any]
     """Without its `kind`, which is that of the declaration."""
-    asks: Mapping[str, str] = {}
-    """Fields of the section whose values only a person knows, and the question for each."""
+    asks: tuple[Ask, ...] = ()
+    """The keys whose values only a person knows."""
 
 
 class AgentKind(Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from rejoinder.agents.declaration import AgentKind, Key, Offer, Program
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
 
 TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml."
 
@@ -124,5 +125,6 @@ def _offer_of_program(kind: str, program: Program, environment: Mapping[str, str
 
 def _offer_of_key(kind: str, key: Key, state: str) -> Offer:
     model = key.models[0]
-    section = {"kind": kind, "base_url": key.base_url, "model": model, "api_key": f"${{{key.variable}}}"}
-    return Offer(f"{model} of {key.title} ({key.variable} {state})", section, {"model": "Its model"})
+    section = {"kind": kind, "base_url": key.base_url, "api_key": f"${{{key.variable}}}"}
+    asks = (Ask(key="model", question="Its model", default=model),)
+    return Offer(f"{model} of {key.title} ({key.variable} {state})", section, asks)

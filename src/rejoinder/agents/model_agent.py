@@ -36,6 +36,7 @@ from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
+from rejoinder.letters import from_json
 from rejoinder.secret import Secret
 
 LAST_BYTES = 0.05
@@ -81,6 +82,9 @@ class _Models(Struct, frozen=True):
     """What both APIs answer when asked for their models."""
 
     data: list[_Listed]
+
+
+_MODELS = msgspec.json.Decoder(_Models)
 
 
 class ModelAgent:
@@ -178,7 +182,7 @@ class ModelAgent:
             raise endpoint.refusal(status, said, {})
         model = self._known_as(None)
         with suppress(msgspec.MsgspecError):
-            known = {each.id for each in msgspec.json.decode(said, type=_Models).data}
+            known = {each.id for each in from_json(said, _MODELS).data}
             if model not in known:
                 return f"the endpoint takes the key; {model} is not among the {len(known)} models it lists"
         return f"the endpoint takes the key and serves {model}"
@@ -191,7 +195,7 @@ class ModelAgent:
         with suppress(RunFailed, msgspec.MsgspecError):
             status, said = await self._ways.own.endpoint.look(self._models_path, LIST_SECONDS)
             if 200 <= status < 300:
-                self._listed = tuple([each.id for each in msgspec.json.decode(said, type=_Models).data])
+                self._listed = tuple([each.id for each in from_json(said, _MODELS).data])
         self._listed_until = monotonic() + (LISTED_FOR if self._listed else UNLISTED_FOR)
         return self._listed
 

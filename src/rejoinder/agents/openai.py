@@ -8,6 +8,7 @@ from rejoinder.agents.declaration import AgentKind, Key, Offer
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.keys import Text, Url
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
 
 if TYPE_CHECKING:
     from rejoinder.agents.chat_completions import ChatAgent
@@ -47,8 +48,11 @@ AGENT = AgentKind(
     offers=(
         Offer(
             "an endpoint of your own that speaks chat completions: Ollama, vLLM ...",
-            {"base_url": "http://127.0.0.1:11434/v1", "model": ""},
-            {"base_url": "Its address", "model": "Its model"},
+            {},
+            (
+                Ask(key="base_url", question="Its address", default="http://127.0.0.1:11434/v1", takes="address"),
+                Ask(key="model", question="Its model"),
+            ),
         ),
     ),
 )

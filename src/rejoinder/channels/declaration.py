@@ -4,8 +4,8 @@ A channel is a module with `CHANNEL = ChannelKind(...)`. Reading a declaration l
 docs and the notice to the agent use it without connecting anything, so `open` imports what it needs when it is called.
 """
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from rejoinder.channels.base import Channel, Limits
 from rejoinder.events import Ability
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
+from rejoinder.setup import Ask
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]
 """What is known of a message whose send was interrupted (DU-3): the platform takes each key once, takes it once for a
@@ -28,6 +29,27 @@ class Pace(Struct, frozen=True):
     account: tuple[int, float] | None = None
     typing: float | None = None
     """Seconds after which the typing sign must be renewed, if it expires before the configured period (TU-24)."""
+
+
+class Setup(Struct, frozen=True, kw_only=True):
+    """What `rejoinder init` asks to write the section of a channel."""
+
+    offer: str
+    """The question whether to serve it at all."""
+    offered: bool = False
+    """The answer if a person just presses Enter."""
+    steps: str = ""
+    """What to do on the platform first."""
+    section: Mapping[str, Any] = {}
+    """What is written without a question. A `${VARIABLE}` that is not set is asked for, to verify it."""
+    asks: tuple[Ask, ...] = ()
+    verified: bool = False
+    """Whether the section is tried as `rejoinder doctor` does, before the rest is asked."""
+    asks_then: tuple[Ask, ...] = ()
+    adds: Mapping[str, Any] = {}
+    """What is written besides, in the end."""
+    advice: str = ""
+    """What the person should know of it."""
 
 
 class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,5 +70,12 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     reactions: ReactionNames = ANY_EMOJI
     pace: Pace = Pace()
     delivery: DeliveryClass = "blind"
-    served: bool = True
-    """Whether `rejoinder run` opens it by itself; the page is opened with its server, the terminal by its command."""
+    opened_by: Literal["run", "page", "command"] = "run"
+    """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
+    only_one: str = ""
+    """Why a configuration has at most one of it, if that is so: "there is one page"."""
+    setup: Setup | None = None
+    """The questions of `rejoinder init`; None: it does not offer this channel."""
+    check: Callable[[Any, str | None], Awaitable[str]] | None = None
+    """What `rejoinder doctor` finds, given the settings and the gateway that runs already, if one does. None: the
+    channel is opened and asked, if it `CanCheck`."""

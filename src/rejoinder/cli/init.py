@@ -19,18 +19,11 @@ from rejoinder.cli.options import File
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
-    from rejoinder.agents.declaration import Offer
+    from rejoinder.channels.declaration import Setup
     from rejoinder.cli.addresses import Found
+    from rejoinder.setup import Ask
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-TELEGRAM = "https://api.telegram.org"
-ADDRESSES = ("base_url",)
-QUESTIONS = {"base_url": "  Its address", "model": "  Its model", "api_root": "  Bot API (Enter: Telegram's own)"}
-LARGEST_ID = 2**52 - 1  # as Telegram promises
-ON_UNKNOWN = """\
-  When the connection breaks while a message is sent, Telegram cannot be asked whether it arrived. `on_unknown` says
-  what happens then: "hold" never sends it twice, you and the person are told, and /resend repeats it; "resend" repeats
-  it at once: nothing is lost, now and then it is there twice. It is "hold" unless you change it in the file."""
 
 
 def make_configuration(
@@ -48,10 +41,9 @@ def make_configuration(
     must_be_writable(target.absolute().parent, "go to another folder, or name a file elsewhere with -c")
     given: dict[str, str] = {}
     sections = {"agents.helper": _agent(given)}
-    if typer.confirm("Serve the chat page?", default=True):
-        sections["channels.web"] = {"port": _number("  port", 8765, 0, 65535)}
-    if typer.confirm("Serve a Telegram bot?", default=False):
-        sections["channels.telegram"] = _telegram(given)
+    for kind, setup in _setups():
+        if typer.confirm(setup.offer, default=setup.offered):
+            sections[f"channels.{kind}"] = _channel(f"channels.{kind}", setup, given)
     try:
         target.write_text(_written(sections), "utf-8")
     except OSError as problem:
@@ -75,9 +67,71 @@ def _agent(given: dict[str, str]) -> dict[str, Any]:
         print("Who answers?")
         for number, offer in enumerate(offers, 1):
             print(f"  {number}  {offer.title}")
-        section, found = _asked(offers[_number("Number", 1, 1, len(offers)) - 1])
+        offer = offers[_number("Number", 1, 1, len(offers)) - 1]
+        section = dict(offer.section)
+        found = _answers("agents.helper", section, offer.asks)
         if found == "kept" or (found == "answers" and _is_fine("agents.helper", section, given)):
             return section
+
+
+def _setups() -> list[tuple[str, "Setup"]]:
+    """What each channel declares for this, those that are served by default first."""
+    from rejoinder.config.kinds import channel_kinds
+
+    setups = [(name, kind.setup) for name, kind in channel_kinds().items() if kind.setup is not None]
+    return sorted(setups, key=lambda each: not each[1].offered)
+
+
+def _channel(name: str, setup: "Setup", given: dict[str, str]) -> dict[str, Any]:
+    if setup.steps:
+        print(setup.steps)
+    section = dict(setup.section)
+    found = _answered(name, section, setup.asks)
+    while setup.verified and found == "answers" and not _is_fine(name, section, given):
+        if not VARIABLE.search(_written({name: section})):
+            found = _answered(name, section, setup.asks)
+    _answered(name, section, setup.asks_then)
+    if setup.advice:
+        print(setup.advice)
+    return {**section, **setup.adds}
+
+
+def _answered(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Found":
+    """As `_answers`, from the first question again where an address is dropped."""
+    while (found := _answers(name, section, asks)) == "dropped":
+        pass
+    return found
+
+
+def _answers(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Found":
+    """Puts the answers into the section, and says what was found at the addresses: once one is dropped, no more is
+    asked."""
+    found: Found = "answers"
+    for ask in asks:
+        answer: str | int
+        match ask.takes:
+            case "address":
+                answer, found = _address(name, section, ask)
+            case "number":
+                answer = _number(f"  {ask.question}", int(ask.default or 0), ask.least, ask.most)
+            case "text":
+                answer = typer.prompt(f"  {ask.question}", default=ask.default or None)
+        if found == "dropped":
+            return found
+        section.pop(ask.key, None)
+        if not ask.optional or answer != ask.default:
+            section[ask.key] = [str(answer)] if ask.listed else answer
+    return found
+
+
+def _address(name: str, section: Mapping[str, Any], ask: "Ask") -> "tuple[str, Found]":
+    """An address, and who is there."""
+    from rejoinder.cli.addresses import ask_address
+
+    def misspelled(said: str) -> str | None:
+        return _mistake({name: {**section, ask.key: said}}, f"{name}.{ask.key}")
+
+    return ask_address(f"  {ask.question}", str(ask.default) or None, misspelled)
 
 
 def _number(question: str, default: int, least: int, most: int) -> int:
@@ -86,44 +140,6 @@ def _number(question: str, default: int, least: int, most: int) -> int:
         if said.strip().isdecimal() and least <= int(said) <= most:
             return int(said)
         print(f"  It is a number from {least} to {most}.")
-
-
-def _asked(offer: "Offer") -> tuple[dict[str, Any], "Found"]:
-    """Its section, and what was found at its address, if it has one: where that is dropped, no more is asked."""
-    section, found = dict(offer.section), "answers"
-    for key in offer.asks:
-        if key in ADDRESSES:
-            found = _address("agents.helper", section, key)
-        elif found != "dropped":
-            section[key] = typer.prompt(QUESTIONS[key], default=section[key] or None)
-    return section, found
-
-
-def _address(name: str, section: dict[str, Any], key: str) -> "Found":
-    """Asks for an address, puts it into the section and looks who is there."""
-    from rejoinder.cli.addresses import ask_address
-
-    def misspelled(said: str) -> str | None:
-        return _mistake({name: {**section, key: said}}, f"{name}.{key}")
-
-    section[key], found = ask_address(QUESTIONS[key], section[key] or None, misspelled)
-    return found
-
-
-def _telegram(given: dict[str, str]) -> dict[str, Any]:
-    print("Write to @BotFather in Telegram: /newbot. It answers with a token.")
-    section: dict[str, Any] = {"token": "${TELEGRAM_TOKEN}", "api_root": TELEGRAM}
-    while (found := _address("channels.telegram", section, "api_root")) == "dropped":
-        section["api_root"] = TELEGRAM
-    if section["api_root"] == TELEGRAM:
-        del section["api_root"]
-    while found == "answers" and not _is_fine("channels.telegram", section, given):
-        pass
-    owner = _number("  Your own Telegram id, a number (0: `rejoinder pair` lets you in later)", 0, 0, LARGEST_ID)
-    section["streaming"] = "preview"
-    print(ON_UNKNOWN)
-    section["on_unknown"] = "hold"
-    return {**section, "owners": [str(owner)]} if owner else section
 
 
 # --- verified -------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ which a wrong value was replaced by its default; complaints about such keys are 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 from zoneinfo import available_timezones
 
 from rejoinder.config.ids import objection
 from rejoinder.config.jobs import HeartbeatSettings
-from rejoinder.config.kinds import Kinds, no_such_store
+from rejoinder.config.kinds import Kinds, no_such_store, store_to_come
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
@@ -30,18 +30,22 @@ class Known(NamedTuple):
     """Channel name to kind. Every kind counts as a name too, so that a channel may be taken out for a while."""
     served: frozenset[str]
     """The channels that are configured: a job can speak only in one of these."""
+    only_one: Mapping[str, str]
+    """The kinds of which there is at most one, and why."""
 
 
 def check(settings: Settings, agents: frozenset[str], served: frozenset[str], kinds: Kinds) -> Iterator[Complaint]:
     channels = {kind: kind for kind in kinds.channels}
     channels |= {name: channel.kind for name, channel in settings.channels.items()}
-    known = Known(agents, channels, served)
+    only_one = {said.kind: kinds.channels[said.kind].only_one for said in settings.channels.values()}
+    known = Known(agents, channels, served, only_one)
     for ask in CHECKS:
         yield from ask(settings, known)
 
 
 def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
-    if (why := no_such_store(settings.gateway.store)) is not None:
+    store = settings.gateway.store
+    if store_to_come(store) is None and (why := no_such_store(store)) is not None:
         yield ("gateway", "store"), why
 
 
@@ -54,16 +58,13 @@ def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
             yield (section, name), "a name is made of letters, digits, - and _, at most 64 of them"
 
 
-ONE_OF_A_KIND = {"web": "there is one page", "terminal": "there is one terminal"}
-
-
 def _one_of_a_kind(settings: Settings, known: Known) -> Iterator[Complaint]:
     first: dict[str, str] = {}
     for name, channel in settings.channels.items():
         other = first.setdefault(channel.kind, name)
-        if channel.kind in ONE_OF_A_KIND and other != name:
+        if other != name and (why := known.only_one.get(channel.kind)):
             here = dotted(("channels", other))
-            yield ("channels", name), f"{ONE_OF_A_KIND[channel.kind]}, and it is [{here}]; keep one of the two"
+            yield ("channels", name), f"{why}, and it is [{here}]; keep one of the two"
 
 
 @runtime_checkable

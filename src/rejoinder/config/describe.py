@@ -74,8 +74,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
         ChannelSettings,
         EveryAgent,
         CronJob,
-        *kinds.agents.values(),
-        *kinds.channels.values(),
+        *(kind.settings for kind in (*kinds.agents.values(), *kinds.channels.values())),
     ]
     all_records = list(_with_inner(records))
     refs, definitions = schema_components(all_records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
@@ -85,15 +84,15 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
     for known, common in ((kinds.channels, ChannelSettings), (kinds.agents, EveryAgent)):
-        for record in known.values():
-            _merge(defined[record], defined[common])
+        for kind in known.values():
+            _merge(defined[kind.settings], defined[common])
         del definitions[common.__name__]
     for known in (kinds.agents, kinds.channels):
-        for kind, record in known.items():
-            _add_kind(defined[record], kind, required=known is kinds.agents)
+        for name, kind in known.items():
+            _add_kind(defined[kind.settings], name, required=known is kinds.agents)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
-    agents = [named[record] for record in kinds.agents.values()]
-    channels = [{**named[record], "required": ["kind"]} for record in kinds.channels.values()]
+    agents = [named[kind.settings] for kind in kinds.agents.values()]
+    channels = [{**named[kind.settings], "required": ["kind"]} for kind in kinds.channels.values()]
     sections = {name: named[record] for name, record in SECTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -112,7 +111,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
                 "description": "Where people write: one table for each channel; another name than its kind "
                 "needs `kind`.",
                 "type": "object",
-                "properties": {kind: named[record] for kind, record in kinds.channels.items()},
+                "properties": {name: named[kind.settings] for name, kind in kinds.channels.items()},
                 "additionalProperties": {"anyOf": channels},
             },
             "cron": {
@@ -204,8 +203,8 @@ def markdown_tables(kinds: Kinds = INSTALLED) -> dict[str, str]:
     tables["config-agents"] = _table(EveryAgent)
     tables["config-channels"] = _table(ChannelSettings)
     tables["config-cron"] = _table(CronJob)
-    tables |= {f"config-agent-{kind}": _table(record) for kind, record in kinds.agents.items()}
-    tables |= {f"config-channel-{kind}": _table(record) for kind, record in kinds.channels.items()}
+    tables |= {f"config-agent-{name}": _table(kind.settings) for name, kind in kinds.agents.items()}
+    tables |= {f"config-channel-{name}": _table(kind.settings) for name, kind in kinds.channels.items()}
     return tables
 
 

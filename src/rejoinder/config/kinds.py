@@ -6,9 +6,7 @@ name.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple
-
-from msgspec import Struct
+from typing import NamedTuple, TypeVar
 
 from rejoinder import plugins
 from rejoinder.agents.declaration import AgentKind
@@ -16,12 +14,14 @@ from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
 
+Kind = TypeVar("Kind")
+
 
 class Kinds(NamedTuple):
-    """The kinds of agent and channel there are, each with the record of its section."""
+    """The kinds of agent and channel there are, each with its declaration."""
 
-    agents: Mapping[str, type[Struct]]
-    channels: Mapping[str, type[Struct]]
+    agents: Mapping[str, AgentKind]
+    channels: Mapping[str, ChannelKind]
 
 
 def channel_kind(name: str) -> ChannelKind:
@@ -34,6 +34,15 @@ def channel_kind(name: str) -> ChannelKind:
     if not isinstance(kind, ChannelKind):
         raise BadConfiguration(f"{module.__name__} is no channel: its CHANNEL is no ChannelKind")
     return kind
+
+
+def channel_kinds() -> dict[str, ChannelKind]:
+    """Every kind of channel that can be loaded, by name: one that nobody named need not work."""
+    kinds: dict[str, ChannelKind] = {}
+    for name in plugins.names("channel"):
+        with suppress(BadConfiguration):
+            kinds[name] = channel_kind(name)
+    return kinds
 
 
 def agent_kind(name: str) -> AgentKind:
@@ -53,17 +62,17 @@ def agent_kinds() -> dict[str, AgentKind]:
     return kinds
 
 
-class _Records(Mapping[str, type[Struct]]):
-    """The record of each kind, by its name."""
+class _Installed(Mapping[str, Kind]):
+    """What each kind declares, by its name."""
 
-    def __init__(self, of: str, record: Callable[[str], type[Struct]]) -> None:
+    def __init__(self, of: str, declared: Callable[[str], Kind]) -> None:
         self._of = of
-        self._record = record
+        self._declared = declared
 
-    def __getitem__(self, name: str) -> type[Struct]:
+    def __getitem__(self, name: str) -> Kind:
         if name not in self:
             raise KeyError(name)
-        return self._record(name)
+        return self._declared(name)
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and plugins.exists(self._of, name)
@@ -75,15 +84,14 @@ class _Records(Mapping[str, type[Struct]]):
         return len(plugins.names(self._of))
 
 
-INSTALLED = Kinds(
-    agents=_Records("agent", lambda name: agent_kind(name).settings),
-    channels=_Records("channel", lambda name: channel_kind(name).settings),
-)
+INSTALLED = Kinds(_Installed("agent", agent_kind), _Installed("channel", channel_kind))
 """What is installed here."""
 
 
 def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """Which keys of a file that could be read do not work yet, and what to do instead."""
+    if (why := store_to_come(settings.gateway.store)) is not None:
+        yield ("gateway", "store"), why
     for name, said in settings.channels.items():
         if (why := channel_to_come(said.kind)) is not None:
             yield ("channels", name), why
@@ -93,8 +101,14 @@ def channel_to_come(kind: str) -> str | None:
     """Why this channel cannot be served; None where it can."""
     if channel_kind(kind).open is not None:
         return None
-    here = [name for name in plugins.names("channel") if channel_kind(name).open and name != "terminal"]
+    here = [name for name, each in channel_kinds().items() if each.open and each.opened_by != "command"]
     return f"the channel {kind} is not written yet; take this section out (there are: {', '.join(here)})"
+
+
+def store_to_come(url: str) -> str | None:
+    """Why a store of an engine that we know cannot be opened yet; None where it can."""
+    known = url.startswith("postgresql:") and not plugins.exists("store", "postgresql")
+    return 'PostgreSQL is not written yet; write "sqlite:FILE"' if known else None
 
 
 def no_such_store(url: str) -> str | None:
@@ -102,6 +116,4 @@ def no_such_store(url: str) -> str | None:
     scheme = url.partition(":")[0]
     if plugins.exists("store", scheme):
         return None
-    if scheme == "postgresql":
-        return 'PostgreSQL is not written yet; write "sqlite:FILE"'
-    return f"there is no store {scheme}; there are: {', '.join(plugins.names('store'))}"
+    return store_to_come(url) or f"there is no store {scheme}; there are: {', '.join(plugins.names('store'))}"

@@ -91,7 +91,8 @@ def read(
         cron=_jobs(_table(raw, ("cron",), reader), reader),
     )
     names = frozenset(agents) - {"defaults"}
-    served = frozenset(channels) - {name for name, said in settings.channels.items() if said.kind == "terminal"}
+    here = {name for name, said in settings.channels.items() if kinds.channels[said.kind].opened_by == "command"}
+    served = frozenset(channels) - here
     for path, sentence in check(settings, names, served or PAGE_ALONE, kinds):
         if reader.is_right(path):
             reader.wrong(path, sentence)
@@ -147,7 +148,7 @@ def _agents(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, A
         kind = _kind(table, path, reader, kinds.agents, None)
         if kind is None:
             continue
-        settings, common = reader.records(_without_kind(table), path, kinds.agents[kind], EveryAgent)
+        settings, common = reader.records(_without_kind(table), path, kinds.agents[kind].settings, EveryAgent)
         if settings is not WRONG:
             agents[name] = Agent(kind, settings, common.heartbeat)
     return agents
@@ -163,7 +164,7 @@ def _channels(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str,
         kind = _kind(table, path, reader, kinds.channels, name)
         if kind is None:
             continue
-        settings, common = reader.records(_without_kind(table), path, kinds.channels[kind], ChannelSettings)
+        settings, common = reader.records(_without_kind(table), path, kinds.channels[kind].settings, ChannelSettings)
         channels[name] = Channel(kind, common, settings)
     return channels
 
@@ -182,7 +183,7 @@ def _jobs(raw: Mapping[str, Any], reader: Reader) -> dict[str, CronJob]:
 
 
 def _kind(
-    table: Mapping[str, Any], path: Path, reader: Reader, kinds: Mapping[str, type[Struct]], name: str | None
+    table: Mapping[str, Any], path: Path, reader: Reader, kinds: Mapping[str, object], name: str | None
 ) -> str | None:
     """What kind of agent or channel this is; a channel named like a kind is of that kind."""
     kind = table.get("kind", name)

@@ -21,6 +21,7 @@ from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.config import schema
+from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.wiring import opening
@@ -78,7 +79,7 @@ async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
     for name, agent in settings.agents.items():
         yield await _looked(f"agents.{name}", lambda name=name, said=agent: _agent(name, said, settings))
     for name, channel in settings.channels.items():
-        if channel.kind != "terminal":
+        if channel_kind(channel.kind).opened_by != "command":
             yield await _looked(f"channels.{name}", lambda name=name, said=channel: _channel(name, said, settings))
 
 
@@ -117,8 +118,8 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
 
 
 async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
-    if said.kind == "web":
-        return await _page(said.settings.host, said.settings.port, settings.gateway.store)
+    if (check := channel_kind(said.kind).check) is not None:
+        return await check(said.settings, await _gateway(settings.gateway.store))
     channel = opening.open_channel(name, said)
     try:
         if isinstance(channel, ChannelCanCheck):
@@ -127,15 +128,6 @@ async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -
     finally:
         if isinstance(channel, ChannelCanClose):
             await channel.close()
-
-
-async def _page(host: str, port: int, store: str) -> str:
-    from rejoinder.web.server import bind  # noqa: PLC0415 - only here
-
-    if running := await _gateway(store):
-        return f"a gateway runs already ({running}); whether the port is free cannot be told"
-    bind(host, port).close()
-    return f"port {port} of {host} is free" if port else "takes any free port"
 
 
 async def _skills(folder: str) -> str:

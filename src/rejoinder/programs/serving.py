@@ -17,6 +17,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadUse
 from rejoinder.events import PromptImage
 from rejoinder.garbage import settle_memory
@@ -59,13 +60,13 @@ REHEARSED_AFTER = 2.0
 
 def with_page(settings: schema.Settings, port: int | None = None) -> schema.Settings:
     """The channels that `run` serves: without any, the page with all agents. Everyone who may open the page owns it."""
-    if not any(said.kind != "terminal" for said in settings.channels.values()):
+    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by != "command"}
+    if not served:
         names = tuple(settings.agents)
         common = ChannelSettings(dm="open", groups="open", require_mention=False)
         common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
         page = schema.Channel("web", common, WebSettings())
-        settings = replace(settings, channels={**settings.channels, "web": page})
-    served = {name: said for name, said in settings.channels.items() if said.kind != "terminal"}
+        served = {"web": page}
     channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
     return replace(settings, channels=channels)
 
@@ -114,7 +115,7 @@ async def serve(
         web: WebChannel | None = None
         facts: WebSettings | None = None
         if page is not None:
-            from rejoinder.web.server import bind  # noqa: PLC0415 - only loaded for a page
+            from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only loaded for a page
 
             facts = cast(WebSettings, page[1].settings)
             listening = stack.enter_context(bind(facts.host, facts.port))

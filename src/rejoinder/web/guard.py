@@ -23,8 +23,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rejoinder.channels.web.nouns import Person
+from rejoinder.door import Seats
 from rejoinder.web.bodies import Bodies, larger
-from rejoinder.web.door import Room
 from rejoinder.web.entrance import Entrance, TooMany, Wrong
 from rejoinder.web.login import COOKIE, is_owner, login_for
 from rejoinder.web.refusal import refuse
@@ -59,13 +59,13 @@ HEADERS = {
 
 class Guard:
     def __init__(
-        self, app: ASGIApp, entrance: Entrance, hosts: Iterable[str], limits: Callable[[str], int], room: Room
+        self, app: ASGIApp, entrance: Entrance, hosts: Iterable[str], limits: Callable[[str], int], seats: Seats
     ) -> None:
         self._app = app
         self._entrance = entrance
         self._hosts = frozenset(host.casefold() for host in hosts)
         self._limits = limits
-        self._room = room
+        self._seats = seats
         self._passing: Counter[str] = Counter()  # requests by the address that a proxy serves
         self._bodies = Bodies()
 
@@ -73,10 +73,15 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         client = scope.get("client")
-        if client is None or not self._entrance.addresses.is_proxy(client[0]):
-            return await self._guard(scope, receive, send)
+        with self._seats.at_work(None if client is None else (client[0], client[1])):
+            if client is None or not self._entrance.addresses.is_proxy(client[0]):
+                await self._guard(scope, receive, send)
+            else:
+                await self._guard_proxied(scope, receive, send)
+
+    async def _guard_proxied(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = self._entrance.addresses.of(scope)
-        if self._passing[address] >= self._room.per_address:
+        if self._passing[address] >= self._seats.room.per_address:
             return await self._refuse(refuse(scope["path"], 429, "too many requests at once"), scope, receive, send)
         self._passing[address] += 1
         try:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import errno
 import logging
 import socket
 from collections.abc import Callable, Generator
@@ -19,10 +18,10 @@ from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.files import Quota
 from rejoinder.channels.web.logins import invited
 from rejoinder.channels.web.sockets import GOING_AWAY
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.door import Door, Room, Seats, quiet, room_here
+from rejoinder.errors import StoreUnavailable
 from rejoinder.web import api, chat, completions, console, pages
 from rejoinder.web.addresses import Addresses
-from rejoinder.web.door import Door, Room, quiet, room_here
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
 from rejoinder.web.guard import Guard
@@ -40,34 +39,7 @@ TICKS_A_SECOND = 10
 """Of uvicorn."""
 NEWS_SECONDS = 1.0
 UNLIMITED = Quota(2**62, 2**62)
-BACKLOG = 512
 OWN_NAMES = ("localhost",)
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """Takes the port before its address is printed. A port in use is an error that says what to do."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
-        listening.listen(BACKLOG)
-    except OSError as problem:
-        listening.close()
-        raise BadUse(_unbound(host, port, problem)) from None
-    listening.setblocking(False)
-    return listening
-
-
-def _unbound(host: str, port: int, problem: OSError) -> str:
-    if problem.errno == errno.EADDRINUSE:
-        return (
-            f"port {port} of {host} is taken, perhaps by another rejoinder; stop that program, or choose another port: "
-            f"`rejoinder run --port {port + 1}`, or `port` under [channels.web] in rejoinder.toml"
-        )
-    if problem.errno == errno.EACCES:
-        return f"port {port} may not be used by this user; choose one above 1023 with `port` under [channels.web]"
-    return f"the address {host} cannot be used ({problem.strerror}); mend `host` under [channels.web]"
 
 
 def address(listening: socket.socket) -> str:
@@ -93,9 +65,9 @@ class Pages:
         """Set when browsers can connect."""
         self.metrics = Metrics()
         self.flow = Flow(house, self.metrics)
-        self._addresses = Addresses(proxies)
-        self._room = room or room_here()
-        entrance = Entrance(login, self._addresses)
+        addresses = Addresses(proxies)
+        self._seats = Seats(room or room_here(), addresses.is_proxy)
+        entrance = Entrance(login, addresses)
         routes = [
             *pages.routes(house, entrance, self.metrics),
             *chat.routes(house, quota),
@@ -110,7 +82,7 @@ class Pages:
         self._house = house
         self._login = login
         self._server: _Server | None = None
-        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._room)
+        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._seats)
 
     @property
     def hooks(self) -> dict[str, object]:
@@ -148,7 +120,7 @@ class Pages:
             await self._server.serve(sockets=[])
 
     def _opened(self, listening: socket.socket) -> Callable[[Callable[[], asyncio.Protocol]], Door]:
-        return lambda protocol: Door(listening, protocol, self._house.start, self._addresses, self._room)
+        return lambda protocol: Door("The page", listening, protocol, self._house.start, self._seats)
 
     async def know_logins(self) -> None:
         """Invitations are made and revoked by `rejoinder pair` too: reads them again, each second."""

@@ -46,7 +46,7 @@ def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
 
 def open_channels(settings: schema.Settings) -> list[Channel]:
     """Every configured channel that `run` serves."""
-    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).served}
+    served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by == "run"}
     channels = [open_channel(name, said) for name, said in served.items()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):

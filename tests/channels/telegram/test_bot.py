@@ -1,18 +1,21 @@
 """What is Telegram's own: albums, buttons, the menu, one reaction, moved groups, one reader, the webhook's door."""
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from rejoinder import door as door_of
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.telegram import webhook
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
+from rejoinder.door import Room
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Choice, Part, Route
 from rejoinder.secret import Secret
@@ -313,8 +316,10 @@ async def test_topics_are_kept_apart(platform):
         (b'"quiet", "entities": null', "quiet"),
         (b'"late", "date": 99999999999999', None),
         (b"17", None),
+        (b'"deep ]", "odd": ' + b"[" * 100_000 + b'"]"' + b"]" * 100_000, "deep ]"),
+        (b'"deep", "from": ' + b'{"a":' * 990 + b"1" + b"}" * 990, None),
     ],
-    ids=["half an emoji", "no text", "NUL", "null", "no date", "no string"],
+    ids=["half an emoji", "no text", "NUL", "null", "no date", "no string", "nested", "nested where it matters"],
 )
 async def test_an_update_nobody_expects_stops_no_other(text, heard):
     """DU-1: it would come again and again. It is taken as far as it can be read, and what follows it is heard."""
@@ -478,6 +483,7 @@ async def test_the_door_is_guarded(platform):
             ({SECRET_HEADER: secret}, b"[" * 100_000, 400),
             ({SECRET_HEADER: secret}, b'{"update_id": 1, "x": ' + b"[" * 100_000, 400),
             ({SECRET_HEADER: b"\xff\xed\xa0\x80".decode("utf-8", "surrogateescape")}, update, 401),
+            ({SECRET_HEADER: secret}, b'{"update_id": 9, "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 200),
             ({SECRET_HEADER: secret}, b"[]", 400),
             ({SECRET_HEADER: secret}, b"\xff", 400),
         ]
@@ -492,6 +498,56 @@ async def test_the_door_is_guarded(platform):
         async with session.post(door.url, data=half, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
         assert inlet.texts == ["let me in", "half �"]
+
+
+async def secret_of(platform) -> str:
+    await platform.truth.until(lambda: any(call.name == "setWebhook" for call in platform.truth.calls))
+    return next(call.payload["secret_token"] for call in platform.truth.calls if call.name == "setWebhook")
+
+
+@pytest.mark.parametrize("said", [b"", b"POST /tele", b"POST /telegram HTTP/1.1\r\nHost: localhost\r\nX: "])
+async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch, said):
+    """As at the page: ten seconds for a header."""
+    monkeypatch.setattr(door_of, "HEADER_SECONDS", 0.1)
+    monkeypatch.setattr(webhook, "TICK", 0.05)
+    door = hook()
+    async with listening(bot(platform, hook=door), KeptInlet()):
+        await secret_of(platform)
+        reader, writer = await asyncio.open_connection(door.host, door.port)
+        writer.write(said)
+        async with asyncio.timeout(PATIENCE):
+            with suppress(ConnectionResetError):
+                assert await reader.read() == b""
+        writer.close()
+
+
+async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platform, monkeypatch):
+    monkeypatch.setattr(webhook, "BODY_SECONDS", 0.05)
+    door = hook()
+    async with listening(bot(platform, hook=door), KeptInlet()):
+        head = f"POST /telegram HTTP/1.1\r\nHost: x\r\n{SECRET_HEADER}: {await secret_of(platform)}\r\n"
+        reader, writer = await asyncio.open_connection(door.host, door.port)
+        writer.write(f"{head}Content-Length: 10\r\n\r\nabc".encode())
+        async with asyncio.timeout(PATIENCE):
+            assert (await reader.readline()).startswith(b"HTTP/1.1 408")
+        writer.close()
+
+
+async def test_a_flood_at_the_webhook_keeps_nobody_out(platform, monkeypatch):
+    """Those who only wait make room for an update."""
+    monkeypatch.setattr(webhook, "ROOM", Room(per_address=4, in_all=8))
+    door, inlet = hook(), KeptInlet()
+    async with listening(bot(platform, hook=door), inlet), aiohttp.ClientSession() as session:
+        secret = await secret_of(platform)
+        flood = [await asyncio.open_connection(door.host, door.port) for _ in range(40)]
+        update = b'{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1}, "text": "let me in"}}'
+        async with session.post(door.url, data=update, headers={SECRET_HEADER: secret}) as answer:
+            assert answer.status == 200
+        open_ones = [reader for reader, _ in flood if not reader.at_eof() and reader.exception() is None]
+        assert len(open_ones) <= 8
+        for _, writer in flood:
+            writer.close()
+    assert inlet.texts == ["let me in"]
 
 
 async def test_a_door_that_is_taken_is_said_clearly(platform):

@@ -69,7 +69,7 @@ class HttpAgent:
         """Also posted while the turn runs; taken in only if the server says so."""
         with suppress(RunFailed, msgspec.DecodeError):
             async with await self._endpoint.post("/steer", turn) as response:
-                said = msgspec.json.decode(await whole_body(response, ERROR_BODY_BYTES))
+                said = from_json(await whole_body(response, ERROR_BODY_BYTES), _ANYTHING)
                 return is_object(said) and said.get("taken") is True
         return False
 

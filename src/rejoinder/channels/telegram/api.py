@@ -115,7 +115,7 @@ def _proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
 def _decode(body: bytes) -> Response:
     try:
         return _response.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return _response.decode(repaired(body))
 
 

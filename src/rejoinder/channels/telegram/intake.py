@@ -34,16 +34,17 @@ _numbered = msgspec.json.Decoder(_Numbered)
 
 
 def read(raw: bytes | Raw) -> Update:
-    """Raises msgspec.DecodeError only for what is not an update at all."""
+    """Raises ValueError only for what is not an update at all."""
     try:
         return _update.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        number = _numbered.decode(raw).update_id
-        try:
-            return _update.decode(repaired(bytes(raw)))
-        except ValueError as problem:
-            log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
-            return Update(number)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        sound = repaired(bytes(raw))
+    try:
+        return _update.decode(sound)
+    except msgspec.DecodeError as problem:
+        number = _numbered.decode(sound).update_id
+        log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
+        return Update(number)
 
 
 class Intake:

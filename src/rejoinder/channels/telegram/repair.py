@@ -5,6 +5,7 @@ cannot read would come again and again, and hold up all that follows it.
 """
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -12,17 +13,41 @@ from msgspec import Raw
 
 from rejoinder.letters import mended
 
+DEEPEST = 100
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)  # a string first: what is in it nests nothing
 _any = msgspec.json.Decoder(Raw)
 
 
 def repaired(raw: bytes) -> bytes:
-    """The JSON without null fields, and with invalid characters replaced. Raises ValueError if it is not JSON, or is
-    nested more deeply than anything that Telegram sends."""
+    """The JSON without null fields, with invalid characters replaced, and without what is nested more deeply than
+    anything that Telegram sends. Raises ValueError if it is not JSON."""
+    text = raw.decode("utf-8", "replace")
     try:
-        found = json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=_given)
+        return _rewritten(text)
     except RecursionError:
-        raise msgspec.DecodeError("it is nested too deeply") from None
-    return mended(json.dumps(found, ensure_ascii=False)).encode()
+        return _rewritten(_shallow(text))
+
+
+def _rewritten(text: str) -> bytes:
+    return mended(json.dumps(json.loads(text, object_pairs_hook=_given), ensure_ascii=False)).encode()
+
+
+def _shallow(text: str) -> str:
+    """The JSON with null in the place of each list and object below the deepest level."""
+    kept: list[str] = []
+    depth = since = 0
+    for found in _BRACKET.finditer(text):
+        bracket = found[0]
+        if bracket in "[{":
+            depth += 1
+            if depth == DEEPEST + 1:
+                kept.append(text[since : found.start()])
+        elif bracket in "]}":
+            if depth == DEEPEST + 1:
+                kept.append("null")
+                since = found.end()
+            depth -= 1
+    return "".join(kept) + text[since:] if depth == 0 else text[:0]
 
 
 def sound(raw: bytes) -> bytes:

@@ -29,4 +29,4 @@ def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel
     return PlainLines(name, agent, sys.stdout)
 
 
-CHANNEL = ChannelKind(settings=Settings, open=open_channel, served=False)
+CHANNEL = ChannelKind(settings=Settings, open=open_channel, opened_by="command", only_one="there is one terminal")

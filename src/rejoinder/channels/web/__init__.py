@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from rejoinder.channels.declaration import ChannelKind
+from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -97,6 +98,16 @@ def open_channel(
     return WebChannel(name, Keeper(path, name, agents, now=_milliseconds, faces=settings.faces), wake)
 
 
+async def check(settings: Settings, running: str | None) -> str:
+    """Whether its port is free."""
+    from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only here and by the server
+
+    if running is not None:
+        return f"a gateway runs already ({running}); whether the port is free cannot be told"
+    bind(settings.host, settings.port).close()
+    return f"port {settings.port} of {settings.host} is free" if settings.port else "takes any free port"
+
+
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
 
@@ -106,5 +117,12 @@ CHANNEL = ChannelKind(
     open=open_channel,
     can=frozenset({"reply", "react", "send", "files", "ephemeral", "silent", "previews"}),
     delivery="native key",
-    served=False,
+    opened_by="page",
+    only_one="there is one page",
+    setup=Setup(
+        offer="Serve the chat page?",
+        offered=True,
+        asks=(Ask(key="port", question="port", default=8765, takes="number", most=65535),),
+    ),
+    check=check,
 )

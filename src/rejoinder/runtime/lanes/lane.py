@@ -20,7 +20,7 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.deciding.waiting import unpack_told
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, LeftOut, Resumed
 from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Run as Claim
@@ -67,9 +67,7 @@ class Crew(Protocol):
 
     async def steer(self, run: "Run", asked: tuple[Asked, ...]) -> bool: ...
 
-    async def left_out(
-        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
-    ) -> None:
+    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
         """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
 
         `told`: the notices that were planned for their senders.
@@ -87,8 +85,8 @@ class Books(Protocol):
     async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
 
     async def left_out(
-        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
-    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        self, session: str, agent: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[LeftOut, ...]:
         """Returns the planned notice of each message whose sender is owed one."""
         ...
 
@@ -455,7 +453,7 @@ class SessionLane:
             self.feed(SteerTaken(steer.run, steer.ids))
 
     async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        told = await self._books.left_out(self.key, asked, reason)
+        told = await self._books.left_out(self.key, self.agent, asked, reason)
         await self._crew.left_out(asked, reason, told)
 
 

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
+from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.turn.presence import StatusSigns
 from rejoinder.session import Session
@@ -22,6 +23,14 @@ class Asked(Struct, frozen=True):
     handle: str | None = None
     overheard: tuple[Said, ...] = ()
     signs: StatusSigns | None = None
+
+
+class LeftOut(Struct, frozen=True):
+    """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
+
+    asked: Asked
+    notice: StoredPart
+    prefix: Prefix
 
 
 class Granted(Struct, frozen=True):

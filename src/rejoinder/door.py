@@ -1,0 +1,242 @@
+"""The door of a server: lets connections in, and puts out those that only take up room.
+
+Rule 1: a connection that waits for its request has ten seconds to say it. So has one that wants the next request.
+        Whoever answers requests says with `Seats.at_work` when one begins and ends.
+Rule 2: one address has so many connections, and all together so many. Where it is full, the connection that has waited
+        longest without a request makes room; if all are at work, the new one is refused.
+Rule 3: servers use a part of the process's file descriptors; the rest belong to channels, agents and the store.
+Rule 4: what goes wrong at the door costs one line of the log in a minute, whatever happens there.
+"""
+
+import asyncio
+import errno
+import logging
+import resource
+import socket
+from collections import Counter
+from collections.abc import Callable, Coroutine, Generator, Iterable
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.addresses import counted
+from rejoinder.bounded import Bounded
+
+log = logging.getLogger(__name__)
+
+HEADER_SECONDS = 10.0
+MOST_ACCEPTED = 64
+"""Connections taken at once, before others have their turn."""
+PAUSE = 1.0
+"""Seconds without new connections when the system has no room for one."""
+QUIET = 60.0
+MOST_SENTENCES = 100
+FULL = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 10\r\nContent-Length: 0\r\n\r\n"
+NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+Start = Callable[[str, Coroutine[Any, Any, None]], object]
+
+
+class Room(Struct, frozen=True):
+    """How many connections there may be."""
+
+    per_address: int = 64
+    in_all: int = 512
+
+
+USUAL = Room()
+
+
+def room_here(room: Room = USUAL, share: int = 2) -> Room:
+    """This room, or what one part in `share` of the process's file descriptors gives."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return room
+    return Room(room.per_address, max(8, min(room.in_all, soft // share)))
+
+
+class Seat:
+    """One connection."""
+
+    def __init__(self, sock: socket.socket, address: str, now: float) -> None:
+        self.sock = sock
+        self.address = address
+        self.since = now
+        """When it was last at work."""
+        self.requests = 0
+        self.transport: asyncio.Transport | None = None
+
+    @property
+    def taken(self) -> bool:
+        return self.sock.fileno() != -1
+
+    @property
+    def waits(self) -> bool:
+        """Whether no request is at work on it."""
+        return self.transport is not None and (not self.requests or self.transport.is_closing())
+
+    def leave(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class Seats:
+    """Who is in. A proxy has as many connections as it needs: who is behind it has to be counted elsewhere."""
+
+    def __init__(self, room: Room, is_proxy: Callable[[str], bool]) -> None:
+        self.room = room
+        self.refused: Counter[str] = Counter()
+        self._is_proxy = is_proxy
+        self._seats: dict[tuple[str, int], Seat] = {}
+
+    def give(self, sock: socket.socket, peer: tuple[str, int], now: float) -> Seat | None:
+        """None where there is no room, even after somebody who only waits has left."""
+        address = counted(peer[0])
+        if not self._has_room(address, self._is_proxy(peer[0])):
+            self.refused[address] += 1
+            return None
+        self._seats.pop(peer, None)  # of a connection that has ended
+        self._seats[peer] = seat = Seat(sock, address, now)
+        return seat
+
+    @contextmanager
+    def at_work(self, peer: tuple[str, int] | None) -> Generator[None]:
+        """While a request of this peer is answered."""
+        seat = self._seats.get(peer) if peer is not None else None
+        if seat is None:
+            yield
+            return
+        seat.requests += 1
+        try:
+            yield
+        finally:
+            seat.requests -= 1
+            seat.since = asyncio.get_running_loop().time()
+
+    def put_out_idle(self, now: float) -> None:
+        self._forget_gone()
+        for seat in self._seats.values():
+            if seat.waits and now - seat.since > HEADER_SECONDS:
+                seat.leave()
+
+    def _forget_gone(self) -> None:
+        self._seats = {peer: seat for peer, seat in self._seats.items() if seat.taken}
+
+    def _has_room(self, address: str, is_proxy: bool) -> bool:
+        if len(self._seats) >= min(self.room.in_all, self.room.per_address):
+            self._forget_gone()
+        same = [] if is_proxy else [seat for seat in self._seats.values() if seat.address == address]
+        if len(same) >= self.room.per_address:
+            return self._make_room(same)
+        return len(self._seats) < self.room.in_all or self._make_room(self._seats.values())
+
+    def _make_room(self, seats: Iterable[Seat]) -> bool:
+        longest = min((seat for seat in seats if seat.waits), key=lambda seat: seat.since, default=None)
+        if longest is None:
+            return False
+        longest.leave()
+        self._seats = {peer: seat for peer, seat in self._seats.items() if seat is not longest}
+        self.refused[longest.address] += 1
+        return True
+
+
+class Door:
+    """`server` is its name in the log; `protocol` makes the server's side of a connection."""
+
+    def __init__(
+        self,
+        server: str,
+        listening: socket.socket,
+        protocol: Callable[[], asyncio.BaseProtocol],
+        start: Start,
+        seats: Seats,
+    ) -> None:
+        self._server = server
+        self._listening = listening
+        self._protocol = protocol
+        self._start = start
+        self._seats = seats
+        self._loop = asyncio.get_running_loop()
+        self._told = float("-inf")
+        self._pause: asyncio.TimerHandle | None = None
+
+    def open(self) -> None:
+        self._pause = None
+        self._loop.add_reader(self._listening.fileno(), self._accept)
+
+    def close(self) -> None:
+        if self._pause is not None:
+            self._pause.cancel()
+        with suppress(ValueError, OSError):  # it may be closed already
+            self._loop.remove_reader(self._listening.fileno())
+
+    def watch(self) -> None:
+        """To be called each second."""
+        now = self._loop.time()
+        self._seats.put_out_idle(now)
+        if (refused := self._seats.refused) and now - self._told > QUIET:
+            address, most = refused.most_common(1)[0]
+            log.warning(
+                "%s had no room for %d connections, %d of them from %s.", self._server, refused.total(), most, address
+            )
+            refused.clear()
+            self._told = now
+
+    def _accept(self) -> None:
+        for _ in range(MOST_ACCEPTED):
+            try:
+                sock, peer = self._listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as problem:
+                return self._not_accepted(problem)
+            sock.setblocking(False)
+            self._seat(sock, (str(peer[0]), int(peer[1])))
+
+    def _not_accepted(self, problem: OSError) -> None:
+        now = self._loop.time()
+        if now - self._told > QUIET:
+            log.error("%s cannot take a connection (%s); it goes on trying.", self._server, problem.strerror)
+            self._told = now
+        if problem.errno in NO_ROOM:
+            self._loop.remove_reader(self._listening.fileno())
+            self._pause = self._loop.call_later(PAUSE, self.open)
+
+    def _seat(self, sock: socket.socket, peer: tuple[str, int]) -> None:
+        seat = self._seats.give(sock, peer, self._loop.time())
+        if seat is not None:
+            self._start("connection", self._connect(seat))
+            return
+        with sock, suppress(OSError):
+            sock.send(FULL)
+
+    async def _connect(self, seat: Seat) -> None:
+        with suppress(OSError):  # it was gone before it began
+            transport, _ = await self._loop.connect_accepted_socket(self._protocol, seat.sock)
+            seat.transport = transport
+
+
+class _OncePerMinute(logging.Filter):
+    """Says the same sentence once in a minute."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: Bounded[str, float] = Bounded(MOST_SENTENCES)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.created - self._said.get(str(record.msg), float("-inf")) < QUIET:
+            return False
+        self._said.renew(str(record.msg), record.created)
+        return True
+
+
+@contextmanager
+def quiet(logger: str) -> Generator[None]:
+    """What anybody can make the server complain about fills no disk."""
+    kept = _OncePerMinute()
+    logging.getLogger(logger).addFilter(kept)
+    try:
+        yield
+    finally:
+        logging.getLogger(logger).removeFilter(kept)

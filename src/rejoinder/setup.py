@@ -1,0 +1,22 @@
+"""A question of `rejoinder init`, as channels and kinds of agent declare theirs."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """The answer is a key of the section."""
+
+    key: str
+    question: str
+    default: str | int = ""
+    takes: Literal["text", "address", "number"] = "text"
+    """An address is looked at as soon as it is typed."""
+    least: int = 0
+    most: int = 2**63 - 1
+    """For a number."""
+    optional: bool = False
+    """Whether the key is left out where the answer is the default."""
+    listed: bool = False
+    """Whether the key takes a list of texts, of which the answer is the only one."""

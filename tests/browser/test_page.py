@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
@@ -256,6 +256,22 @@ async def test_a_long_text_is_pasted_whole(open_page: Open, quiet: Playing) -> N
     assert await box(page).input_value() == ""
     await say(page, "all of it")
     assert [content.decode() for _, content in quiet.stage.files.values()] == [log * 3]
+
+
+async def test_a_message_sent_during_an_upload_goes_out_with_its_file(open_page: Open, quiet: Playing) -> None:
+    """Enter is not lost while a file is on its way; who changes the words meanwhile sends them again."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    held: list[Route] = []
+    await page.route("**/files?*", lambda route: held.append(route))
+    await box(page).evaluate(PASTE, "a long log\n" * 30_000)
+    await expect(page.locator(".chip")).to_contain_text("pasted text.txt")
+    await box(page).fill("all of it")
+    await box(page).press("Enter")
+    await expect(messages(page)).to_have_count(0)
+    await held[0].continue_()
+    await expect(messages(page).first).to_contain_text("all of it")
+    assert len(quiet.stage.files) == 1
 
 
 async def test_a_refused_message_says_why_and_can_be_sent_again(open_page: Open, quiet: Playing) -> None:

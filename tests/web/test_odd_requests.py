@@ -105,6 +105,17 @@ async def test_an_odd_frame_is_refused_and_the_socket_goes_on(frame: str, caplog
     assert complaints(caplog) == []
 
 
+async def test_half_an_emoji_is_no_reason_to_refuse_a_message(caplog: pytest.LogCaptureFixture) -> None:
+    """OD-4's kind: what a person wrote is taken, the half is shown as the replacement character."""
+    async with running(settings()) as site, site.page() as page:
+        await page.socket.send_str(r'{"type": "say", "client": "c", "room": "helper~you", "text": "Hi \ud83d you"}')
+        await page.told("done", client="c")
+        await page.hears("Hello.")
+        said = next(frame["message"]["text"] for frame in page.frames if frame["type"] == "message")
+        assert said == "Hi \ufffd you"
+    assert complaints(caplog) == []
+
+
 @pytest.mark.parametrize("seq", [2**63, -(10**20), 2**62, -1])
 async def test_an_odd_number_in_hello_starts_afresh(seq: int, caplog: pytest.LogCaptureFixture) -> None:
     async with running(settings()) as site, site.page() as page:

@@ -193,6 +193,16 @@ async def test_a_note_is_kept_and_the_owners_alone(channel):
         assert (await ann.ask("history", room="lobby"))["messages"] == []
 
 
+async def test_a_note_is_not_counted(channel):
+    """OD-51: a note is nobody's message: it is neither unread nor what a room's line in the list shows."""
+    async with browsers(channel, "") as [page]:
+        await page.ask("say", room="lobby", text="hello")
+        await channel.note(LOBBY, "send_message was denied")
+    async with browsers(channel, "") as [again]:
+        (lobby,) = (room for room in (await again.told("welcome"))["rooms"] if room["id"] == "lobby")
+    assert (lobby.get("unread", 0), lobby["latest"]["text"]) == (0, "hello")
+
+
 async def test_an_answer_is_outdated_when_its_question_is_edited(channel):
     """Only the answers to this message, only those from before the edit, and still after a reload."""
     async with browsers(channel, "") as [page]:

@@ -9,6 +9,7 @@ Rule 4: a browser ignores an unknown `type` from the server, so that new ones ca
 The frames are made of `nouns.py`; `docs/web-protocol.md` describes the same in prose.
 """
 
+import json
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -16,6 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rejoinder.channels.web.nouns import Member, Message, Reaction, Room
 from rejoinder.events import Choice
+from rejoinder.letters import TOO_DEEP, mended
 
 PROTOCOL = 1
 """Increased when an old page could not talk to a new server. A page that meets another number reloads itself."""
@@ -318,8 +320,23 @@ def decode(text: str | bytes) -> FromBrowser:
     """Raises msgspec.DecodeError (its ValidationError included) for what is not a frame."""
     try:
         return _decoder.decode(text)
-    except (RecursionError, UnicodeError) as problem:
-        raise msgspec.DecodeError(str(problem)) from None
+    except msgspec.ValidationError:
+        raise
+    except RecursionError:
+        raise msgspec.DecodeError(TOO_DEEP) from None
+    except (msgspec.DecodeError, UnicodeError) as problem:
+        repaired = _with_whole_letters(text)
+        if repaired is None:
+            raise msgspec.DecodeError(str(problem)) from None
+        return _decoder.decode(repaired)
+
+
+def _with_whole_letters(text: str | bytes) -> str | None:
+    """Half an emoji is no reason to refuse what a person wrote; a browser sends it as `\\ud83d`."""
+    try:
+        return mended(json.dumps(json.loads(text), ensure_ascii=False))
+    except (ValueError, RecursionError):
+        return None
 
 
 class _Address(Struct):

@@ -179,7 +179,7 @@ def _threads(db: sqlite3.Connection, ids: list[str], person: str) -> dict[str, T
     places = ",".join("?" * len(ids))
     rows = db.execute(
         f"SELECT thread, count(*), max(at) FROM messages WHERE thread IN ({places}) AND NOT deleted"
-        " AND (audience IS NULL OR audience = ?) GROUP BY thread",
+        f" AND (audience IS NULL OR audience = ?) AND {_SAID} GROUP BY thread",
         (*ids, person),
     )
     return {id: Thread(count, latest) for id, count, latest in rows}
@@ -197,6 +197,8 @@ def _whole(db: sqlite3.Connection, rows: Iterable[Any], person: str) -> list[Mes
 
 
 _SEEN = "NOT deleted AND (audience IS NULL OR audience = ?)"
+_SAID = "json_extract(details, '$.note') IS NULL"
+"""A note of the gateway is nobody's message: it is shown, and neither counted nor announced."""
 
 
 def history(
@@ -210,6 +212,15 @@ def history(
     )
     page, more = _page(rows, limit)
     return tuple(reversed(_whole(db, page, person))), more
+
+
+def _last_said(db: sqlite3.Connection, person: str, room: str) -> Message | None:
+    rows = db.execute(
+        f"SELECT {_COLUMNS} FROM messages WHERE room = ? AND thread IS NULL AND {_SEEN} AND {_SAID}"
+        " ORDER BY seq DESC LIMIT 1",
+        (room, person),
+    )
+    return next(iter(_whole(db, rows, person)), None)
 
 
 def _page(rows: Iterable[Any], limit: int) -> tuple[list[Any], bool]:
@@ -285,12 +296,12 @@ def rooms(db: sqlite3.Connection, person: str, agents: Iterable[str]) -> tuple[R
     for id, kind, title, listed, read in rows:
         present = tuple(agent for agent in msgspec.json.decode(listed, type=tuple[str, ...]) if agent in here)
         unread = db.execute(
-            f"SELECT count(*) FROM messages WHERE room = ? AND seq > ? AND author <> ? AND {_SEEN}",
+            f"SELECT count(*) FROM messages WHERE room = ? AND seq > ? AND author <> ? AND {_SEEN} AND {_SAID}",
             (id, read, person, person),
         ).fetchone()[0]
-        latest, _ = history(db, person, id, None, None, 1)
-        if present or latest:
-            found.append(Room(id, kind, title, present, unread, read, latest[-1] if latest else None))
+        last = _last_said(db, person, id)
+        if present or last is not None:
+            found.append(Room(id, kind, title, present, unread, read, last))
     return tuple(found)
 
 

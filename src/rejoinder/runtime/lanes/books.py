@@ -17,8 +17,8 @@ from rejoinder.inbound.message import Message
 from rejoinder.runtime.deciding.waiting import Told, pack_told, unpack_told
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Held, Sessions
-from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
-from rejoinder.runtime.prefixes import Prefixes, no_prefix
+from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, LeftOut, Resumed
+from rejoinder.runtime.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.unit import Unit
 from rejoinder.session import Session, is_untouched, turn_taken
@@ -141,21 +141,23 @@ class StoreBooks:
             await self._superseded(Unit(DropInputs(run.session, events, "steered")))
 
     async def left_out(
-        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
-    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        self, session: str, agent: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[LeftOut, ...]:
         events, now = _events(asked), self._clock()
         verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
         unit = Unit(verb)
-        told = [
-            (each, unit.add(notice)) for each in asked if (notice := notices.left_out(each, reason, now)) is not None
-        ]
+        told: list[tuple[Asked, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
+        for each in asked:
+            prefix = await self._prefixes.of(each.message, session, agent)
+            if (notice := notices.left_out(each, reason, now, prefix)) is not None:
+                told.append((each, prefix, unit.add(notice)))
         await self._superseded(unit)
         if not unit.is_written:
             # The run has just taken one of them in; the others are still left out, each by itself.
-            alone = [await self.left_out(session, (each,), reason) for each in asked] if len(asked) > 1 else []
+            alone = [await self.left_out(session, agent, (each,), reason) for each in asked] if len(asked) > 1 else []
             return tuple(each for group in alone for each in group)
-        notices.wake(each.conversation for each, _ in told)
-        return tuple((each, planned()[0]) for each, planned in told)
+        notices.wake(each.conversation for each, _, _ in told)
+        return tuple(LeftOut(each, planned()[0], prefix) for each, prefix, planned in told)
 
     async def end(self, run: Run) -> None:
         now = self._clock()

@@ -20,7 +20,7 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.deciding.waiting import unpack_told
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, Resumed
+from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, LeftOut, Resumed
 from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Run as Claim
@@ -50,6 +50,7 @@ from rejoinder.turns.signals import (
     WakeAfter,
 )
 from rejoinder.turns.status import State
+from rejoinder.turns.suspicion import UNTIL_STABLE, Again
 
 log = logging.getLogger(__name__)
 
@@ -66,9 +67,7 @@ class Crew(Protocol):
 
     async def steer(self, run: "Run", asked: tuple[Asked, ...]) -> bool: ...
 
-    async def left_out(
-        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
-    ) -> None:
+    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
         """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
 
         `told`: the notices that were planned for their senders.
@@ -86,8 +85,8 @@ class Books(Protocol):
     async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
 
     async def left_out(
-        self, session: str, asked: tuple[Asked, ...], reason: Reason | None
-    ) -> tuple[tuple[Asked, StoredPart], ...]:
+        self, session: str, agent: str, asked: tuple[Asked, ...], reason: Reason | None
+    ) -> tuple[LeftOut, ...]:
         """Returns the planned notice of each message whose sender is owed one."""
         ...
 
@@ -219,6 +218,12 @@ class SessionLane:
         return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
 
     @property
+    def held_back(self) -> str:
+        """Why its turn does not run, though nothing of its session is in the way."""
+        resumed = self.run.resumed if self.run is not None and self.run.task is None else None
+        return UNTIL_STABLE if resumed is not None and resumed.again is Again.WHEN_STABLE else ""
+
+    @property
     def waiting(self) -> int:
         return len(self.lane.waiting)
 
@@ -311,8 +316,8 @@ class SessionLane:
                 run.granted, self._granted = self._granted, None
                 run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
-                suspicion = "none" if run.resumed is None else run.resumed.suspicion
-                self._slots.ask(self.key, self.agent, lambda: self._go(run), suspicion)
+                again = Again.AT_ONCE if run.resumed is None else run.resumed.again
+                self._slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.
@@ -448,7 +453,7 @@ class SessionLane:
             self.feed(SteerTaken(steer.run, steer.ids))
 
     async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        told = await self._books.left_out(self.key, asked, reason)
+        told = await self._books.left_out(self.key, self.agent, asked, reason)
         await self._crew.left_out(asked, reason, told)
 
 

@@ -1,20 +1,16 @@
 """What goes into a turn: the messages, the claim on it, and what is left of an earlier attempt."""
 
-from typing import Literal
-
 from msgspec import Struct
 
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
+from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.turn.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import Run as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
-
-SUSPECTED_AFTER, STRONGLY_AFTER = 2, 5
-"""Crashes in which a turn was under way, before it is tried one at a time, and before nothing runs beside it: chance
-hits a turn now and then, and one that ends the process is in every crash (DU-2)."""
+from rejoinder.turns.suspicion import Again, again
 
 
 class Asked(Struct, frozen=True):
@@ -27,6 +23,14 @@ class Asked(Struct, frozen=True):
     handle: str | None = None
     overheard: tuple[Said, ...] = ()
     signs: StatusSigns | None = None
+
+
+class LeftOut(Struct, frozen=True):
+    """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
+
+    asked: Asked
+    notice: StoredPart
+    prefix: Prefix
 
 
 class Granted(Struct, frozen=True):
@@ -44,11 +48,5 @@ class Resumed(Struct, frozen=True):
     said: str = ""
 
     @property
-    def suspicion(self) -> Literal["none", "some", "strong"]:
-        return suspicion(self.turn)
-
-
-def suspicion(turn: StoredTurn) -> Literal["none", "some", "strong"]:
-    if turn.crashes < SUSPECTED_AFTER:
-        return "none"
-    return "some" if turn.crashes < STRONGLY_AFTER else "strong"
+    def again(self) -> Again:
+        return again(self.turn.crashes, self.turn.alone)

@@ -21,11 +21,12 @@ from rejoinder.runtime.lanes.turn_inputs import Asked
 from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, message_of
-from rejoinder.store.base import IN_FLIGHT, MOST_ATTEMPTS, PlanParts, StoredPart
+from rejoinder.store.base import IN_FLIGHT, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
+from rejoinder.turns.suspicion import MOST_ALONE
 
 QUARANTINED: Final = (
-    f"The gateway stopped {MOST_ATTEMPTS} times while working on this, and has quarantined it: {{messages}} "
+    f"The gateway stopped {MOST_ALONE} times while working on this, and has quarantined it: {{messages}} "
     "`/resend` runs it again."
 )
 LONGEST_NAMED, MOST_NAMED = 60, 5
@@ -124,21 +125,21 @@ def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime,
     return conversation.to_say((prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}")
 
 
-def left_out(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
+def left_out(asked: Asked, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
     if reason == "stopped" or asked.message.listening:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
     marked = asked.conversation.to_mark(message, sign, now)
-    return marked or left_out_in_words(asked, reason, now)
+    return marked or left_out_in_words(asked, reason, now, prefix)
 
 
-def left_out_in_words(asked: Asked, reason: Reason | None, now: datetime) -> PlanParts | None:
+def left_out_in_words(asked: Asked, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """An interruption needs no words: the person sees that the answer is to the newer message."""
     if reason == "interrupted":
         return None
     said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
-    return asked.conversation.to_say((said,), now, reply_to=asked.message.inbound.message_id)
+    return asked.conversation.to_say((prefix(said),), now, reply_to=asked.message.inbound.message_id)
 
 
 def wake(conversations: Iterable[Conversation]) -> None:

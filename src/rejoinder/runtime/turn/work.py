@@ -28,7 +28,7 @@ from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes.books import LEASE, transcript
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import Asked, LeftOut
 from rejoinder.runtime.prefixes import filled, prefix_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
@@ -53,7 +53,6 @@ from rejoinder.store.base import (
     RenewRun,
     SaveAgentSession,
     Store,
-    StoredPart,
     Trace,
 )
 from rejoinder.turns.heartbeat import heartbeat_of
@@ -302,23 +301,22 @@ class Workers:
             run.told.append(further.parts)
         return taken
 
-    async def left_out(
-        self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[tuple[Asked, StoredPart], ...]
-    ) -> None:
+    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
         for each in asked:
             _became_nothing(each)
             if reason != "stopped":
                 step = Step("lane", "summarised" if reason is None else "dropped", reason)
                 each.conversation.trace(each.message.inbound.message_id, (step,))
-        for each, row in told:
-            if row.kind == REACTS and isinstance(await each.conversation.sender.follow(row), Unsent):
+        for each in told:
+            follow = each.asked.conversation.sender.follow
+            if each.notice.kind == REACTS and isinstance(await follow(each.notice), Unsent):
                 await self._say_left_out(each, reason)
 
-    async def _say_left_out(self, asked: Asked, reason: Reason | None) -> None:
+    async def _say_left_out(self, left: LeftOut, reason: Reason | None) -> None:
         """Says it in words where the platform did not take the reaction (TU-5)."""
-        if (said := notices.left_out_in_words(asked, reason, self._clock())) is not None:
+        if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
             await Unit(said).insist(self._store)
-            notices.wake((asked.conversation,))
+            notices.wake((left.asked.conversation,))
 
 
 def _occasion(scene: Scene) -> Occasion:

@@ -29,6 +29,7 @@ export class Composer {
   #atWork = false;
   #stopping = false; // asked for once: it takes a moment
   #hurried = false; // sent before the page knew its room: it goes out as soon as there is one
+  #waitsForFiles = false; // sent while files were on their way: it goes out when all have arrived
 
   /** @param {import("./state.js").ChatState} state @param {string} id @param {string} label @param {Hands} hands
    * @param {() => any} known what can be completed */
@@ -51,7 +52,7 @@ export class Composer {
     this.completion = new Completion(this.box, known, `${id}-list`);
     this.uploads = new Uploads(
       () => state.uploadLimit,
-      () => this.#ready(),
+      () => this.#uploaded(),
     );
     this.context = h("div", { class: "context", hidden: true });
     this.chooser = h("input", {
@@ -150,6 +151,7 @@ export class Composer {
       return;
     }
     const text = this.box.value.trim();
+    this.#waitsForFiles = this.uploads.busy;
     if (this.uploads.busy || (!text && (this.#editing || !this.uploads.count))) return;
     if (this.#editing) {
       if (text !== this.#editing.text) this.hands.edit(this.#editing, text);
@@ -165,6 +167,13 @@ export class Composer {
     this.#context();
     this.#grow();
     this.#ready();
+  }
+
+  #uploaded() {
+    this.#ready();
+    if (!this.#waitsForFiles || this.uploads.busy) return;
+    this.#waitsForFiles = false;
+    if (!this.uploads.failed) this.submit();
   }
 
   get #mayStop() {
@@ -192,6 +201,7 @@ export class Composer {
   }
 
   #typed() {
+    this.#waitsForFiles = false;
     if (!this.#editing && this.#place) {
       if (this.box.value) localStorage.setItem(this.#draftKey, this.box.value);
       else localStorage.removeItem(this.#draftKey);

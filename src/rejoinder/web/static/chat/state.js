@@ -250,6 +250,7 @@ export class ChatState {
     this.#stopsTyping(message, changes);
     const room = this.rooms.get(message.room);
     if (!isNew || !room) return;
+    if (message.note) return; // shown, but nobody's message: neither counted nor announced
     if (message.thread) this.#countReply(message.thread, 1, message.at, changes);
     else if (!room.latest || message.seq > room.latest.seq) room.latest = message;
     if (!this.isMine(message) && message.seq > this.#countedTo && message.seq > room.read) room.unread += 1;
@@ -291,7 +292,8 @@ export class ChatState {
     const room = this.rooms.get(frame.room);
     if (!room) return;
     if (gone && !this.isMine(gone) && gone.seq > room.read && room.unread > 0) room.unread -= 1;
-    if (room.latest?.id === frame.message) room.latest = this.shown(room.id).at(-1) ?? null;
+    if (room.latest?.id === frame.message)
+      room.latest = this.shown(room.id).findLast((message) => !message.note) ?? null;
     changes.rooms = true;
   }
 

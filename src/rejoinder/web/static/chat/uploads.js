@@ -36,6 +36,11 @@ export class Uploads {
     return this.#all.some((upload) => !upload.file && !upload.problem);
   }
 
+  /** Whether one could not be taken: a person decides what becomes of the message then. */
+  get failed() {
+    return this.#all.some((upload) => upload.problem);
+  }
+
   /** What has arrived; it is forgotten here. @returns {import("./state.js").File[]} */
   take() {
     const files = this.#all.flatMap((upload) => (upload.file ? [upload.file] : []));

@@ -7,8 +7,8 @@ import pytest
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.inbound.settings import GroupSettings
-from rejoinder.store.base import MOST_ATTEMPTS
 from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.turns.suspicion import MOST_ALONE
 from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, until
 
@@ -73,11 +73,12 @@ async def test_a_restart_tells_nobody_that_it_was_away(tmp_path):
     assert not seen(machine.channel)
 
 
+@pytest.mark.usefixtures("stable_at_once")
 @pytest.mark.parametrize("on_crash", ["rerun", "ask", "drop"])
 async def test_a_turn_that_ends_the_process_is_quarantined_in_silence(tmp_path, on_crash):
     """DU-2: nobody waits for an answer that was never to come."""
     machine = Machine(tmp_path, listening(gateway=GatewaySettings(on_crash=on_crash)))
-    for attempt in range(MOST_ATTEMPTS if on_crash == "rerun" else 1):
+    for attempt in range(MOST_ALONE if on_crash == "rerun" else 1):
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True) as gateway:
             if attempt == 0:

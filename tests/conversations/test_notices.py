@@ -14,11 +14,12 @@ from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, TIMED_OUT, TOO_MANY, TOO_MANY_SHORTENED
 from rejoinder.runtime.sending.sender import Sender as OneSender
-from rejoinder.store.base import MOST_ATTEMPTS, Accept, TryEvents
+from rejoinder.store.base import Accept, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, ScriptedAgent
+from rejoinder.turns.suspicion import MOST_ALONE
 from tests.conversations.restarting import Machine, settled, until
 
 
@@ -89,10 +90,11 @@ async def says_once(machine: Machine, sentence: str, also: tuple[str, ...] = ())
     assert said(machine).count(sentence) == 1
 
 
+@pytest.mark.usefixtures("stable_at_once")
 async def test_a_turn_that_is_quarantined(tmp_path, monkeypatch, units):
     """DU-2: quarantined and told in one commit."""
     machine = Machine(tmp_path)
-    for attempt in range(MOST_ATTEMPTS):
+    for attempt in range(MOST_ALONE):
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):
             if attempt == 0:
@@ -111,7 +113,7 @@ async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, units):
     store = open_store(machine.url)
     message = Inbound("fake", "e1", "m1", Chat("room"), Sender("ann"), "poison")
     (event,) = await store.write(Accept((message,), datetime.now(UTC)))
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MOST_ALONE):
         await store.write(TryEvents((event.id,)))
         await store.close()
         store = open_store(machine.url)

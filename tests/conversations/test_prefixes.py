@@ -12,10 +12,11 @@ from rejoinder.config.schema import AgentDefaults, GatewaySettings, MessagesSett
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, UNREADABLE
-from rejoinder.store.base import MOST_ATTEMPTS, Accept
+from rejoinder.store.base import Accept
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.chat import conversation
+from rejoinder.turns.suspicion import MOST_ALONE
 from tests.conversations.restarting import Machine, until
 from tests.conversations.test_restarts import never
 
@@ -99,7 +100,7 @@ def store_of(machine: Machine) -> Iterator[sqlite3.Connection]:
 @pytest.mark.parametrize(
     ("how", "change", "told"),
     [
-        ("rerun", f"UPDATE turn SET alone = {MOST_ATTEMPTS}", QUARANTINED.format(messages="“hello”.")),
+        ("rerun", f"UPDATE turn SET alone = {MOST_ALONE}", QUARANTINED.format(messages="“hello”.")),
         ("ask", "", INTERRUPTED),
         ("rerun", "UPDATE turn_input SET body = x'00000000'", UNREADABLE),
     ],
@@ -125,7 +126,7 @@ async def test_what_a_restart_says_of_an_undecided_message_is_prefixed(tmp_path)
     await store.write(Accept((message,), datetime.now(UTC)))
     await store.close()
     with store_of(machine) as db:
-        db.execute(f"UPDATE inbox SET attempts = 5, alone = {MOST_ATTEMPTS}")
+        db.execute(f"UPDATE inbox SET attempts = 5, alone = {MOST_ALONE}")
     async with machine.running(ScriptedAgent()):
         await machine.chat.hears(f"Ann, scripted: {QUARANTINED.format(messages='“poison”.')}")
 

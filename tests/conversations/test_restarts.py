@@ -15,7 +15,6 @@ from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.lanes.turn_inputs import STRONGLY_AFTER
 from rejoinder.runtime.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.notices import INTERRUPTED, QUARANTINED
@@ -24,7 +23,6 @@ from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.questions import RESTARTED
 from rejoinder.runtime.turn.work import Workers
 from rejoinder.store.base import (
-    MOST_ATTEMPTS,
     Accept,
     EndRun,
     Intent,
@@ -40,6 +38,7 @@ from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
+from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, Again
 from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
@@ -159,6 +158,7 @@ async def test_an_interrupted_turn_as_configured(tmp_path, on_crash, said):
 BROKE = Failed("crashed", "It broke.", "x")
 
 
+@pytest.mark.usefixtures("stable_at_once")
 @pytest.mark.parametrize("kind", [FakeMessenger, FakeKeeper, FakeChannel], ids=["blind", "keys", "live"])
 @pytest.mark.parametrize(
     ("script", "on_crash", "stands"),
@@ -186,7 +186,7 @@ async def test_no_half_sentence_is_left(tmp_path, kind, script, on_crash, stands
     async with machine.running(ScriptedAgent(["Half of", never]), killed=True):
         await machine.chat.says("hello")
         await machine.channel.until(lambda: any("Half of" in shown.text for shown in there()))
-    for dying in script[: MOST_ATTEMPTS - 1] if script == [[never], [never]] else ():
+    for dying in script[: MOST_ALONE - 1] if script == [[never], [never]] else ():
         agent = ScriptedAgent(dying)
         async with machine.running(agent, killed=True):
             await machine.chat.asked(agent, 1)
@@ -280,11 +280,12 @@ async def test_an_answered_turn_is_only_delivered(tmp_path):
     assert len(second.turns) == 1
 
 
+@pytest.mark.usefixtures("stable_at_once")
 async def test_what_ends_the_process_is_quarantined(tmp_path):
     """DU-2: three times alone, then one notice to the person, which names the message, and one to the operator; the
     next message is answered."""
     machine = Machine(tmp_path)
-    for attempt in range(MOST_ATTEMPTS):
+    for attempt in range(MOST_ALONE):
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):
             if attempt == 0:
@@ -299,14 +300,66 @@ async def test_what_ends_the_process_is_quarantined(tmp_path):
     assert [note for note in machine.channel.notes if "quarantined" in note]
 
 
+async def dies_alone_twice(machine: Machine) -> None:
+    for attempt in range(MOST_ALONE - 1):
+        agent = ScriptedAgent([never])
+        async with machine.running(agent, killed=True):
+            if attempt == 0:
+                await machine.chat.says("long work")
+            await machine.chat.asked(agent, 1)
+
+
+async def test_what_died_alone_twice_waits_while_the_process_is_killed_again_and_again(tmp_path, monkeypatch):
+    """DU-2: a storm of kills is no proof against a long turn. It waits, and `/status` and `/why` say so; its own
+    session waits behind it, everybody else is served; and a process that lives answers it, in order."""
+    machine = Machine(tmp_path)
+    await dies_alone_twice(machine)
+    for attempt in range(MOST_ALONE):
+        others = ScriptedAgent("Hello, Bob.")
+        async with machine.running(others, killed=True) as gateway:
+            await machine.chat.says("hello", sender="bob", chat="bob")
+            await machine.chat.hears("Hello, Bob.")
+            if attempt == 0:
+                await machine.chat.says("and after it")
+                await until(gateway, lambda census: census.inputs.get("waiting") == 1)
+                await machine.chat.says("/status")
+                status = (await machine.chat.hears()).text
+                assert f"Held back: {UNTIL_STABLE}" in status
+                assert "1 waiting" in status
+                assert "0 running" in status
+                replied = next(id for id, shown in machine.channel.messages.items() if shown.text == "long work")
+                await machine.chat.says("/why", reply_to=replied)
+                assert (await machine.chat.hears()).text.endswith(f"lane: waits, {UNTIL_STABLE}")
+        assert len(others.turns) == 1
+    monkeypatch.setattr("rejoinder.runtime.lanes.slots.STABLE_AFTER", 0.01)
+    last = ScriptedAgent("Done at last.", "After it.")
+    async with machine.running(last) as gateway:
+        await machine.chat.hears("Done at last.")
+        await machine.chat.hears("After it.")
+        assert await gateway.store.quarantined() == ()
+    assert ["long work" in text_of(turn) for turn in last.turns] == [True, False]
+
+
+async def test_what_is_held_back_can_be_stopped(tmp_path):
+    """DU-2, TU-20: it is a turn like others; the next message of its session is answered at once."""
+    machine = Machine(tmp_path)
+    await dies_alone_twice(machine)
+    last = ScriptedAgent("Fine.")
+    async with machine.running(last):
+        await machine.chat.says("/stop")
+        await machine.chat.hears()
+        await machine.chat.says("hello")
+        await machine.chat.hears("Fine.")
+    assert "long work" not in text_of(last.turns[0])
+
+
+@pytest.mark.usefixtures("stable_at_once")
 async def test_others_are_not_quarantined_for_it(tmp_path):
     """DU-2: after two crashes suspects run one at a time, and what was under way with others when the process died is
     never quarantined for it."""
     machine = Machine(tmp_path)
     asked: list[str] = []
-    for attempt in range(
-        2 + 2 * MOST_ATTEMPTS - 1
-    ):  # each of the two is tried alone, those with less against them first
+    for attempt in range(2 + 2 * MOST_ALONE - 1):  # each of the two is tried alone, those with less against them first
         agent = ScriptedAgent([never], [never])
         async with machine.running(agent, killed=True):
             for chat in ("a", "b") if attempt == 0 else ():
@@ -326,7 +379,8 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
     """DU-2, TU-21: so that it is found alone where people never cease to write; but one that lives for a while is no
     reason to keep them waiting."""
     machine = Machine(tmp_path, open_to_all())
-    for attempt in range(STRONGLY_AFTER):
+    (many,) = [least.crashes for least, when in VERDICTS if when is Again.FIRST]
+    for attempt in range(many):
         agent = ScriptedAgent([never], [never])
         async with machine.running(agent, killed=True):
             if attempt == 0:
@@ -352,11 +406,12 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
         await machine.chat.hears("Hi.")
 
 
+@pytest.mark.usefixtures("stable_at_once")
 @pytest.mark.parametrize("by", ["chat", "operator"])
 async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path, by):
     """DU-2, DE-33: by `/resend` where it was asked, and by `rejoinder dead --retry` or the console from outside."""
     machine = Machine(tmp_path)
-    for attempt in range(MOST_ATTEMPTS):
+    for attempt in range(MOST_ALONE):
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):
             if attempt == 0:
@@ -399,7 +454,7 @@ async def test_what_is_wanted_while_no_gateway_runs_is_run_by_the_next(tmp_path)
 async def test_a_drain_gives_the_turn_back(tmp_path):
     """SIGTERM: what runs when time is up is run again by the next process, and no attempt is counted."""
     machine = Machine(tmp_path)
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MOST_ALONE + 1):
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True) as gateway:
             if not machine.channel.messages:
@@ -513,7 +568,7 @@ async def test_what_was_accepted_and_not_decided_is_decided(tmp_path):
     assert len(agent.turns) == 1
 
 
-@pytest.mark.parametrize("tries", range(MOST_ATTEMPTS))
+@pytest.mark.parametrize("tries", range(MOST_ALONE))
 async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries):
     """DU-13: what it brought and nobody decided waits; the others are served, and it is decided when it is back."""
     machine = Machine(tmp_path)
@@ -583,7 +638,7 @@ async def test_a_message_that_cannot_be_decided_is_quarantined(tmp_path, monkeyp
 
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "_decide", hangs)
-        for _ in range(1 + MOST_ATTEMPTS):
+        for _ in range(1 + MOST_ALONE):
             reached.clear()
             booting = asyncio.create_task(boot())
             await reached.wait()
@@ -612,7 +667,7 @@ async def test_a_stop_in_good_order_is_nobodys_fault(tmp_path, monkeypatch, coun
     settings = with_channel(Settings(), "fake", "scripted", ("ann",))
     with monkeypatch.context() as patched:
         patched.setattr(Engine, "_decide", hangs)
-        for _ in range(MOST_ATTEMPTS + 1):
+        for _ in range(MOST_ALONE + 1):
             reached.clear()
             agent, channel = ScriptedAgent(), FakeChannel()
             async with Gateway(settings, agents={"scripted": agent}, channels=[channel], store=machine.url) as gateway:

@@ -37,6 +37,7 @@ class RunFacts(Struct, frozen=True):
     nothing_to_stop: bool = False  # known for certain: nothing is running or waiting here
     subagents: int = 0
     waiting: int = 0
+    held_back: str = ""  # why the turn of this session does not run yet
     context_tokens: int = 0
     context_budget: int = 0
     dead_parts: int = 0  # given up, in all chats

@@ -16,7 +16,6 @@ from rejoinder.runtime.sending import notices
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import (
-    MOST_ATTEMPTS,
     DropInputs,
     EndRun,
     InboxEvent,
@@ -32,10 +31,11 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
+from rejoinder.turns.suspicion import MOST_ALONE
 
 log = logging.getLogger(__name__)
 
-ENDS_THE_PROCESS: Final = f"the process died {MOST_ATTEMPTS} times while nothing else was under way"
+ENDS_THE_PROCESS: Final = f"the process died {MOST_ALONE} times while nothing else was under way"
 CANNOT_BE_READ: Final = "it cannot be read"
 PLANNED_BEFORE: Final = "planned before a restart; its parts tell what arrived"
 """For an answered turn: it is closed before the fate of its parts is known, and one of them may be held."""

@@ -3,9 +3,9 @@
 Rule 1: everything is in its queue before a channel is opened, so no new message can overtake it.
 Rule 2: no decision is made twice: what was routed goes on as it was decided.
 Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). Turns that
-        were under way in two crashes run one at a time (slots.py), events that were tried before are decided before
-        any turn runs, one at a time. Only what was under way alone when the process died, and that three times, is
-        quarantined. An orderly stop makes no suspects.
+        were under way in two crashes run one at a time (slots.py, `turns.suspicion`), events that were tried before are
+        decided before any turn runs, one at a time. Only what was under way alone when the process died, and that three
+        times, is quarantined. An orderly stop makes no suspects.
 Rule 4: what is damaged, or was stored by another version in a format of its own, is quarantined (quarantine.py).
 """
 
@@ -20,13 +20,14 @@ from msgspec import MsgspecError
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Unreadable
+from rejoinder.events import Step
 from rejoinder.runtime.backlogs import Backlogs
 from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.waiting import message_of, unpack
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Resumed, suspicion
+from rejoinder.runtime.lanes.turn_inputs import Asked, Resumed
 from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.readmission import Readmission
@@ -39,7 +40,6 @@ from rejoinder.runtime.settings import OnCrash
 from rejoinder.runtime.turn.questions import RESTARTED
 from rejoinder.runtime.unit import Unit
 from rejoinder.store.base import (
-    MOST_ATTEMPTS,
     EndRun,
     InboxEvent,
     Input,
@@ -53,6 +53,7 @@ from rejoinder.store.base import (
     WithdrawParts,
 )
 from rejoinder.store.base import Recovery as Found
+from rejoinder.turns.suspicion import MOST_ALONE, Again, again
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +164,7 @@ class Recovery:
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
             notices.clear(conversation, open.parts)
-        elif turn.alone >= MOST_ATTEMPTS:
+        elif again(turn.crashes, turn.alone) is Again.NEVER:
             asked_for = [put.event.inbound for put in inputs]
             prefix = None if decided.listening else await self._prefix(inputs[-1])
             await self._quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
@@ -175,6 +176,14 @@ class Recovery:
             queue = self._queueing.of(turn.route.channel, session)
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
+            if lane.held_back:
+                await self._held_back(turn.session, asked, lane.held_back)
+
+    async def _held_back(self, session: str, asked: tuple[Asked, ...], why: str) -> None:
+        log.warning("%s: %s", session, why)
+        for each in asked:
+            known = [step for traced in await self._store.trace(each.event) for step in traced.steps]
+            each.conversation.trace(each.message.inbound.message_id, (*known, Step("lane", "waits", why)))
 
     def _removal(self, open: OpenTurn, conversation: Conversation | None) -> tuple[Verb[Any], ...]:
         """Nobody will go on with what this turn has begun to say."""
@@ -221,7 +230,7 @@ class Recovery:
         for event in events:
             if self._stopped:
                 return
-            if event.alone >= MOST_ATTEMPTS:
+            if event.alone >= MOST_ALONE:
                 await self._quarantine.put_event(event)
             else:
                 await self._try(event)
@@ -237,5 +246,5 @@ def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
     """Those come first beside which nothing may run. Of the suspects those that have the least against them come first:
     they end, and leave the others alone."""
     turn = open.turn
-    suspected = suspicion(turn)
-    return suspected != "strong", turn.alone, turn.crashes if suspected != "none" else 0
+    when = again(turn.crashes, turn.alone)
+    return when is not Again.FIRST, turn.alone, turn.crashes if when is not Again.AT_ONCE else 0

@@ -68,7 +68,6 @@ from rejoinder.store.rows import (
     said_about,
 )
 from rejoinder.store.verbs import (
-    MOST_ATTEMPTS,
     PART_MOVES,
     Accept,
     AppendTranscript,
@@ -330,7 +329,6 @@ __all__ = [
     "INPUT_STATES",
     "IN_FLIGHT",
     "LATEST",
-    "MOST_ATTEMPTS",
     "MOST_RESUMED",
     "PART_MOVES",
     "PART_STATES",

@@ -32,9 +32,6 @@ from rejoinder.store.rows import (
 
 Result = TypeVar("Result", covariant=True)
 
-MOST_ATTEMPTS: Final = 3
-"""How often the process may die while one thing alone is under way; then that is quarantined (DU-2)."""
-
 
 class Verb(Struct, Generic[Result], frozen=True):
     """Something to be written, and the type of its result."""

@@ -10,6 +10,7 @@ from rejoinder.turns.job import OBSTACLES
 from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
 from rejoinder.turns.modes import MODES, Mode, QueueSettings
 from rejoinder.turns.status import EMOJI
+from rejoinder.turns.suspicion import VERDICTS
 
 
 def mode_table() -> str:
@@ -79,6 +80,14 @@ def obstacle_table() -> str:
     )
 
 
+def suspicion_table() -> str:
+    """When a turn that a crash cut off runs again."""
+    return table(
+        ["crashes in which it was under way", "of these, alone", "it runs again"],
+        ([_at_least(least.crashes), _at_least(least.alone), verdict.value] for least, verdict in VERDICTS),
+    )
+
+
 BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "queue-modes": mode_table,
     "queue-settings": settings_table,
@@ -88,11 +97,16 @@ BLOCKS: Final[dict[str, Callable[[], str]]] = {
     "model-failures": failure_table,
     "status-reactions": status_table,
     "clock-obstacles": obstacle_table,
+    "suspicion": suspicion_table,
 }
 
 
 def _list(members: Iterable[Enum]) -> str:
     return "\n".join(f"- **{_word(member)}**: {member.value}" for member in members)
+
+
+def _at_least(count: int) -> str:
+    return f"{count} or more" if count else "any number"
 
 
 def _word(member: Enum) -> str:

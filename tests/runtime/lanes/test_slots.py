@@ -1,12 +1,17 @@
 """Room for runs and for processes, given out."""
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
 
 from rejoinder.agents.base import AgentEvent, Done
 from rejoinder.events import Turn
 from rejoinder.runtime.lanes.slots import Slots
 from rejoinder.runtime.runs import Runs
 from rejoinder.turns.choose import Limits
+from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, Again
+from tests.crash.virtual_time import VirtualTime
 
 
 class Program:
@@ -105,3 +110,75 @@ async def test_sessions_take_turns():
             machine.slots.release(session)
             machine.ask(session, "talker")
         assert machine.log == ["a", "b", "c", "a", "b"]
+
+
+class Suspects(Machine):
+    def resume(self, session: str, again: Again) -> None:
+        self.slots.ask(session, "talker", lambda: self.log.append(session), again)
+
+
+def in_virtual_time(main: Callable[[Suspects], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with Runs() as runs:
+            await main(Suspects(runs, Limits()))
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(run())
+
+
+def test_what_died_alone_twice_runs_alone_when_the_process_is_stable():
+    """DU-2: others are served before; then they wait until it has had its time alone, in the order in which they
+    asked."""
+
+    async def main(machine: Suspects) -> None:
+        machine.resume("held back", Again.WHEN_STABLE)
+        machine.resume("suspect", Again.IN_LINE)
+        machine.ask("one", "talker")
+        await asyncio.sleep(STABLE_AFTER - 1)
+        assert machine.log == ["suspect", "one"]
+        machine.slots.release("suspect")
+        await asyncio.sleep(2)
+        machine.ask("two", "talker")
+        assert machine.log == ["suspect", "one"]
+        machine.slots.release("one")
+        assert machine.log == ["suspect", "one", "held back"]
+        await asyncio.sleep(HEAD_START / 2)
+        assert machine.log == ["suspect", "one", "held back"]
+        machine.slots.release("held back")
+        assert machine.log == ["suspect", "one", "held back", "two"]
+        machine.ask("three", "talker")
+        assert machine.log[-1] == "three"
+
+    in_virtual_time(main)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_nobody_waits_for_it_for_long(alone: bool):
+    """DU-2, TU-21: nor does it wait for ever for those that run on."""
+
+    async def main(machine: Suspects) -> None:
+        machine.resume("held back", Again.WHEN_STABLE)
+        if not alone:
+            machine.ask("one", "talker")
+        await asyncio.sleep(STABLE_AFTER + 1)
+        machine.ask("two", "talker")
+        assert "two" not in machine.log
+        await asyncio.sleep(HEAD_START)
+        assert {*machine.log} - {"one"} == {"held back", "two"}
+
+    in_virtual_time(main)
+
+
+def test_several_run_one_after_the_other():
+    """DU-2: two at once would not be alone; and one that was stopped holds up nobody."""
+
+    async def main(machine: Suspects) -> None:
+        for session in ("a", "b", "c"):
+            machine.resume(session, Again.WHEN_STABLE)
+        machine.slots.release("b")
+        await asyncio.sleep(STABLE_AFTER + 1)
+        assert machine.log == ["a"]
+        machine.slots.release("a")
+        assert machine.log == ["a", "c"]
+
+    in_virtual_time(main)

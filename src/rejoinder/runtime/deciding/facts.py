@@ -146,6 +146,7 @@ class World:
             running=lane is not None and lane.is_running,
             nothing_to_stop=not self._lanes.at(conversation.route),
             waiting=lane.waiting if lane is not None else 0,
+            held_back=lane.held_back if lane is not None else "",
             context_tokens=self._workers.compaction.context.get(session, 0),
             context_budget=self._settings.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),

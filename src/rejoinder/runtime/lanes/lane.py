@@ -50,6 +50,7 @@ from rejoinder.turns.signals import (
     WakeAfter,
 )
 from rejoinder.turns.status import State
+from rejoinder.turns.suspicion import UNTIL_STABLE, Again
 
 log = logging.getLogger(__name__)
 
@@ -217,6 +218,12 @@ class SessionLane:
         return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
 
     @property
+    def held_back(self) -> str:
+        """Why its turn does not run, though nothing of its session is in the way."""
+        resumed = self.run.resumed if self.run is not None and self.run.task is None else None
+        return UNTIL_STABLE if resumed is not None and resumed.again is Again.WHEN_STABLE else ""
+
+    @property
     def waiting(self) -> int:
         return len(self.lane.waiting)
 
@@ -309,8 +316,8 @@ class SessionLane:
                 run.granted, self._granted = self._granted, None
                 run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
-                suspicion = "none" if run.resumed is None else run.resumed.suspicion
-                self._slots.ask(self.key, self.agent, lambda: self._go(run), suspicion)
+                again = Again.AT_ONCE if run.resumed is None else run.resumed.again
+                self._slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.

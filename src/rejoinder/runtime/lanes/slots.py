@@ -1,13 +1,13 @@
 """Slots for runs, shared fairly between sessions (TU-21): requests wait in a queue, `turns.choose` picks the next.
 
-Suspects, the turns that were under way in two crashes, run one at a time beside the others (DU-2). One that was under
-way in many runs before anything else, so that it is found alone if it ends the process, also where people never cease
-to write. The others wait for it, but not for long: what has lived for `HEAD_START` does not end the process at once.
+Suspects, the turns that were under way in two crashes, run one at a time beside the others (DU-2). Some of them have to
+run alone, so that one that ends the process is found, also where people never cease to write: at the start, or when the
+process is stable (`turns.suspicion`). Then nothing else starts, and they begin when nothing else runs; but not for
+long: what has lived for `HEAD_START` does not end the process at once, and where others run on, they run beside them.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -16,19 +16,14 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.turns.choose import Ask, Limits, Load, choose
-
-HEAD_START: Final = 10.0
-"""Seconds for which everything else waits for the suspects, all in all."""
-
-
-Suspicion = Literal["none", "some", "strong"]
+from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, Again
 
 
 class _Asking(Struct):
     ask: Ask
     go: Callable[[], None]
-    strong: bool = False
-    """Nothing else may run beside it."""
+    alone: bool = False
+    """Nothing else should run beside it."""
 
 
 class Slots:
@@ -41,6 +36,8 @@ class Slots:
         self._running: dict[str, str | None] = {}  # the process of each session that has a slot
         self._rested: dict[str, None] = {}  # processes without a run, the longest idle first
         self._suspects: dict[str, _Asking] = {}  # those that wait for their turn
+        self._held_back: dict[str, _Asking] = {}  # those that wait until the process is stable
+        self._stable: asyncio.TimerHandle | None = None  # while any of them waits
         self._suspect: str | None = None  # the session of the one that runs
         self._head_start: asyncio.TimerHandle | None = None  # while it is set, nothing else starts
         self._held = False
@@ -72,56 +69,84 @@ class Slots:
         self._held = False
         self._choose()
 
-    def ask(self, session: str, agent: str, go: Callable[[], None], suspicion: Suspicion = "none") -> None:
-        """`go` is called as soon as there is a slot; a session asks for one run at a time."""
-        if suspicion != "none":
-            process, strong = agent if agent in self._processes else None, suspicion == "strong"
-            self._suspects[session] = _Asking(Ask(session, process), go, strong)
-            if strong and not self._running and self._head_start is None:
-                self._head_start = asyncio.get_running_loop().call_later(HEAD_START, self._end_head_start)
-                self.tried.clear()
-            return self._next_suspect()
-        if self.has_room(agent):  # there are no other requests to weigh against it
+    def ask(self, session: str, agent: str, go: Callable[[], None], again: Again = Again.AT_ONCE) -> None:
+        """`go` is called as soon as there is a slot; a session asks for one run at a time.
+
+        `again`: for a turn that a crash cut off; those come while the process starts.
+        """
+        if again is Again.AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
             go()
             return
         process = agent if agent in self._processes else None
-        self._asking[session] = _Asking(Ask(session, process), go)
-        self._choose()
+        asking = _Asking(Ask(session, process), go, alone=again in (Again.FIRST, Again.WHEN_STABLE))
+        match again:
+            case Again.AT_ONCE:
+                self._asking[session] = asking
+                self._choose()
+            case Again.WHEN_STABLE:
+                self._held_back[session] = asking
+                if self._stable is None:
+                    self._stable = asyncio.get_running_loop().call_later(STABLE_AFTER, self._is_stable)
+            case _:
+                self._suspects[session] = asking
+                if asking.alone and not self._running:
+                    self._begin_head_start()
+                self._next_suspect()
 
     def release(self, session: str) -> None:
         """The session's run is over, or no longer wants a slot."""
         self._asking.pop(session, None)
         self._suspects.pop(session, None)
+        self._held_back.pop(session, None)
         process = self._running.pop(session, None)
         if process is not None and process not in self._running.values():
             self._rested[process] = None
         if session == self._suspect:
             self._suspect = None
-            self._next_suspect()
+        self._next_suspect()
         self._choose()
 
-    def _next_suspect(self) -> None:
-        if self._suspect is not None:
-            return
-        if not self._suspects:
-            return self._end_head_start()
-        self._suspect, asking = next(iter(self._suspects.items()))
-        del self._suspects[self._suspect]
-        if not asking.strong:
-            self._end_head_start()
-        if self._head_start is not None:  # nothing else runs, so there is room
-            self._running[self._suspect] = asking.ask.process
-            asking.go()
-        else:
-            self._asking[self._suspect] = asking
-            self._choose()
+    # --- suspects ---------------------------------------------------------------------------------
+
+    def _is_stable(self) -> None:
+        self._stable = None
+        self._suspects = {**self._held_back, **self._suspects}
+        self._held_back.clear()
+        if self._suspects:
+            self._begin_head_start()
+            self._next_suspect()
+
+    def _begin_head_start(self) -> None:
+        if self._head_start is None:
+            self._head_start = asyncio.get_running_loop().call_later(HEAD_START, self._head_start_is_over)
+            self.tried.clear()
+
+    def _head_start_is_over(self) -> None:
+        self._end_head_start()
+        self._next_suspect()
+        self._choose()
 
     def _end_head_start(self) -> None:
         if self._head_start is not None:
             self._head_start.cancel()
             self._head_start = None
             self.tried.set()
+
+    def _next_suspect(self) -> None:
+        if self._suspect is not None:
+            return
+        session = next(iter(self._suspects), None)
+        if session is None or not self._suspects[session].alone:
+            self._end_head_start()
+        if session is None or (self._head_start is not None and self._running):
+            return
+        self._suspect, asking = session, self._suspects.pop(session)
+        if self._head_start is not None:  # nothing runs, so there is room
+            self._running[session] = asking.ask.process
+            asking.go()
+        else:
+            self._asking[session] = asking
             self._choose()
 
     def _choose(self) -> None:

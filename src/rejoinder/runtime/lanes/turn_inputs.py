@@ -1,7 +1,5 @@
 """What goes into a turn: the messages, the claim on it, and what is left of an earlier attempt."""
 
-from typing import Literal
-
 from msgspec import Struct
 
 from rejoinder.events import Said
@@ -12,10 +10,7 @@ from rejoinder.runtime.turn.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import Run as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
-
-SUSPECTED_AFTER, STRONGLY_AFTER = 2, 5
-"""Crashes in which a turn was under way, before it is tried one at a time, and before nothing runs beside it: chance
-hits a turn now and then, and one that ends the process is in every crash (DU-2)."""
+from rejoinder.turns.suspicion import Again, again
 
 
 class Asked(Struct, frozen=True):
@@ -53,11 +48,5 @@ class Resumed(Struct, frozen=True):
     said: str = ""
 
     @property
-    def suspicion(self) -> Literal["none", "some", "strong"]:
-        return suspicion(self.turn)
-
-
-def suspicion(turn: StoredTurn) -> Literal["none", "some", "strong"]:
-    if turn.crashes < SUSPECTED_AFTER:
-        return "none"
-    return "some" if turn.crashes < STRONGLY_AFTER else "strong"
+    def again(self) -> Again:
+        return again(self.turn.crashes, self.turn.alone)

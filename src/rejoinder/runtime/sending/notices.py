@@ -21,11 +21,12 @@ from rejoinder.runtime.lanes.turn_inputs import Asked
 from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, message_of
-from rejoinder.store.base import IN_FLIGHT, MOST_ATTEMPTS, PlanParts, StoredPart
+from rejoinder.store.base import IN_FLIGHT, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
+from rejoinder.turns.suspicion import MOST_ALONE
 
 QUARANTINED: Final = (
-    f"The gateway stopped {MOST_ATTEMPTS} times while working on this, and has quarantined it: {{messages}} "
+    f"The gateway stopped {MOST_ALONE} times while working on this, and has quarantined it: {{messages}} "
     "`/resend` runs it again."
 )
 LONGEST_NAMED, MOST_NAMED = 60, 5

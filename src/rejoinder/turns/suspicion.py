@@ -1,0 +1,53 @@
+"""When a turn that a crash cut off runs again, by the evidence against it (DU-2).
+
+Rule 1: a crash makes suspects of all that was under way, for one of them may have ended the process; but only what was
+        under way alone is known to have been there.
+Rule 2: a process that somebody kills again and again takes along whatever runs, and a long turn each time. So the last
+        piece of evidence needs a stable process: a suspect that two processes have died with waits until this one has
+        lived for a while. Meanwhile everybody else is served; its own session waits behind it.
+"""
+
+from enum import Enum
+from typing import Final
+
+from msgspec import Struct
+
+MOST_ALONE: Final = 3
+"""How often the process may die while one thing alone is under way; then that is quarantined."""
+STABLE_AFTER: Final = 20.0
+"""Seconds after which a process is stable."""
+HEAD_START: Final = 10.0
+"""Seconds for which everything else waits for suspects that have to be alone, all in all."""
+UNTIL_STABLE: Final = (
+    f"the gateway died {MOST_ALONE - 1} times while this ran alone; it runs again when the gateway has been up for "
+    f"{STABLE_AFTER:g} seconds"
+)
+
+
+class Again(Enum):
+    AT_ONCE = "as it would have"
+    IN_LINE = "one suspect at a time, beside all others"
+    FIRST = f"alone: everything else waits for up to {HEAD_START:g} seconds"
+    WHEN_STABLE = f"alone in the same way, but not before the process has lived for {STABLE_AFTER:g} seconds"
+    NEVER = "when somebody wants it: it is quarantined, and the person is told"
+
+
+class Evidence(Struct, frozen=True):
+    """In how many crashes it was under way, and in how many of them alone."""
+
+    crashes: int = 0
+    alone: int = 0
+
+
+VERDICTS: Final = (
+    (Evidence(alone=MOST_ALONE), Again.NEVER),
+    (Evidence(alone=MOST_ALONE - 1), Again.WHEN_STABLE),
+    (Evidence(crashes=5), Again.FIRST),
+    (Evidence(crashes=2), Again.IN_LINE),
+    (Evidence(), Again.AT_ONCE),
+)
+"""The first that is met counts. Chance hits a turn now and then; one that ends the process is in every crash."""
+
+
+def again(crashes: int, alone: int) -> Again:
+    return next(verdict for least, verdict in VERDICTS if crashes >= least.crashes and alone >= least.alone)

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from rejoinder.runtime.sending.losses import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.sending.unconfirmed import ASK_AGAIN
 from rejoinder.store.sqlite import open_reader
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, standing
@@ -115,6 +115,6 @@ def _judged(platform: FakePlatform, expected: dict[str, list[str]], held: list[s
     wrong = [f"lost: {each}" for each in verdict.lost if not any(each.rpartition(" ")[2] in text for text in held)]
     wrong += [f"twice: {each}" for each in verdict.duplicated if on_unknown == "hold"]
     wrong += [f"leaked: {each}" for each in verdict.leaked]
-    there = [seen for seen in standing(frames) if seen.by == BOT and seen.text != MAY_HAVE_BEEN_LOST]
+    there = [seen for seen in standing(frames) if seen.by == BOT and seen.text != ASK_AGAIN]
     left = [seen for seen in there if not any(mark in seen.text for mark in expected[seen.chat])]
     return wrong + [f"left: {seen.text!r} in {seen.chat} belongs to no answer" for seen in left]

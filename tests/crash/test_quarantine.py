@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from rejoinder.runtime.sending.notices import QUARANTINED
+from rejoinder.runtime.sending.notices import BY_THE_OWNER, QUARANTINED
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.turns.suspicion import MOST_ALONE
 from tests.crash.agent import POISON
@@ -22,7 +22,7 @@ async def test_what_ends_the_process_is_found_and_costs_nobody_else_anything(tmp
             return sum(text in seen.text for seen in truth.messages(chat))
 
         await platform.says("ann", "ann", asked)
-        deaths, told = 0, QUARANTINED.format(messages=f"“{asked}”.").partition(" `/resend`")[0]
+        deaths, told = 0, QUARANTINED.format(messages=f"“{asked}”.", way_out=BY_THE_OWNER)
         try:
             while not stands("ann", told):
                 await machine.start()

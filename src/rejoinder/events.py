@@ -453,6 +453,10 @@ class Part(Struct, frozen=True, omit_defaults=True):
 # --- what became of a message (IN-64) -----------------------------------------------------------
 
 
+AGENT_STEP = "agent "
+"""What the step of an agent's turn begins with; its name follows."""
+
+
 class Step(Struct, frozen=True, omit_defaults=True):
     """One step of a message on its way: what a stage decided about it, or what an agent or a directive came to."""
 

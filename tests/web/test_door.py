@@ -102,6 +102,25 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
             writer.close()
 
 
+async def test_a_body_that_comes_letter_by_letter_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However short its pauses are: anybody may send one, and would keep a seat for long."""
+    monkeypatch.setattr(bodies, "HELD_SECONDS", 0.1)
+    async with running(settings()) as site:
+        reader, writer = await knock(
+            site, b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
+        )
+
+        async def drip() -> None:
+            while True:
+                writer.write(b"x")
+                await asyncio.sleep(0.01)
+
+        dripping = asyncio.create_task(drip())
+        assert (await rest(reader)).startswith(b"HTTP/1.1 408")
+        dripping.cancel()
+        writer.close()
+
+
 async def test_bodies_that_are_read_whole_have_a_limit_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many come at once; what they held is free again when they have ended."""
     monkeypatch.setattr(bodies, "MOST_HELD", 1000)

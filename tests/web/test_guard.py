@@ -229,3 +229,6 @@ async def test_a_token_of_the_configuration():
         assert site.token is None
         assert (await site.get("/v1/models"))[0] == 401
         assert (await site.get("/v1/models", headers={"Authorization": "Bearer open sesame"}))[0] == 200
+        for sent in ({"token": "open sesame"}, b"token=open sesame\r\n"):  # a program's form, and the page's own
+            async with site.http.post(site.url + "/login", data=sent, allow_redirects=False) as answer:
+                assert "rejoinder_login" in answer.cookies, sent

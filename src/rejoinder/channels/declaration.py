@@ -63,6 +63,9 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """The record of its section, `[channels.NAME]`, besides the keys that all channels have."""
     open: Callable[..., Channel] | None = None
     """Makes the channel, given its name and its settings; None: the connection is not written yet."""
+    accounts: Callable[[Any], Mapping[str, Any]] | None = None
+    """For a channel with several accounts side by side (CH-4): the settings of each by its name. Each is opened by
+    itself, `open` then takes its `account`."""
     limits: Limits = Limits()
     can: frozenset[Ability] = frozenset({"reply", "react", "send"})
     """What the platform lets a channel do, as directives ask for it (OD-72)."""

@@ -6,7 +6,7 @@ does not wait for the decisions.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from time import perf_counter
@@ -52,6 +52,7 @@ from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.sending.owners import Owners
 from rejoinder.runtime.sending.unconfirmed import Unconfirmed
+from rejoinder.runtime.serving import by_name, listeners
 from rejoinder.runtime.settings import Heeds, RuntimeSettings
 from rejoinder.runtime.turn.background import Beginning, Nowhere
 from rejoinder.runtime.turn.questions import Questions
@@ -77,7 +78,7 @@ class Engine:
     def __init__(
         self,
         agents: Mapping[str, Agent],
-        channels: Mapping[str, Channel],
+        channels: Sequence[Channel],
         runs: Runs,
         settings: RuntimeSettings,
         store: Store,
@@ -97,10 +98,11 @@ class Engine:
         self._tell = hooks.tell
         self.nowhere = Nowhere()
         queueing, tally = Queueing(settings, runs), Tally(store)
-        places = {**channels, self.nowhere.name: self.nowhere}
+        named = by_name(channels)
+        places = {**named, **listeners(channels), self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
-        owners = Owners(self.conversations, channels, store, clock)
+        owners = Owners(self.conversations, named, store, clock)
         self.outbox.losses.owners = owners
         questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         self.workers = workers = Workers(

@@ -5,8 +5,10 @@ import asyncio
 from starlette.exceptions import HTTPException
 from starlette.types import Message, Receive
 
-PAUSE, SECONDS = 20.0, 600.0
-"""Seconds between two pieces of a body, and for all of it."""
+PAUSE = 20.0
+"""Seconds between two pieces of a body."""
+HELD_SECONDS, STREAMED_SECONDS = 60.0, 600.0
+"""Seconds for all of it: short where anybody may send one (`/login`), long for a file."""
 MOST_HELD = 128 << 20
 """Bytes of all bodies that are read whole; one that goes to disk piece by piece does not count."""
 STREAMED = "/files"
@@ -28,7 +30,7 @@ class Body:
         self._receive = receive
         self._limit = limit
         self._is_held = is_held
-        self._until = asyncio.get_running_loop().time() + SECONDS
+        self._until = asyncio.get_running_loop().time() + (HELD_SECONDS if is_held else STREAMED_SECONDS)
         self._taken = 0
         self._is_whole = False
 

@@ -303,8 +303,26 @@ def test_why_tells_what_each_stage_decided() -> None:
     """IN-64: with times."""
     trace = (Step("access", "continue", None, 2e-6), Step("activation", "drop", "nobody mentioned us", 5e-6))
     (said,) = send(says("/why"), house(), last_trace=trace).replies
-    assert said == "access: continue (2 µs)\nactivation: drop, nobody mentioned us (5 µs)"
+    steps = "access: continue (2 µs)\nactivation: drop, nobody mentioned us (5 µs)"
+    assert said == f"No agent was asked: nobody mentioned us.\n\n{steps}"
     assert send(says("/why"), house()).replies == ("There is no message before this one.",)
+
+
+@pytest.mark.parametrize(
+    ("steps", "sentence"),
+    [
+        ((Step("agent ada", "answered", None, 1.9),), "Answered by ada in 1.9 s."),
+        ((Step("agent ada", "answered", None, 1.9), Step("react eyes", "done")), "Answered by ada in 1.9 s."),
+        ((Step("agent ada", "silent"),), "ada read it and chose to stay silent."),
+        ((Step("agent ada", "failed", "the model is down"),), "ada failed: the model is down."),
+        ((Step("commands", "answer", "/whoami"),), "The gateway answered it itself: /whoami."),
+        ((Step("access", "continue"),), "It has no answer yet."),
+    ],
+)
+def test_why_begins_with_one_plain_sentence(steps: tuple[Step, ...], sentence: str) -> None:
+    """IN-64: who only wants to know reads no further."""
+    (said,) = send(says("/why"), house(), last_trace=steps).replies
+    assert said.startswith(f"{sentence}\n\n")
 
 
 def test_status_tells_all_there_is() -> None:

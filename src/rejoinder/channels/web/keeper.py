@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Concatenate, ParamSpec, TypeVar
 
 from rejoinder.channels.web.faces import EVERYBODY, OWNER, agent_member
-from rejoinder.channels.web.journal import Journal, Told
+from rejoinder.channels.web.journal import Journal
+from rejoinder.channels.web.records import Told
 from rejoinder.channels.web.writer import Writer, connect
 from rejoinder.errors import BadUse
 from rejoinder.sqlite_faults import fault_in

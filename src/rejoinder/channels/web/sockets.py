@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from rejoinder.channels.web.journal import Told
 from rejoinder.channels.web.nouns import Message
 from rejoinder.channels.web.protocol import Delta, ToBrowser, encode
+from rejoinder.channels.web.records import Told
 
 MOST_FRAMES = 2000
 MOST_CHARACTERS = 4_000_000

@@ -1,6 +1,9 @@
 """Finding one's way: help, commands, whoami, why."""
 
+from collections.abc import Sequence
+
 from rejoinder.durations import lasted
+from rejoinder.events import AGENT_STEP, Step
 from rejoinder.inbound.commands.command import Call, Command
 from rejoinder.inbound.outcome import Answer
 
@@ -44,7 +47,28 @@ def _why(call: Call) -> Answer:
         f"{f' ({lasted(step.took)})' if step.took else ''}"
         for step in trace
     ]
-    return Answer(("\n".join(lines),))
+    return Answer(("\n".join((_in_short(trace), "", *lines)),))
+
+
+def _in_short(trace: Sequence[Step]) -> str:
+    """What became of the message, in one plain sentence; the steps below say the rest."""
+    for step in reversed(trace):
+        agent = step.stage.removeprefix(AGENT_STEP)
+        if agent == step.stage:
+            continue
+        because = f": {step.reason}" if step.reason else ""
+        match step.decision:
+            case "answered":
+                return f"Answered by {agent} in {lasted(step.took)}."
+            case "silent":
+                return f"{agent} read it and chose to stay silent."
+            case _:
+                return f"{agent} {step.decision}{because}."
+    last = next((step for step in reversed(trace) if step.decision in ("answer", "drop")), None)
+    if last is None:
+        return "It has no answer yet."
+    because = f": {last.reason}" if last.reason else ""
+    return f"The gateway answered it itself{because}." if last.decision == "answer" else f"No agent was asked{because}."
 
 
 COMMANDS = (

@@ -12,7 +12,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import Inbound, Step, TurnEnded
+from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.outbound.deeds import React, kind
 from rejoinder.outbound.prefix import Speaker
@@ -361,7 +361,8 @@ def _chose_model(scene: Scene) -> bool:
 def _steps(agent: Agent, ended: str, reason: str | None, began: float, answer: Answer) -> tuple[Step, ...]:
     """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
-    return (*seen, Step(f"agent {agent.name}", ended, reason, monotonic() - began), *answer.outcomes.steps())
+    decision = "silent" if ended == "answered" and not answer.begun else ended
+    return (*seen, Step(f"{AGENT_STEP}{agent.name}", decision, reason, monotonic() - began), *answer.outcomes.steps())
 
 
 async def _unsaid(_: str) -> None:

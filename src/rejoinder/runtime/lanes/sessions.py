@@ -2,7 +2,8 @@
 
 Rule 1: a caller that changes a session holds its lock from the read to the commit, so no change is lost.
 Rule 2: if a write fails, nothing is assumed about its outcome: the session is read again.
-Rule 3: a session that cannot be read is put into quarantine, and a new one starts under its key, so that its users need not wait for a repair.
+Rule 3: a session that cannot be read is put into quarantine, and a new one starts under its key: its users need not
+        wait for a repair.
 """
 
 import asyncio

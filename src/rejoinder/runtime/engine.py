@@ -34,6 +34,7 @@ from rejoinder.runtime.deciding.facts import World
 from rejoinder.runtime.deciding.precedence import Arrival, Precedence
 from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.restarting import Restarting
+from rejoinder.runtime.deciding.rights import Rights
 from rejoinder.runtime.deciding.shell import Shell
 from rejoinder.runtime.deciding.tally import Tally
 from rejoinder.runtime.foreign_changes import ForeignChanges
@@ -50,6 +51,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.sending.owners import Owners
+from rejoinder.runtime.sending.unconfirmed import Unconfirmed
 from rejoinder.runtime.serving import by_name, listeners
 from rejoinder.runtime.settings import Heeds, RuntimeSettings
 from rejoinder.runtime.turn.background import Beginning, Nowhere
@@ -106,13 +108,14 @@ class Engine:
         self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
-        prefixes = Prefixes(settings, self._sessions, clock)
+        prefixes, rights = Prefixes(settings, self._sessions, clock), Rights(settings, access)
+        self.outbox.losses.sentence = Unconfirmed(store, prefixes, rights.may_resend)
         self.books = StoreBooks(store, self._sessions, prefixes, clock)
         slots = Slots(settings.limits, runs, agents)
         self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
         self.shell = Shell(runs)
         self.errands = errands = Errands(agents, settings, store, workers, restarting, self.shell)
-        quarantine = Quarantine(store, self.conversations, prefixes, runs, clock)
+        quarantine = Quarantine(store, self.conversations, prefixes, rights, runs, clock)
         backlogs = Backlogs(store, self.conversations, self._sessions, self.lanes, queueing, agents, quarantine, clock)
         self.readmission = Readmission(store, backlogs, self.take, clock)
         self._effects = Effects(
@@ -167,6 +170,7 @@ class Engine:
             self.outbox,
             self.conversations,
             prefixes,
+            rights,
         )
         self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
 

@@ -84,8 +84,9 @@ class Outbox:
         if route.channel in self._channels:
             self.at(route).wake(rows=True)
 
-    def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
+    async def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
         """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
+        await self.losses.read(self._store, self._channels)
         for row in unknown:
             if row.route.channel in self._channels:
                 self.at(row.route).settle(row)

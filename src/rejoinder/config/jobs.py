@@ -20,7 +20,7 @@ class TimedTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     thread: Text | None = None
     """A thread or topic of the chat."""
     session: Text | None = None
-    """The session it goes on in, by its key as `rejoinder sessions` lists it. Unset: one of its own, which begins anew
+    """The session it goes on in, by its key as `rejoinder sessions` lists it. Unset: one of its own, which is new
     with each turn."""
     model: Text | None = None
     """The model of these turns; unset: the session's, or the agent's own."""

@@ -161,7 +161,7 @@ def _to_be_made(file: Path) -> str:
             return f"{file} is made by the first gateway"
     except OSError as problem:
         raise BadUse(
-            f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or mend its owner"
+            f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or fix its owner"
         ) from None
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rejoinder.channels.base import Channel, Limits
 from rejoinder.events import Ability
+from rejoinder.identity import ANYBODY, Identity
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.setup import Ask
@@ -71,6 +72,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """What the platform lets a channel do, as directives ask for it (OD-72)."""
     renderer: Renderer = MARKDOWN
     reactions: ReactionNames = ANY_EMOJI
+    identity: Identity = ANYBODY
+    """What ids of people and groups look like there: lists of people refuse anything else."""
     pace: Pace = Pace()
     delivery: DeliveryClass = "blind"
     opened_by: Literal["run", "page", "command"] = "run"

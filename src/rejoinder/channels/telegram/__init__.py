@@ -11,6 +11,7 @@ from rejoinder.channels.base import Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.telegram import render
 from rejoinder.channels.telegram.emoji import REACTIONS
+from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
@@ -121,8 +122,14 @@ SETUP = Setup(
   it at once: nothing is lost, now and then it is there twice. It is "hold" unless you change it in the file.""",
 )
 
+IDENTITY = Identity(
+    Shape(re.compile(r"-?[0-9]+"), 'a number such as "123456789"'),
+    Shape(re.compile(r"-?[0-9]+"), 'a number such as "-1001234567890"'),
+)
+
 CHANNEL = ChannelKind(
     settings=Settings,
+    identity=IDENTITY,
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,

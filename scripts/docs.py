@@ -254,7 +254,7 @@ def main(arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Calla
     if stale and check:
         print(f"Generated blocks are stale: {', '.join(stale)}. `make docs` writes them anew.", file=sys.stderr)
         return 1
-    print(f"Written anew: {', '.join(stale)}." if stale else "The generated blocks are up to date.")
+    print(f"Updated: {', '.join(stale)}." if stale else "The generated blocks are up to date.")
     return 0
 
 

@@ -17,6 +17,7 @@ from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
+    HasAccount,
     TellsTrouble,
 )
 from rejoinder.config import schema
@@ -33,6 +34,7 @@ from rejoinder.runtime.deciding.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.relay import Watcher
@@ -85,7 +87,8 @@ class Gateway:
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self._opened = agents is None
-        self.channels = {each.name: each for each in (open_channels(settings) if channels is None else channels)}
+        opened = tuple(open_channels(settings) if channels is None else channels)
+        self.channels, self.listeners = by_name(opened), listeners(opened)
         if unknown := self.channels.keys() - settings.channels.keys():
             name = min(unknown)
             raise BadConfiguration(
@@ -98,7 +101,7 @@ class Gateway:
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
         learn(self.agents.values(), agent_base)
-        learn(self.channels.values(), channel_base)
+        learn(opened, channel_base)
         self._configured = settings
         self._settings = runtime_settings(settings, self.agents, self.channels)
         self._jobs = timed_jobs(settings)
@@ -150,19 +153,20 @@ class Gateway:
         """How the channels are spoken to."""
         return tuple(facts.speech.manner for facts in self._settings.channels.values())
 
-    def listens(self, channel: str) -> bool:
-        """Whether this channel takes messages now."""
-        return self.runs.has(f"channel:{channel}")
+    def listens(self, listener: str) -> bool:
+        """Whether this one of `listeners` takes messages now."""
+        return self.runs.has(f"channel:{listener}")
 
-    def problem(self, channel: str) -> str:
-        """What keeps this channel from listening or from sending; empty when all is well."""
-        ended = next((task for task in self.listening if task.get_name() == f"channel:{channel}" and task.done()), None)
+    def problem(self, listener: str) -> str:
+        """What keeps this one of `listeners` from listening or from sending; empty when all is well."""
+        name = f"channel:{listener}"
+        ended = next((task for task in self.listening if task.get_name() == name and task.done()), None)
         if ended is not None and not ended.cancelled() and (problem := ended.exception()) is not None:
             return str(problem)
-        here = self.channels[channel]
+        here = self.listeners[listener]
         if isinstance(here, TellsTrouble) and here.trouble:
             return here.trouble
-        refused = self.engine.outbox.trouble(channel)
+        refused = self.engine.outbox.trouble(here.name, account_of(here) if isinstance(here, HasAccount) else None)
         return f"nothing can be sent: {refused}" if refused else ""
 
     @property
@@ -178,10 +182,9 @@ class Gateway:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
         await self.engine.recovery.run()
         self._wind_up()
-        opened = {} if self._ending else self.channels
+        opened = {} if self._ending else self.listeners
         self.listening = listening = [
-            self.runs.start(f"channel:{name}", channel.listen(ChannelInlet(name, self.engine, self.store)))
-            for name, channel in opened.items()
+            self.runs.start(f"channel:{name}", channel.listen(self._inlet(channel))) for name, channel in opened.items()
         ]
         for task in listening:
             await self.runs.wait(task)
@@ -189,6 +192,9 @@ class Gateway:
         for task in listening:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
+
+    def _inlet(self, channel: Channel) -> ChannelInlet:
+        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it in good order, a second signal at once. Returns
@@ -236,7 +242,7 @@ class Gateway:
         self._stack.push_async_callback(self.store.close)
         self.engine = Engine(
             self.agents,
-            self.channels,
+            tuple(self.listeners.values()),
             self.runs,
             self._settings,
             self.store,
@@ -246,7 +252,7 @@ class Gateway:
             restarting=Restarting(self._reviving, self._begin_anew, self._clock()),
         )
         self._stack.push_async_callback(self._close_agents)
-        for channel in self.channels.values():
+        for channel in self.listeners.values():
             if isinstance(channel, ClosesDown):
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)

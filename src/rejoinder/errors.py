@@ -1,9 +1,9 @@
 """Every error rejoinder raises on purpose, and what to do about each.
 
-    RejoinderError              something the operator can understand and mend
+    RejoinderError              something the operator can understand and fix
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
-    +-- ChannelStopped          one account cannot be served until a person mends it; the others go on
+    +-- ChannelStopped          one account cannot be served until a person fixes it; the others go on
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              another writer has moved it on: throw away what you have
     +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
@@ -26,7 +26,7 @@ class BadUse(RejoinderError):
 
 
 class Mistake(Struct, frozen=True):
-    """One thing to mend in a configuration, and where."""
+    """One thing to fix in a configuration, and where."""
 
     file: str
     line: int | None
@@ -47,7 +47,7 @@ class BadConfiguration(RejoinderError):
 
 
 class ChannelStopped(RejoinderError):
-    """Never retry by itself: a person has to mend the account first. Its text says what and how."""
+    """Never retry by itself: a person has to fix the account first. Its text says what and how."""
 
 
 Fault = Literal[

@@ -76,7 +76,7 @@ class ResetSettings(ResetPolicy, frozen=True, forbid_unknown_fields=True):
 
 
 class SessionSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who shares a conversation with the agent, and when it begins anew."""
+    """Who shares a conversation with the agent, and when a new one starts."""
 
     scope: Literal["per-sender", "shared"] = "per-sender"
     """Direct chats: `per-sender` gives each person an own session, `shared` puts all of them into the one
@@ -88,7 +88,7 @@ class SessionSettings(Struct, frozen=True, forbid_unknown_fields=True):
     reset: ResetSettings = ResetSettings()
     """When a session ends by itself."""
     reset_triggers: tuple[Text, ...] = ("/new", "/reset")
-    """What an allowed person types to begin anew, alone or before the first prompt."""
+    """What an allowed person types to start a new session, alone or before the first prompt."""
     typing_mode: TypingMode | None = None
     """When typing shows: never, at once, with the first thought or with the first text. Unset: at once in
     direct chats and when mentioned, otherwise with the first text."""

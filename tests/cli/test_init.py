@@ -68,7 +68,7 @@ def test_the_shortest_way(folder):
     """Enter all the way: the guide on the usual page."""
     said = answered("", "", "", "")
     assert "1  tour, the built-in guide without a model" in said
-    assert said.endswith("Start it with `rejoinder run`; `rejoinder doctor` looks whether all is well.\n")
+    assert said.endswith("Start it with `rejoinder run`; `rejoinder doctor` checks it.\n")
     assert (folder / "rejoinder.toml").read_text() == (
         '[agents.helper]\nkind = "tour"\n\n[channels.web]\nport = 8765\n'
     )

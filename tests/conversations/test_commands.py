@@ -12,7 +12,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Attachment
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
-from rejoinder.runtime.sending.losses import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.sending.unconfirmed import MAY_HAVE_BEEN_LOST
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
@@ -66,9 +66,9 @@ class Plain:
         ("/reasoning on", "The agent plain does not show its thoughts."),
         ("/exec security=full", "The agent plain asks for no permission, so there is nothing to set."),
         ("/elevated full", "The agent plain asks for no permission, so there is nothing to lift."),
-        ("/compact", "The agent plain keeps its memory itself: /new begins anew."),
+        ("/compact", "The agent plain keeps its memory itself: /new starts a new session."),
         ("/exec host=node", "The agent plain does not take host; valid: default"),
-        ("/compact shortly", "The agent plain keeps its memory itself: /new begins anew."),
+        ("/compact shortly", "The agent plain keeps its memory itself: /new starts a new session."),
         ("/restart", "This gateway is a part of another program: it starts again with that one."),
         ("/tts on", "/tts does not work yet."),
         ("/config show", "/config is off; commands.config = true turns it on."),

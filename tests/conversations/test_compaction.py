@@ -259,7 +259,7 @@ async def test_an_agent_that_does_not_come_back_is_given_up():
 async def test_an_agent_that_keeps_its_memory_itself():
     async with conversation(ScriptedAgent()) as chat:
         await chat.says("/compact")
-        await chat.hears("The agent scripted keeps its memory itself: /new begins anew.")
+        await chat.hears("The agent scripted keeps its memory itself: /new starts a new session.")
 
 
 async def test_what_cannot_be_shortened_is_said():

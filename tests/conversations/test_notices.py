@@ -1,24 +1,35 @@
 """What the gateway itself owes people is a row before anything is called: who dies then says it later, once."""
 
 import asyncio
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 
 import pytest
 
-from rejoinder.channels.base import Rejected
+from rejoinder.channels.base import Rejected, Unknown
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, TIMED_OUT, TOO_MANY, TOO_MANY_SHORTENED
+from rejoinder.runtime.sending.notices import (
+    AWAY,
+    BY_THE_OWNER,
+    INTERRUPTED,
+    QUARANTINED,
+    RUN_AGAIN,
+    TIMED_OUT,
+    TOO_MANY,
+    TOO_MANY_SHORTENED,
+)
 from rejoinder.runtime.sending.sender import Sender as OneSender
+from rejoinder.runtime.sending.unconfirmed import ASK_AGAIN, MAY_HAVE_BEEN_LOST
 from rejoinder.store.base import Accept, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import Chat as People
-from rejoinder.testing import FakeChannel, ScriptedAgent
+from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent
 from rejoinder.turns.suspicion import MOST_ALONE
 from tests.conversations.restarting import Machine, settled, until
 
@@ -104,7 +115,7 @@ async def test_a_turn_that_is_quarantined(tmp_path, monkeypatch, units):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.turns == {"quarantined": 1})
     assert any({"QuarantineTurn", "PlanParts"} <= unit for unit in units)
-    await says_once(machine, QUARANTINED.format(messages="“poison”."))
+    await says_once(machine, QUARANTINED.format(messages="“poison”.", way_out=RUN_AGAIN))
 
 
 async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, units):
@@ -122,7 +133,7 @@ async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, units):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.events == {"quarantined": 1})
     assert {"QuarantineEvent", "PlanParts"} in units
-    await says_once(machine, QUARANTINED.format(messages="“poison”."))
+    await says_once(machine, QUARANTINED.format(messages="“poison”.", way_out=RUN_AGAIN))
 
 
 async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):
@@ -228,3 +239,64 @@ async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path,
         told = await machine.chat.hears()
     assert told.text.startswith("A message to fake bob was given up: Forbidden")
     assert {"BuryPart", "PlanParts"} in units
+
+
+async def test_a_notice_of_unknown_fate_is_still_owed_after_a_restart(tmp_path):
+    """DU-3: it goes with the next call that succeeds there, also of another process, once."""
+    machine = Machine(tmp_path)
+    machine.channel = channel = FakeMessenger()
+    machine.chat = People(channel, Runs())
+    async with machine.running(ScriptedAgent("Lost."), killed=True) as gateway:
+        for _ in range(2):
+            channel.fails(Unknown("the connection broke"))
+        await machine.chat.says("hello")
+        await until(gateway, lambda census: census.parts == {"held": 1, "withdrawn": 1})
+    for answer in ("Next.", "And next."):
+        async with machine.running(ScriptedAgent(answer)) as gateway:
+            await machine.chat.says("and?")
+            await machine.channel.until(lambda answer=answer: answer in said(machine))
+            await until(gateway, lambda census: not census.parts.keys() - {"sent", "withdrawn", "held"})
+        assert said(machine).count(MAY_HAVE_BEEN_LOST) == 1
+
+
+@pytest.mark.parametrize(
+    ("sender", "kind", "told"),
+    [
+        ("ann", "direct", MAY_HAVE_BEEN_LOST),
+        ("bob", "direct", ASK_AGAIN),
+        ("bob", "group", ASK_AGAIN),
+        ("ann", "group", MAY_HAVE_BEEN_LOST),
+    ],
+)
+async def test_nobody_is_told_to_use_what_they_may_not_use(tmp_path, sender, kind, told):
+    """DU-3, IN-12: guests of an open channel and people in groups cannot use `/resend`; the owner is told as ever. The
+    notice carries the prefix (DE-5)."""
+    open_to_all = {"fake": Channel("fake", ChannelSettings(dm="open", groups="open", require_mention=False), None)}
+    prefix = MessagesSettings(response_prefix="[{identity.name}]")
+    machine = Machine(tmp_path, Settings(channels=open_to_all, messages=prefix))
+    machine.channel = channel = FakeMessenger()
+    machine.chat = People(channel, Runs())
+    async with machine.running(ScriptedAgent("Hello.", "Lost.")):
+        await machine.chat.says("hi")
+        await machine.chat.hears("[scripted] Hello.")
+        channel.fails(Unknown("the connection broke"))
+        await channel.says("hello", sender=sender, chat="there", kind=kind)
+        await channel.until(lambda: f"[scripted] {told}" in said(machine))
+        if (sender, kind) != ("ann", "direct"):  # there the owner reads it anyway
+            begins = "It is not known whether a message to fake there arrived"
+            await channel.until(lambda: any(text.startswith(begins) for text in said(machine)))
+
+
+@pytest.mark.parametrize(("sender", "way_out"), [("ann", RUN_AGAIN), ("bob", BY_THE_OWNER)])
+async def test_a_guest_is_told_that_the_owner_can_have_it_run_again(tmp_path, sender, way_out):
+    """DU-2, IN-12."""
+    open_to_all = {"fake": Channel("fake", ChannelSettings(dm="open"), None)}
+    machine = Machine(tmp_path, Settings(channels=open_to_all))
+    agent = ScriptedAgent([never])
+    async with machine.running(agent, killed=True):
+        await machine.chat.says("poison", sender=sender, chat=sender)
+        await machine.chat.asked(agent, 1)
+    with closing(sqlite3.connect(machine.url.removeprefix("sqlite:"))) as db, db:
+        db.execute(f"UPDATE turn SET alone = {MOST_ALONE}")
+    async with machine.running(ScriptedAgent()):
+        await machine.chat.hears(QUARANTINED.format(messages="“poison”.", way_out=way_out))

@@ -194,4 +194,4 @@ async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
         assert [aside.kind for aside in await gateway.store.quarantined()] == ["session"]
         assert len(await gateway.store.sessions()) == await gateway.store.count_sessions() == 1
     assert odd in bodies(machine, "session")
-    assert "begins anew" in caplog.text
+    assert "starts as a new session" in caplog.text

@@ -11,7 +11,7 @@ from rejoinder.agents.base import Failed, ModelSelected
 from rejoinder.config.schema import AgentDefaults, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
-from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, UNREADABLE
+from rejoinder.runtime.sending.notices import AWAY, INTERRUPTED, QUARANTINED, RUN_AGAIN, UNREADABLE
 from rejoinder.store.base import Accept
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent
@@ -100,7 +100,7 @@ def store_of(machine: Machine) -> Iterator[sqlite3.Connection]:
 @pytest.mark.parametrize(
     ("how", "change", "told"),
     [
-        ("rerun", f"UPDATE turn SET alone = {MOST_ALONE}", QUARANTINED.format(messages="“hello”.")),
+        ("rerun", f"UPDATE turn SET alone = {MOST_ALONE}", QUARANTINED.format(messages="“hello”.", way_out=RUN_AGAIN)),
         ("ask", "", INTERRUPTED),
         ("rerun", "UPDATE turn_input SET body = x'00000000'", UNREADABLE),
     ],
@@ -128,7 +128,7 @@ async def test_what_a_restart_says_of_an_undecided_message_is_prefixed(tmp_path)
     with store_of(machine) as db:
         db.execute(f"UPDATE inbox SET attempts = 5, alone = {MOST_ALONE}")
     async with machine.running(ScriptedAgent()):
-        await machine.chat.hears(f"Ann, scripted: {QUARANTINED.format(messages='“poison”.')}")
+        await machine.chat.hears(f"Ann, scripted: {QUARANTINED.format(messages='“poison”.', way_out=RUN_AGAIN)}")
 
 
 async def test_what_is_said_of_a_gathered_backlog_is_prefixed(tmp_path):

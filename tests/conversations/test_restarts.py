@@ -17,7 +17,7 @@ from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.notices import INTERRUPTED, QUARANTINED
+from rejoinder.runtime.sending.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
 from rejoinder.runtime.sending.sender import Sender as OneSender
 from rejoinder.runtime.turn.background import Background
 from rejoinder.runtime.turn.questions import RESTARTED
@@ -168,7 +168,7 @@ BROKE = Failed("crashed", "It broke.", "x")
         ([""], "rerun", ["_(no response)_"]),
         (['<actions><react emoji="eyes"/></actions>'], "rerun", []),
         ([[BROKE]], "rerun", ["It broke."]),
-        ([[never], [never]], "rerun", [QUARANTINED.format(messages="“hello”.")]),
+        ([[never], [never]], "rerun", [QUARANTINED.format(messages="“hello”.", way_out=RUN_AGAIN)]),
         ([], "ask", [INTERRUPTED]),
         ([], "drop", []),
     ],
@@ -293,7 +293,7 @@ async def test_what_ends_the_process_is_quarantined(tmp_path):
             await machine.chat.asked(agent, 1)
     last = ScriptedAgent("Fine.")
     async with machine.running(last):
-        assert (await machine.chat.hears()).text == QUARANTINED.format(messages="“poison”.")
+        assert (await machine.chat.hears()).text == QUARANTINED.format(messages="“poison”.", way_out=RUN_AGAIN)
         await machine.chat.says("hello")
         await machine.chat.hears("Fine.")
     assert len(last.turns) == 1

@@ -9,7 +9,9 @@ never ends what it begins to say, and says something else when it is asked again
 """
 
 import asyncio
+import os
 import re
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -20,6 +22,8 @@ QUESTION, HANDED = re.compile(r"\bq(\d+)\."), re.compile(r"\bh(\d+)\.")
 LONG = 5000
 """Characters: more than a Telegram message takes."""
 REACTION = "👍"
+POISON = "poison"
+"""A question with this word in it ends the process, each time, until there is a file `cured`."""
 
 
 def kind_of(number: int) -> str:
@@ -49,6 +53,8 @@ def answer_to(number: int, *, alone: bool = True) -> str:
 
 async def answer(turn: Turn) -> AsyncIterator[str]:
     said = text_of(turn)
+    if POISON in said and not _is_cured():
+        os.kill(os.getpid(), signal.SIGKILL)
     numbers = [int(found) for found in QUESTION.findall(said)]
     for place, number in enumerate(numbers):
         if place:
@@ -86,6 +92,10 @@ async def change(turn: Turn) -> AsyncIterator[str]:
     if attempt == 0:
         yield "\n<actions>\n<react emo"
         await asyncio.Event().wait()
+
+
+def _is_cured() -> bool:
+    return Path("cured").exists()
 
 
 def _attempt() -> int:

@@ -18,7 +18,15 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Census, StoredPart
 from rejoinder.store.sqlite import open_reader
 
+PROGRAM = """
+from rejoinder.cli import main
+from rejoinder.runtime.lanes import slots
+slots.STABLE_AFTER = {stable_after}
+main()
+"""
 REJOINDER = (sys.executable, "-c", "from rejoinder.cli import main; main()")
+STABLE_SOON = 1.0
+"""For trials in which a turn that is held back is left in peace until it has ended (`is_unsuspected`)."""
 CONFIG = """
 [gateway]
 store = "sqlite:rejoinder.db"
@@ -77,8 +85,11 @@ class Machine:
         debounce_ms: int,
         agents: Sequence[str] = ("answer",),
         drafts: bool = True,
+        stable_after: float = STABLE_SOON,
     ) -> None:
+        """`stable_after`: seconds for which a process holds back what two have died with alone (DU-2)."""
         self.folder = folder
+        self._program = (sys.executable, "-c", PROGRAM.format(stable_after=stable_after))
         config = CONFIG.format(
             folder=Path(__file__).parent,
             channel=channel,
@@ -97,7 +108,7 @@ class Machine:
         environment = {**os.environ, VARIABLE: crash_at}
         with (self.folder / "log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *REJOINDER, "run", cwd=self.folder, env=environment, stdout=log, stderr=log
+                *self._program, "run", cwd=self.folder, env=environment, stdout=log, stderr=log
             )
 
     @property
@@ -178,11 +189,15 @@ class Machine:
         census = await self.census()
         if census is None or not census.parts.keys() & {"held", "dead"}:
             return ()
+        return msgspec.json.decode(await self.operator("dead", "--json"), type=Page).parts
+
+    async def operator(self, *command: str) -> bytes:
+        """What a command says that an operator gives beside the gateway."""
         process = await asyncio.create_subprocess_exec(
-            *REJOINDER, "dead", "--json", cwd=self.folder, stdout=asyncio.subprocess.PIPE
+            *REJOINDER, *command, cwd=self.folder, stdout=asyncio.subprocess.PIPE
         )
-        listed, _ = await process.communicate()
-        return msgspec.json.decode(listed, type=Page).parts
+        said, _ = await process.communicate()
+        return said
 
     @property
     def log(self) -> str:

@@ -5,16 +5,18 @@ is an answer, whole, or a notice of the gateway itself.
 """
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
-from rejoinder.runtime.sending.losses import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.sending.unconfirmed import ASK_AGAIN
 from rejoinder.store.sqlite import open_reader
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, standing
+from rejoinder.turns.suspicion import STABLE_AFTER
 from tests.crash.agent import marks_of
 from tests.crash.gateway import Machine
 from tests.crash.trial import until_done
@@ -22,6 +24,9 @@ from tests.crash.trial import until_done
 PEOPLE = ("ann", "bob", "cyd", "dora", "eve", "fay", "gus", "hal", "ida", "jim", "#team", "#lab")
 LONGEST_LIFE = 2.5
 """Seconds from the first call of a gateway to its death, at most."""
+
+
+KINDS = ("lost", "twice", "leaked", "left")
 
 
 class Killed(Struct, frozen=True):
@@ -34,21 +39,33 @@ class Killed(Struct, frozen=True):
 
     @property
     def told(self) -> str:
-        counts = f"{self.kills} kills at random, {self.messages} messages in {len(PEOPLE)} chats"
-        return f"{counts}: {len(self.quarantined)} quarantined, {self.held} held, {len(self.wrong)} wrong"
+        counts = f"{self.kills} kills at random, {self.messages} messages: {len(self.quarantined)} quarantined"
+        found = [f"{sum(each.startswith(kind) for each in self.wrong)} {kind}" for kind in KINDS]
+        return f"{counts}, {self.held} held, {', '.join(found)}, {len(self.wrong)} wrong in all"
 
 
-async def random_kills(kills: int, messages: int, seed: int, on_unknown: str = "hold") -> Killed:
+async def random_kills(
+    kills: int,
+    messages: int,
+    seed: int,
+    on_unknown: str = "hold",
+    *,
+    people: Sequence[str] = PEOPLE,
+    all_long: bool = False,
+    stable_after: float = STABLE_AFTER,
+) -> Killed:
+    """`all_long`: answers take nearly as long as a process lives, so that few survive."""
     random = Random(seed)
+    numbers = [number * 4 if all_long else number for number in range(messages)]
     with TemporaryDirectory(prefix="rejoinder-crash-") as folder:
         async with FakePlatform("telegram") as platform:
             how = {"on_unknown": on_unknown, "mode": "followup", "debounce_ms": 0}
-            machine = Machine(Path(folder), "telegram", platform.config(), **how)
+            machine = Machine(Path(folder), "telegram", platform.config(), stable_after=stable_after, **how)
             expected: dict[str, list[str]] = {}
             try:
                 async with asyncio.timeout(120 + 10 * kills):
                     async with asyncio.TaskGroup() as both:
-                        both.create_task(_people(platform, messages, kills, Random(seed), expected))
+                        both.create_task(_people(platform, numbers, people, kills, Random(seed), expected))
                         both.create_task(_killer(machine, platform, kills, random))
                     await until_done(machine, messages)
                 wrong: list[str] = []
@@ -65,17 +82,21 @@ async def random_kills(kills: int, messages: int, seed: int, on_unknown: str = "
 
 
 async def _people(
-    platform: FakePlatform, messages: int, kills: int, random: Random, expected: dict[str, list[str]]
+    platform: FakePlatform,
+    numbers: Sequence[int],
+    people: Sequence[str],
+    kills: int,
+    random: Random,
+    expected: dict[str, list[str]],
 ) -> None:
-    """All chats at once, then spread over the time of the kills: a turn that is killed three times while it is alone
-    cannot be told from one that ends the process."""
-    for number in range(messages):
-        chat = PEOPLE[number % len(PEOPLE)]
+    """All chats at once, then spread over the time of the kills."""
+    for place, number in enumerate(numbers):
+        chat = people[place % len(people)]
         person = chat if not chat.startswith("#") else "ann"
         expected.setdefault(chat, []).extend(marks_of(number))
         await platform.says(chat, person, f"q{number}. What is it?")
-        if number >= len(PEOPLE):
-            await asyncio.sleep(random.uniform(0.0, 4.0 * kills / messages))
+        if place >= len(people):
+            await asyncio.sleep(random.uniform(0.0, 4.0 * kills / len(numbers)))
 
 
 async def _killer(machine: Machine, platform: FakePlatform, kills: int, random: Random) -> None:
@@ -94,6 +115,6 @@ def _judged(platform: FakePlatform, expected: dict[str, list[str]], held: list[s
     wrong = [f"lost: {each}" for each in verdict.lost if not any(each.rpartition(" ")[2] in text for text in held)]
     wrong += [f"twice: {each}" for each in verdict.duplicated if on_unknown == "hold"]
     wrong += [f"leaked: {each}" for each in verdict.leaked]
-    there = [seen for seen in standing(frames) if seen.by == BOT and seen.text != MAY_HAVE_BEEN_LOST]
+    there = [seen for seen in standing(frames) if seen.by == BOT and seen.text != ASK_AGAIN]
     left = [seen for seen in there if not any(mark in seen.text for mark in expected[seen.chat])]
-    return wrong + [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in left]
+    return wrong + [f"left: {seen.text!r} in {seen.chat} belongs to no answer" for seen in left]

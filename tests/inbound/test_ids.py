@@ -4,17 +4,24 @@ from typing import Any
 
 import pytest
 
+from rejoinder.config.floors import inbound_settings
+from rejoinder.config.kinds import channel_kind
+from rejoinder.config.load import read as read_settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Sender
+from rejoinder.identity import ANYBODY
 from rejoinder.inbound.ids import Place, candidates, read_ids
-from rejoinder.inbound.rules import make_rules
+from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, ElevatedSettings, InboundSettings
 
+WHATSAPP = "\n".join(f'{key} = "x"' for key in ("phone_number_id", "access_token", "app_secret", "verify_token"))
 CHANNELS = {"telegram", "discord", "matrix", "web"}
 
 
 def read(entry: str, channel: str = "telegram", **more: Any) -> Any:
-    return read_ids((entry,), Place(channel, channel), channels=CHANNELS, where="list", **more)
+    return read_ids(
+        (entry,), Place(channel, channel, channel_kind(channel).identity), channels=CHANNELS, where="list", **more
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,16 +108,30 @@ def test_a_channel_is_called_by_its_name_or_its_kind() -> None:
     assert channel.allow.anywhere == {"U045VRZFT", "U0AAAAAAA", "U0BBBBBBB"}
     assert channel.owners.anywhere == {"U0CCCCCCC"}
     with pytest.raises(BadConfiguration, match="letters and digits"):
-        make_rules(InboundSettings(channels={"work": ChannelSettings(allow=("anna",))}, kinds={"work": "slack"}))
+        make_rules(
+            InboundSettings(
+                channels={"work": ChannelSettings(allow=("anna",))},
+                kinds={"work": "slack"},
+                identities={"work": channel_kind("slack").identity},
+            )
+        )
+
+
+def test_a_phone_number_is_the_identity_whatever_the_channel_is_called() -> None:
+    """IN-13: what comes first is said by the kind of the channel, not by the name an operator gave it."""
+    text = '[agents.a]\nkind = "tour"\n[channels.wa]\nkind = "whatsapp"\n' + WHATSAPP
+    rules = make_rules(inbound_settings(read_settings(text, "x.toml", {})), [AgentProfile("a")])
+    sender = Sender("lid:7", phone="+491")
+    assert candidates(rules.channels["wa"].place.identity, sender) == ("+491", "lid:7")
 
 
 def test_candidates_come_in_the_channels_order() -> None:
     """IN-13: sender id, phone number, from address; a number first where it is the identity."""
     sender = Sender("lid:7", phone="+491", address="a@b")
-    assert candidates("telegram", sender) == ("lid:7", "+491", "a@b")
-    assert candidates("whatsapp", sender) == ("+491", "lid:7", "a@b")
-    assert candidates("telegram", Sender("", phone="+491")) == ("+491",)
-    assert candidates("telegram", Sender("")) == ()
+    assert candidates(ANYBODY, sender) == ("lid:7", "+491", "a@b")
+    assert candidates(channel_kind("whatsapp").identity, sender) == ("+491", "lid:7", "a@b")
+    assert candidates(ANYBODY, Sender("", phone="+491")) == ("+491",)
+    assert candidates(ANYBODY, Sender("")) == ()
 
 
 def test_a_list_for_no_channel_is_refused() -> None:

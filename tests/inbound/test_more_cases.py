@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from rejoinder.config.kinds import identity_on
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Inbound
 from rejoinder.inbound import decide
@@ -106,6 +107,8 @@ def walked(case: Case) -> Walk:
 @cache
 def rules_of(config: str, agents: str, skills: str) -> Rules:
     settings = msgspec.convert(merged(HOUSE, json.loads(config) or {}), InboundSettings)
+    identities = {name: identity_on(settings.kinds.get(name, name)) for name in settings.channels}
+    settings = replace(settings, identities=identities)
     profiles = msgspec.convert(json.loads(agents) or [HELPER], list[AgentProfile])
     return make_rules(settings, profiles, skills=msgspec.convert(json.loads(skills) or [], list[Skill]))
 

@@ -39,6 +39,16 @@ def test_only_the_channels_it_serves() -> None:
     assert not may("11", rules(dm="off", allow=("11",)))
 
 
+def test_only_the_rooms_it_is_in() -> None:
+    """OD-52: a person's direct chat with another agent of the same channel is not its own."""
+    here, route = rules(dm="open"), Route("telegram", "44")
+    told = [
+        refusal(route, "ada", here, allow=None, paired=True, known=True, members=members)
+        for members in (("bo",), ("bo", "ada"), ())
+    ]
+    assert told == ["ada is not in this chat; `directives.send_to` may list it", None, None]
+
+
 def test_what_an_owner_took_off_the_list() -> None:
     """OD-52: the list as it is now counts."""
     gone = refusal(Route("telegram", "11"), "ada", rules(allow=("11",)), allow=Ids(), paired=False, known=True)

@@ -60,7 +60,7 @@ def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: 
         ("/etc/passwd", True, "is not in your outbox folder"),
         ("{folder}/../../secret.txt", True, "is not in your outbox folder"),
         ("{folder}-of-another/secret.txt", True, "is not in your outbox folder"),
-        ("link.txt", True, "cannot be opened"),
+        ("link.txt", True, "is a link"),
         ("way/secret.txt", True, "cannot be opened"),
         ("inside/plan.txt", True, "cannot be opened"),
         ("hard.txt", True, "has another name elsewhere"),

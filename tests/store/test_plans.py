@@ -17,7 +17,10 @@ SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before"}
 """One row; one for each of a few tables; one for each run there is now; one for each job of the clock, also in the
 migration that makes the table anew."""
 
-OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"}
+OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"} | {
+    "inbox_quarantined",
+    "turn_quarantined",
+}
 """Indexes that hold only what is not over, or are read from one end for as long as asked."""
 
 OVERVIEWS = (

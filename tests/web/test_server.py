@@ -57,11 +57,11 @@ async def test_what_is_there(path):
         assert status == 200, body
 
 
-async def test_health_counts_what_may_not_have_arrived():
-    """DU-3: beside the problems of the gateway itself, which an answer of unknown fate is not."""
+async def test_health_counts_what_may_not_have_arrived_and_what_is_quarantined():
+    """DU-3, DU-2: beside the problems of the gateway itself, which an answer of unknown fate is not."""
     async with asyncio.timeout(PATIENCE), running(settings()) as site:
         _, body = await site.get("/health")
-        assert (body["unconfirmed"], body["not_delivered"]) == (0, 0)
+        assert (body["unconfirmed"], body["not_delivered"], body["quarantined"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/static/none.css", "/files/none", "/console/more"])

@@ -25,7 +25,7 @@ SENTENCES: dict[FailureKind, str] = {
     "format": "The agent and its model did not understand each other; its operator finds why in the log.",
     "model_not_found": "The model this agent should use does not exist; choose another with /model.",
     "overloaded": "The model is overloaded right now; please try again in a moment.",
-    "context_overflow": "The conversation is too long for the model: /compact shortens it, /new starts anew.",
+    "context_overflow": "The conversation is too long for the model: /compact shortens it, /new starts a new session.",
     "unreachable": "The agent cannot be reached right now; its operator finds the reason in the log.",
     "crashed": "The agent stopped unexpectedly; please try again.",
     "other": "The agent could not answer; its operator finds the reason in the log.",

@@ -145,6 +145,14 @@ class KnowsItself(Protocol):
 
 
 @runtime_checkable
+class HasAccount(Protocol):
+    """One of several accounts of a channel, each listening for itself (CH-4). A channel without it is the only account,
+    or says itself which account a message came to."""
+
+    account: str
+
+
+@runtime_checkable
 class TellsTrouble(Protocol):
     """Knows why nothing can be read at the moment, though it keeps trying; empty when all is well."""
 

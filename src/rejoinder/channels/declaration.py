@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from rejoinder.channels.base import Channel, Limits
 from rejoinder.events import Ability
+from rejoinder.identity import ANYBODY, Identity
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.setup import Ask
@@ -63,11 +64,16 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """The record of its section, `[channels.NAME]`, besides the keys that all channels have."""
     open: Callable[..., Channel] | None = None
     """Makes the channel, given its name and its settings; None: the connection is not written yet."""
+    accounts: Callable[[Any], Mapping[str, Any]] | None = None
+    """For a channel with several accounts side by side (CH-4): the settings of each by its name. Each is opened by
+    itself, `open` then takes its `account`."""
     limits: Limits = Limits()
     can: frozenset[Ability] = frozenset({"reply", "react", "send"})
     """What the platform lets a channel do, as directives ask for it (OD-72)."""
     renderer: Renderer = MARKDOWN
     reactions: ReactionNames = ANY_EMOJI
+    identity: Identity = ANYBODY
+    """What ids of people and groups look like there: lists of people refuse anything else."""
     pace: Pace = Pace()
     delivery: DeliveryClass = "blind"
     opened_by: Literal["run", "page", "command"] = "run"

@@ -53,7 +53,7 @@ def make_configuration(
         if not os.environ.get(variable):
             print(f"Set {variable} in the environment before you start: export {variable}=...")
     this = "" if str(target) == FILE else f" -c {shlex.quote(str(target))}"
-    print(f"Start it with `rejoinder run{this}`; `rejoinder doctor{this}` looks whether all is well.")
+    print(f"Start it with `rejoinder run{this}`; `rejoinder doctor{this}` checks it.")
 
 
 # --- the questions --------------------------------------------------------------------------------

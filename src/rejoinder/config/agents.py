@@ -24,7 +24,7 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     """What holds for every agent unless a session or the agent says otherwise."""
 
     typing_interval_seconds: Annotated[float, Meta(gt=0)] = 6
-    """How often typing is shown anew while a run is open."""
+    """How often typing is shown again while a run is open."""
     block_streaming_default: bool = False
     """Long answers go out in blocks as they are written, on every channel whose own `streaming` is unset."""
     context_tokens: Count | None = None

@@ -15,7 +15,7 @@ from rejoinder.config.kinds import Kinds, no_such_store, store_to_come
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
-from rejoinder.inbound.ids import Whom
+from rejoinder.identity import Whom
 from rejoinder.inbound.patterns import pattern_problem
 from rejoinder.session import ResetOverride
 

@@ -14,7 +14,7 @@ from msgspec.json import schema_components
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
 from rejoinder.config.kinds import INSTALLED, Kinds
-from rejoinder.config.reading import describe, schema_of
+from rejoinder.config.reading import describe, instead_of, schema_of
 from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
 from rejoinder.config.show import as_toml
 from rejoinder.secret import Secret
@@ -83,6 +83,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
     defined = {record: definitions[ref["$ref"].removeprefix("#/$defs/")] for record, ref in named.items()}
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
+        _add_alternatives(defined[record], record)
     for known, common in ((kinds.channels, ChannelSettings), (kinds.agents, EveryAgent)):
         for kind in known.values():
             _merge(defined[kind.settings], defined[common])
@@ -161,6 +162,12 @@ def _with_inner(records: list[type[Struct]]) -> dict[type[Struct], None]:
 def _add_sentences(schema: dict[str, Any], written: Mapping[str, str]) -> None:
     for name, sentence in written.items():
         schema["properties"][name] = {**schema["properties"][name], "description": sentence}
+
+
+def _add_alternatives(schema: dict[str, Any], record: type[Struct]) -> None:
+    for field in cast("mi.StructType", mi.type_info(record)).fields:
+        if (other := instead_of(field)) is not None:
+            schema["anyOf"] = [{"required": [field.encode_name]}, {"required": [other]}]
 
 
 def _merge(schema: dict[str, Any], common: Mapping[str, Any]) -> None:

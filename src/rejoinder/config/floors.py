@@ -1,5 +1,6 @@
 """What each floor gets of the configuration."""
 
+from rejoinder.config.kinds import identity_on
 from rejoinder.config.schema import Settings
 from rejoinder.inbound.settings import InboundSettings
 from rejoinder.turns.modes import Drop, Grouping, Mode, QueueOverride
@@ -10,6 +11,7 @@ def inbound_settings(settings: Settings) -> InboundSettings:
     return InboundSettings(
         channels={name: channel.common for name, channel in settings.channels.items()},
         kinds={name: channel.kind for name, channel in settings.channels.items()},
+        identities={name: identity_on(channel.kind) for name, channel in settings.channels.items()},
         commands=settings.commands,
         session=settings.session,
         debounce=settings.messages.inbound,

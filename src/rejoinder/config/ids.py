@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 
+from rejoinder.config.kinds import identity_on
 from rejoinder.config.wording import did_you_mean, shown
-from rejoinder.inbound.ids import ELSEWHERE, SHAPES, Whom, split
+from rejoinder.identity import Whom
+from rejoinder.inbound.ids import split
 
 
 def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | None = None) -> str | None:
@@ -20,7 +22,7 @@ def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | N
     if named is not None and channel is not None and named not in (channel, kinds[channel]):
         return f"{shown(entry)} is of another channel; this list is about {shown(channel)}"
     kind = kinds[named or channel or ""]
-    shape = SHAPES.get((kind, whom), ELSEWHERE)
+    shape = identity_on(kind).shape(whom)
     if shape.pattern.fullmatch(id):
         return None
     learn = "; /whoami tells people theirs" if whom == "person" else ""

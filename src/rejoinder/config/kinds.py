@@ -13,6 +13,7 @@ from rejoinder.agents.declaration import AgentKind
 from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
+from rejoinder.identity import ANYBODY, Identity
 
 Kind = TypeVar("Kind")
 
@@ -34,6 +35,11 @@ def channel_kind(name: str) -> ChannelKind:
     if not isinstance(kind, ChannelKind):
         raise BadConfiguration(f"{module.__name__} is no channel: its CHANNEL is no ChannelKind")
     return kind
+
+
+def identity_on(kind: str) -> Identity:
+    """What ids look like on this kind of channel; a channel made by hand need not be of a kind that is installed."""
+    return channel_kind(kind).identity if plugins.exists("channel", kind) else ANYBODY
 
 
 def channel_kinds() -> dict[str, ChannelKind]:

@@ -63,7 +63,7 @@ class Reader:
     def _field(self, field: mi.Field, raw: Mapping[str, Any], path: Path, meant: set[str | None]) -> Any:
         here = (*path, field.encode_name)
         if field.encode_name not in raw:
-            if field.required and field.encode_name not in meant:
+            if (field.required or _is_missed(field, raw)) and field.encode_name not in meant:
                 self.wrong(here, _missing(field))
             return _default(field)
         value = self.value(field.type, raw[field.encode_name], here)
@@ -253,8 +253,22 @@ def _missing(field: mi.Field) -> str:
 
 def _expected(kind: mi.Metadata) -> str | None:
     """What a key declares that it expects."""
-    said: dict[str, str] = cast(Any, kind).extra or {}
-    return said.get("expected")
+    return _said(kind, "expected")
+
+
+def instead_of(field: mi.Field) -> str | None:
+    """The key that may stand in the place of one that is needed otherwise."""
+    return _said(field.type, "unless")
+
+
+def _is_missed(field: mi.Field, raw: Mapping[str, Any]) -> bool:
+    other = instead_of(field)
+    return other is not None and not raw.get(other)
+
+
+def _said(kind: mi.Type, what: str) -> str | None:
+    said: dict[str, str] = (cast(Any, kind).extra or {}) if isinstance(kind, mi.Metadata) else {}
+    return said.get(what)
 
 
 def schema_of(kind: mi.Type) -> dict[str, Any]:

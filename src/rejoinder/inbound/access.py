@@ -34,7 +34,7 @@ def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
         return Admission("bot", _group_refusal(inbound, channel))
     if inbound.entry == "cron":
         return Admission("owner")
-    ids = candidates(inbound.channel, inbound.sender)
+    ids = candidates(channel.place.identity, inbound.sender)
     account = inbound.account
     owner = channel.owners.named(account, ids)
     allow = channel.allow if facts.allow is None else facts.allow

@@ -5,45 +5,14 @@ another person may take the name tomorrow. A prefix that is not a channel is par
 entry match more than it says (IN-13).
 """
 
-import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Sender
-
-# --- what an id looks like ----------------------------------------------------------------------
-
-Whom = Literal["person", "group"]
-
-
-class Shape(NamedTuple):
-    """What an id looks like on a platform, and how to say so."""
-
-    pattern: re.Pattern[str]
-    advice: str
-
-
-_NUMBER = re.compile(r"-?[0-9]+")
-_SNOWFLAKE = re.compile(r"[0-9]{5,20}")
-_SLACK = re.compile(r"[A-Z][A-Z0-9]{2,}")
-_PHONE = 'a number such as "+49301234567"'
-
-SHAPES: Mapping[tuple[str, Whom], Shape] = {
-    ("telegram", "person"): Shape(_NUMBER, 'a number such as "123456789"'),
-    ("telegram", "group"): Shape(_NUMBER, 'a number such as "-1001234567890"'),
-    ("discord", "person"): Shape(_SNOWFLAKE, 'a number such as "80351110224678912"'),
-    ("discord", "group"): Shape(_SNOWFLAKE, 'a number such as "41771983423143937"'),
-    ("slack", "person"): Shape(_SLACK, 'letters and digits such as "U045VRZFT"'),
-    ("slack", "group"): Shape(_SLACK, 'letters and digits such as "C024BE91L"'),
-    ("matrix", "person"): Shape(re.compile(r"@[^:\s]+:\S+"), 'the full form such as "@anna:matrix.org"'),
-    ("matrix", "group"): Shape(re.compile(r"!\S+"), 'the room\'s internal id such as "!abc:matrix.org"'),
-    ("whatsapp", "person"): Shape(re.compile(r"\+?[0-9]+(?:@\S+)?"), _PHONE),
-    ("signal", "person"): Shape(re.compile(r"\+[0-9]+|[0-9a-fA-F-]{36}"), _PHONE),
-}
-ELSEWHERE = Shape(re.compile(r"[^@#\s]\S*"), "one word that does not begin with @ or #")
+from rejoinder.identity import ANYBODY, Identity, Whom
 
 
 class Entry(NamedTuple):
@@ -71,17 +40,12 @@ def split(entry: str) -> Entry:
 
 # --- whom a sender can be listed as -------------------------------------------------------------
 
-# Which of a sender's ids comes first (IN-13): the platform's own, except where the phone number is the identity.
-_ORDER = {"whatsapp": ("phone", "id", "address"), "signal": ("phone", "id", "address")}
-_USUAL_ORDER = ("id", "phone", "address")
 
-
-def candidates(channel: str, sender: Sender) -> tuple[str, ...]:
+def candidates(identity: Identity, sender: Sender) -> tuple[str, ...]:
     """The ids under which a list may name this sender, in the channel's own order."""
     if sender.phone is None and sender.address is None:
         return (sender.id,) if sender.id else ()
-    order = _ORDER.get(channel, _USUAL_ORDER)
-    return tuple(id for name in order if (id := getattr(sender, name)))
+    return tuple(id for name in identity.order if (id := getattr(sender, name)))
 
 
 # --- lists made ready ---------------------------------------------------------------------------
@@ -113,6 +77,7 @@ class Place(Struct, frozen=True):
 
     name: str
     kind: str
+    identity: Identity = ANYBODY
 
     def is_called(self, said: str) -> bool:
         return said in (self.name, self.kind)
@@ -145,7 +110,7 @@ def read_ids(
             if shared:
                 continue
             raise BadConfiguration(f"{here} = {entry!r} speaks of {said.channel}; move it to channels.{said.channel}")
-        shape = SHAPES.get((place.kind, whom), ELSEWHERE)
+        shape = place.identity.shape(whom)
         if entry == "*" or not shape.pattern.fullmatch(said.id):
             raise BadConfiguration(
                 f"{here} = {entry!r} is no id, and names can change hands. On {place.kind} an id is {shape.advice}; "

@@ -15,15 +15,27 @@ def is_listed(route: Route, send_to: Collection[str]) -> bool:
     )
 
 
-def refusal(route: Route, agent: str, rules: Rules, *, allow: Ids | None, paired: bool, known: bool) -> str | None:
+def refusal(
+    route: Route,
+    agent: str,
+    rules: Rules,
+    *,
+    allow: Ids | None,
+    paired: bool,
+    known: bool,
+    members: tuple[str, ...] = (),
+) -> str | None:
     """Why this agent may not send to this chat; None: it may.
 
     `allow`: the list as owners have edited it; `known`: somebody has written there. Where everybody is let in, only
-    chats that are known can be meant: an id that an agent made up is nobody's.
+    chats that are known can be meant: an id that an agent made up is nobody's. `members`: our agents in that chat;
+    empty: all of the channel's.
     """
     channel = rules.channels.get(route.channel)
     if channel is None or agent not in [each.name for each in channel.agents]:
         return f"{agent} does not serve {route.channel}; `directives.send_to` may list this chat"
+    if members and agent not in members:
+        return f"{agent} is not in this chat; `directives.send_to` may list it"
     settings, chat = channel.settings, (route.chat,)
     people = channel.owners | (channel.allow if allow is None else allow)
     if settings.dm != "off" and (paired or people.named(route.account, chat)):

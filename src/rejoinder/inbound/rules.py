@@ -7,12 +7,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.errors import BadConfiguration
+from rejoinder.identity import ANYBODY, Whom
 from rejoinder.inbound.commands import registry
 from rejoinder.inbound.directives.levels import level_names
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.tokenise import BodyKind, Vocabulary, vocabulary
 from rejoinder.inbound.gate import Door
-from rejoinder.inbound.ids import NOBODY, Ids, Place, Whom, read_ids
+from rejoinder.inbound.ids import NOBODY, Ids, Place, read_ids
 from rejoinder.inbound.patterns import compile_patterns
 from rejoinder.inbound.settings import ChannelSettings, InboundSettings
 from rejoinder.session import QueueChoice
@@ -126,7 +127,7 @@ def _channel(
     said = settings.channels[name]
     where = f"channels.{name}"
     known = {*settings.channels, *settings.kinds.values()}
-    place = Place(name, settings.kinds.get(name, name))
+    place = Place(name, settings.kinds.get(name, name), settings.identities.get(name, ANYBODY))
 
     def own(key: str, entries: tuple[str, ...], whom: Whom = "person") -> Ids:
         return read_ids(entries, place, channels=known, where=f"{where}.{key}", whom=whom)

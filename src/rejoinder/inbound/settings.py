@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.events import ChatKind
+from rejoinder.identity import Identity
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Milliseconds, Text, ThinkLevel
 from rejoinder.session import SessionSettings
 
@@ -165,6 +166,7 @@ class InboundSettings(Struct, frozen=True):
 
     channels: dict[str, ChannelSettings] = {}
     kinds: dict[str, str] = {}  # of channels whose name is another
+    identities: dict[str, Identity] = {}  # what ids look like there, by channel
     commands: CommandsSettings = CommandsSettings()
     session: SessionSettings = SessionSettings()
     debounce: InboundDebounce = InboundDebounce()

@@ -7,6 +7,7 @@ Rule 2: a file is opened directory by directory, through descriptors; the file t
 Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file.
 """
 
+import errno
 import mimetypes
 import os
 import re
@@ -122,5 +123,7 @@ def _opened(step: str, here: int, name: str, flags: int = os.O_NONBLOCK) -> int:
         return os.open(step, _OPEN | flags, dir_fd=here)
     except FileNotFoundError:
         raise FileRefused(f"there is no file {name!r} in your outbox folder") from None
-    except OSError as error:  # a link, among others: ELOOP, or ENOTDIR where a folder should be
+    except OSError as error:  # ENOTDIR, among others: a link where a folder should be
+        if error.errno == errno.ELOOP:
+            raise FileRefused(f"{name!r} is a link; copy the file", denied=True) from None
         raise FileRefused(f"{name!r} cannot be opened: {error.strerror}", denied=True) from None

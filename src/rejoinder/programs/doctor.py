@@ -20,6 +20,7 @@ from rejoinder.agents.base import FailureKind
 from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
+from rejoinder.channels.base import Channel
 from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
@@ -120,7 +121,10 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
 async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
     if (check := channel_kind(said.kind).check) is not None:
         return await check(said.settings, await _gateway(settings.gateway.store))
-    channel = opening.open_channel(name, said)
+    return "; ".join([await _account(each) for each in opening.open_accounts(name, said).values()])
+
+
+async def _account(channel: Channel) -> str:
     try:
         if isinstance(channel, ChannelCanCheck):
             return await channel.check()
@@ -157,7 +161,7 @@ def _to_be_made(file: Path) -> str:
             return f"{file} is made by the first gateway"
     except OSError as problem:
         raise BadUse(
-            f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or mend its owner"
+            f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or fix its owner"
         ) from None
 
 

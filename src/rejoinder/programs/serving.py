@@ -28,6 +28,7 @@ from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.deciding.restarting import Reviving
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.turn.completions import Line, complete
 from rejoinder.store.base import (
     ApproveKnock,
@@ -235,8 +236,8 @@ def _house(
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
-            ChannelState(name, settings.channels[name].kind, gateway.listens(name), gateway.problem(name))
-            for name in gateway.channels
+            ChannelState(name, settings.channels[each.name].kind, gateway.listens(name), gateway.problem(name))
+            for name, each in gateway.listeners.items()
         )
 
     async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
@@ -292,5 +293,5 @@ def _house(
         approve=approve,
         start=tasks.start,
         invitations=invitations,
-        accounts=tuple((name, "default") for name in gateway.channels),
+        accounts=tuple((each.name, account_of(each)) for each in gateway.listeners.values()),
     )

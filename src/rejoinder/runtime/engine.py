@@ -6,7 +6,7 @@ does not wait for the decisions.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from time import perf_counter
@@ -34,6 +34,7 @@ from rejoinder.runtime.deciding.facts import World
 from rejoinder.runtime.deciding.precedence import Arrival, Precedence
 from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.restarting import Restarting
+from rejoinder.runtime.deciding.rights import Rights
 from rejoinder.runtime.deciding.shell import Shell
 from rejoinder.runtime.deciding.tally import Tally
 from rejoinder.runtime.foreign_changes import ForeignChanges
@@ -50,6 +51,8 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.sending.owners import Owners
+from rejoinder.runtime.sending.unconfirmed import Unconfirmed
+from rejoinder.runtime.serving import by_name, listeners
 from rejoinder.runtime.settings import Heeds, RuntimeSettings
 from rejoinder.runtime.turn.background import Beginning, Nowhere
 from rejoinder.runtime.turn.questions import Questions
@@ -75,7 +78,7 @@ class Engine:
     def __init__(
         self,
         agents: Mapping[str, Agent],
-        channels: Mapping[str, Channel],
+        channels: Sequence[Channel],
         runs: Runs,
         settings: RuntimeSettings,
         store: Store,
@@ -95,22 +98,24 @@ class Engine:
         self._tell = hooks.tell
         self.nowhere = Nowhere()
         queueing, tally = Queueing(settings, runs), Tally(store)
-        places = {**channels, self.nowhere.name: self.nowhere}
+        named = by_name(channels)
+        places = {**named, **listeners(channels), self.nowhere.name: self.nowhere}
         self.outbox = Outbox(places, store, runs, settings.channel, clock, self._tell)
         self.conversations = Conversations(places, store, self.outbox, settings.channel)
-        owners = Owners(self.conversations, channels, store, clock)
+        owners = Owners(self.conversations, named, store, clock)
         self.outbox.losses.owners = owners
         questions, access = Questions(runs, settings.question_seconds, store.generation), Access(settings.rules, store)
         self.workers = workers = Workers(
             agents, self._sessions, store, settings, runs, questions, clock, watcher, self._tell, self._hand_over
         )
-        prefixes = Prefixes(settings, self._sessions, clock)
+        prefixes, rights = Prefixes(settings, self._sessions, clock), Rights(settings, access)
+        self.outbox.losses.sentence = Unconfirmed(store, prefixes, rights.may_resend)
         self.books = StoreBooks(store, self._sessions, prefixes, clock)
         slots = Slots(settings.limits, runs, agents)
         self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
         self.shell = Shell(runs)
         self.errands = errands = Errands(agents, settings, store, workers, restarting, self.shell)
-        quarantine = Quarantine(store, self.conversations, prefixes, runs, clock)
+        quarantine = Quarantine(store, self.conversations, prefixes, rights, runs, clock)
         backlogs = Backlogs(store, self.conversations, self._sessions, self.lanes, queueing, agents, quarantine, clock)
         self.readmission = Readmission(store, backlogs, self.take, clock)
         self._effects = Effects(
@@ -165,6 +170,7 @@ class Engine:
             self.outbox,
             self.conversations,
             prefixes,
+            rights,
         )
         self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
 

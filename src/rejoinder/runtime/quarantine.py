@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from rejoinder.events import Inbound, Route
+from rejoinder.runtime.deciding.rights import Rights
 from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
@@ -47,12 +48,14 @@ class Quarantine:
         store: Store,
         conversations: Conversations,
         prefixes: Prefixes,
+        rights: Rights,
         runs: Runs,
         clock: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._conversations = conversations
         self._prefixes = prefixes
+        self._rights = rights
         self._runs = runs
         self._clock = clock
 
@@ -68,8 +71,10 @@ class Quarantine:
     ) -> None:
         """`prefix`: of the notice; None: nobody waits for the answer."""
         log.error("%s: turn %d is quarantined: %s", turn.session, turn.id, ENDS_THE_PROCESS)
-        now = self._clock()
-        notice = notices.quarantined(conversation, messages, now, prefix, parts) if prefix is not None else None
+        now, notice = self._clock(), None
+        if prefix is not None:
+            may_resend = await self._rights.may_resend(messages[-1])
+            notice = notices.quarantined(conversation, messages, now, prefix, parts, may_resend=may_resend)
         verbs = (QuarantineTurn(turn.id, now, ENDS_THE_PROCESS), WithdrawParts(turn.id))
         await self._write(conversation, verbs, notice, messages[-1].message_id)
         notices.clear(conversation, parts)
@@ -78,9 +83,8 @@ class Quarantine:
         inbound = event.inbound
         log.error("message %s of %s is quarantined: %s", inbound.message_id, inbound.channel, ENDS_THE_PROCESS)
         conversation = self._conversations.of(inbound)
-        notice = notices.quarantined(
-            conversation, (inbound,), self._clock(), await self._prefixes.of_undecided(inbound)
-        )
+        prefix, may_resend = await self._prefixes.of_undecided(inbound), await self._rights.may_resend(inbound)
+        notice = notices.quarantined(conversation, (inbound,), self._clock(), prefix, may_resend=may_resend)
         verbs = (QuarantineEvent(event.id, ENDS_THE_PROCESS),)
         await self._write(conversation, verbs, notice, inbound.message_id)
 

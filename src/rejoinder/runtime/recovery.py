@@ -106,7 +106,7 @@ class Recovery:
         """When this returns, everything is in its queue or under way."""
         found = await self._store.recover(self._clock())
         crashpoint("K25")
-        self._outbox.recover(found.unknown, found.to_send)
+        await self._outbox.recover(found.unknown, found.to_send)
         await close_left_open(self._store, self._outbox, RESTARTED)
         for unread in found.unread:
             await self._quarantine.put_unread(unread)

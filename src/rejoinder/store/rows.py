@@ -383,6 +383,8 @@ class Load(Struct, frozen=True):
     """Messages without a turn."""
     parts: dict[str, int]
     """How many parts are in each state of `UNENDED`."""
+    quarantined: int = 0
+    """Messages and turns (DU-2)."""
 
 
 class Census(Struct, frozen=True):

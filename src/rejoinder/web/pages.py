@@ -75,14 +75,15 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
 
     async def health(_: Request) -> Response:
         """The process is alive, so 200: a restart frees no full disk. Problems are listed all the same (DU-15), and how
-        many answers may not have arrived, or did not (DU-3)."""
+        many answers may not have arrived, or did not (DU-3), and how much is quarantined (DU-2)."""
         problems = await troubles()
         status = "trouble" if problems else "ok"
-        undelivered: dict[str, int] = {}
+        counts: dict[str, int] = {}
         with suppress(StoreUnavailable):
-            parts = (await house.store.load()).parts
-            undelivered = {"unconfirmed": parts.get("held", 0), "not_delivered": parts.get("dead", 0)}
-        return JSONResponse({"status": status, "version": house.version, "problems": problems, **undelivered})
+            load = await house.store.load()
+            counts = {"unconfirmed": load.parts.get("held", 0), "not_delivered": load.parts.get("dead", 0)}
+            counts["quarantined"] = load.quarantined
+        return JSONResponse({"status": status, "version": house.version, "problems": problems, **counts})
 
     async def ready(_: Request) -> Response:
         problems = await troubles()

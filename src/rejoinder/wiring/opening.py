@@ -14,6 +14,7 @@ from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration
 from rejoinder.extras import how_to_install
 from rejoinder.inbound.commands.registry import book, native_menu
+from rejoinder.runtime.serving import ONLY
 from rejoinder.secret import Secret
 
 
@@ -47,20 +48,23 @@ def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
 def open_channels(settings: schema.Settings) -> list[Channel]:
     """Every configured channel that `run` serves."""
     served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by == "run"}
-    channels = [open_channel(name, said) for name, said in served.items()]
+    channels = [channel for name, said in served.items() for channel in open_accounts(name, said).values()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):
             channel.menu = menu(settings)
     return channels
 
 
-def open_channel(name: str, said: schema.Channel) -> Channel:
+def open_accounts(name: str, said: schema.Channel) -> dict[str, Channel]:
+    """A channel opened: once for each of its accounts, if it has several."""
     kind = channel_kind(said.kind)
     if kind.open is None:
         raise BadConfiguration(f"channels.{name}: {channel_to_come(said.kind)}")
     settings = _record(kind.settings, said.settings)
     try:
-        return kind.open(name, settings)
+        if kind.accounts is None:
+            return {ONLY: kind.open(name, settings)}
+        return {account: kind.open(name, own, account) for account, own in kind.accounts(settings).items()}
     except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
         raise plugins.missing_extra("channel", said.kind, problem) from problem
 

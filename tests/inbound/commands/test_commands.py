@@ -339,7 +339,7 @@ def test_status_tells_all_there_is() -> None:
         "think high",
         "Usage: 0 tokens in, 0 out",
         "Queue: collect, 3 waiting",
-        "Runs: 1 running, 2 beside",
+        "Runs: 1 running, 2 in the background",
         "Context: 10 of 100 tokens",
         "Activation: as configured",
         "Not delivered: 1 given up, 2 never confirmed",

@@ -464,7 +464,7 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
         await here.store.write(MarkUnknown(claimed, "the sender was gone"))
         here.restart()
         recovery = await here.store.recover(here.now())
-        here.outbox.recover(recovery.unknown, recovery.to_send)
+        await here.outbox.recover(recovery.unknown, recovery.to_send)
         await here.rests()
         assert here.seen() == ["one"]
         assert await here.states(run) == [("say", "sent")]
@@ -478,7 +478,7 @@ async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
         intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
         unknown = (await _unknown(here),) if under_way else ()
-        here.outbox.recover(unknown, (here.route,))
+        await here.outbox.recover(unknown, (here.route,))
         await here.rests()
         assert here.seen() == ["one"]
         assert [row.key for row in await here.store.parts_in("dead")] == ["odd"]

@@ -1,5 +1,6 @@
 """Matrix: declared, so that dry runs show what it would get; its connection is to come."""
 
+import re
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -7,6 +8,7 @@ from msgspec import Meta, Struct
 from rejoinder.channels.base import Limits
 from rejoinder.channels.declaration import ChannelKind, Pace
 from rejoinder.channels.matrix import render
+from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
@@ -30,8 +32,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The account's access token."""
 
 
+IDENTITY = Identity(
+    Shape(re.compile(r"@[^:\s]+:\S+"), 'the full form such as "@anna:matrix.org"'),
+    Shape(re.compile(r"!\S+"), 'the room\'s internal id such as "!abc:matrix.org"'),
+)
+
 CHANNEL = ChannelKind(
     settings=Settings,
+    identity=IDENTITY,
     open=None,
     limits=Limits(60_000, "bytes"),
     can=frozenset({"reply", "react", "send", "files", "voice"}),

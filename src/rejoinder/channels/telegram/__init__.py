@@ -1,13 +1,17 @@
 """A Telegram bot, by the Bot API: long polling, or a webhook where Telegram can reach us."""
 
+import re
+from collections.abc import Iterator
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.telegram import render
 from rejoinder.channels.telegram.emoji import REACTIONS
+from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
@@ -15,15 +19,34 @@ from rejoinder.setup import Ask
 
 LIMITS = Limits(4096, "utf16")
 API_ROOT = "https://api.telegram.org"
+ONLY = "default"
+"""The account of the token that stands outside `accounts`."""
+ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LARGEST_ID = 2**52 - 1
 """As Telegram promises."""
 
 
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Telegram bot."""
+class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One bot of several."""
 
-    token: Annotated[Secret, Meta(examples=["${TELEGRAM_TOKEN}"])]
-    """The bot's token from @BotFather."""
+    token: Annotated[Secret, Meta(examples=["${WORK_TOKEN}"])]
+    """The token of this bot."""
+    api_root: Url | None = None
+    """The Bot API server of this bot; unset: that of the section."""
+    webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/work"])] | None = None
+    """The public https address at which Telegram calls for this bot."""
+    webhook_port: Port = 8767
+    """The port to listen on for these calls: one for each bot."""
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A Telegram bot, or several."""
+
+    token: Annotated[Secret | None, Meta(examples=["${TELEGRAM_TOKEN}"], extra={"unless": "accounts"})] = None
+    """The bot's token from @BotFather; needed unless there are `accounts`."""
+    accounts: dict[str, Account] = {}
+    """Several bots side by side, by name, all with the other keys of this section. What each has read, its sessions and
+    its failures are its own."""
     api_root: Url = API_ROOT
     """Any Bot API server."""
     webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/telegram"])] | None = None
@@ -33,17 +56,38 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     webhook_port: Port = 8766
     """The port to listen on for these calls."""
 
+    def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        for name in self.accounts:
+            if not ACCOUNT.fullmatch(name) or name == ONLY:
+                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        ports = {self.webhook_port: "this section"} if self.webhook_url is not None else {}
+        for name, own in self.accounts.items():
+            if own.webhook_url is not None and (other := ports.setdefault(own.webhook_port, name)) != name:
+                yield ("accounts", name, "webhook_port"), f"{own.webhook_port} is the port of {other}; choose another"
 
-def open_channel(name: str, settings: Settings) -> Channel:
+
+def accounts(settings: Settings) -> dict[str, Settings]:
+    """The settings of each bot."""
+    found = {} if settings.token is None else {ONLY: settings}
+    for name, own in settings.accounts.items():
+        where = {"api_root": own.api_root or settings.api_root}
+        hook = {"webhook_url": own.webhook_url, "webhook_port": own.webhook_port}
+        found[name] = replace(settings, token=own.token, **where, **hook)
+    return found
+
+
+def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     from rejoinder.channels.telegram.api import Api  # noqa: PLC0415 - only serving a bot needs a client
     from rejoinder.channels.telegram.bot import TelegramBot  # noqa: PLC0415
 
+    assert settings.token is not None, "an account has a token"
     api = Api(settings.api_root, settings.token)
     if settings.webhook_url is None:
-        return TelegramBot(name, api)
+        return TelegramBot(name, api, account=account)
     from rejoinder.channels.telegram.webhook import Hook  # noqa: PLC0415 - polling needs no server
 
-    return TelegramBot(name, api, Hook(settings.webhook_url, settings.webhook_host, settings.webhook_port))
+    hook = Hook(settings.webhook_url, settings.webhook_host, settings.webhook_port)
+    return TelegramBot(name, api, hook, account=account)
 
 
 SETUP = Setup(
@@ -78,9 +122,16 @@ SETUP = Setup(
   it at once: nothing is lost, now and then it is there twice. It is "hold" unless you change it in the file.""",
 )
 
+IDENTITY = Identity(
+    Shape(re.compile(r"-?[0-9]+"), 'a number such as "123456789"'),
+    Shape(re.compile(r"-?[0-9]+"), 'a number such as "-1001234567890"'),
+)
+
 CHANNEL = ChannelKind(
     settings=Settings,
+    identity=IDENTITY,
     open=open_channel,
+    accounts=accounts,
     limits=LIMITS,
     can=frozenset({"reply", "react", "send", "silent", "previews"}),
     renderer=Renderer(render.render, render.plain, render.size),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected
-from rejoinder.channels.telegram import LIMITS, payloads
+from rejoinder.channels.telegram import LIMITS, ONLY, payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.intake import Intake
 from rejoinder.channels.telegram.moves import Moves
@@ -53,18 +53,22 @@ TYPING_SECONDS = 5.0
 class TelegramBot:
     limits = LIMITS
 
-    def __init__(self, name: str, api: Api, hook: "Hook | None" = None, pace: Pace | None = None) -> None:
+    def __init__(
+        self, name: str, api: Api, hook: "Hook | None" = None, pace: Pace | None = None, account: str = ONLY
+    ) -> None:
         self.name = name
+        self.account = account
+        self._called = name if account == ONLY else f"{name}.accounts.{account}"
         self.own_id = ""
         self.own_name = ""
         self.menu: tuple[tuple[str, str], ...] = ()
         self._api = api
         self._hook = hook
         self._pace = pace or Pace()
-        self._patient = Patient(name, api, self._pace)
+        self._patient = Patient(self._called, api, self._pace)
         self._reactions = Reactions()
         self._windows = Windows()
-        self._moves = Moves(name)
+        self._moves = Moves(self._called)
         self._has_previews = True
 
     @property
@@ -76,7 +80,7 @@ class TelegramBot:
         me = msgspec.json.decode(await patient.ask("getMe", {}), type=User)
         self.own_id, self.own_name = str(me.id), me.username
         await self._offer_menu()
-        log.info("%s: serving @%s", self.name, self.own_name)
+        log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._moves)
         if self._hook is not None:
             from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - polling needs no server
@@ -147,13 +151,13 @@ class TelegramBot:
             why = content
         else:
             why = "Telegram does not give it out" if isinstance(answer, Ok) else failure(answer).reason
-        log.warning("%s: the file %r was not fetched: %s", self.name, file.name, why)
+        log.warning("%s: the file %r was not fetched: %s", self._called, file.name, why)
         return None
 
     async def typing(self, route: Route, *, author: str = "") -> None:
         answer = await self._call("sendChatAction", {**payloads.place(route), "action": "typing"}, TYPING_SECONDS)
         if not isinstance(answer, Ok):
-            log.debug("%s: the typing sign was not shown: %s", self.name, answer)
+            log.debug("%s: the typing sign was not shown: %s", self._called, answer)
 
     def previews(self, route: Route) -> bool:
         """Only in direct chats, whose ids are positive."""
@@ -168,7 +172,7 @@ class TelegramBot:
             return Delivered("")
         if isinstance(answer, Refused) and answer.code == NO_SUCH_METHOD:
             self._has_previews = False
-            log.warning("%s: this Bot API server has no previews; drafts are shown by edits", self.name)
+            log.warning("%s: this Bot API server has no previews; drafts are shown by edits", self._called)
             return Rejected("there are no previews here")
         return failure(answer)
 
@@ -210,4 +214,4 @@ class TelegramBot:
             return
         answer = await self._api.call("setMyCommands", {"commands": payloads.commands(self.menu)})
         if not isinstance(answer, Ok):
-            log.warning("%s: Telegram did not take the menu of commands: %s", self.name, failure(answer).reason)
+            log.warning("%s: Telegram did not take the menu of commands: %s", self._called, failure(answer).reason)

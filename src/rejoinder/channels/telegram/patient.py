@@ -1,6 +1,6 @@
 """Asks Telegram until it answers, however long an outage lasts (DE-32).
 
-Rule 1: what only a person can mend stops the account, with a sentence that says how: a token that was never accepted,
+Rule 1: what only a person can fix stops the account, with a sentence that says how: a token that was never accepted,
         or a second program that reads the same bot.
 Rule 2: everything else may pass: we ask again after pauses that grow, with jitter, so that not all bots come back at
         once. This includes a token that was accepted before and is refused now: the account pauses and says so.

@@ -1,5 +1,6 @@
 """WhatsApp (Cloud API): declared, so that dry runs show what it would get; its connection is to come."""
 
+import re
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -7,6 +8,7 @@ from msgspec import Meta, Struct
 from rejoinder.channels.base import Limits
 from rejoinder.channels.declaration import ChannelKind, Pace
 from rejoinder.channels.whatsapp import render
+from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
@@ -27,8 +29,13 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """For tests and proxies."""
 
 
+IDENTITY = Identity(
+    Shape(re.compile(r"\+?[0-9]+(?:@\S+)?"), 'a number such as "+49301234567"'), order=("phone", "id", "address")
+)
+
 CHANNEL = ChannelKind(
     settings=Settings,
+    identity=IDENTITY,
     open=None,
     limits=Limits(4096),
     can=frozenset({"reply", "react", "send", "files", "voice", "previews"}),

@@ -55,7 +55,8 @@ def _restart(call: Call) -> Answer:
 
 def _bash(call: Call) -> Answer:
     inbound = call.message.inbound
-    if closed := gates(call.rules, call.channel, inbound.account, candidates(inbound.channel, inbound.sender)):
+    ids = candidates(call.channel.place.identity, inbound.sender)
+    if closed := gates(call.rules, call.channel, inbound.account, ids):
         return Answer((f"/bash asks for what /elevated asks for: {'; '.join(closed)}.",))
     return Answer((), effects=(RunShell(call.args["command"]),))
 

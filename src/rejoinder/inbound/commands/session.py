@@ -60,7 +60,7 @@ def _send(call: Call) -> Answer:
 COMMANDS = (
     Command(
         "new",
-        "Begin anew; what follows is the first prompt.",
+        "Start a new session; what follows is its first prompt.",
         "session",
         args=(Arg("prompt", rest=True),),
         stage="freshness_and_reset",

@@ -37,7 +37,7 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
         f"Levels: {levels}",
         f"Usage: {session.input_tokens} tokens in, {session.output_tokens} out",
         f"Queue: {queue.mode or channel.queue.mode}, {runs.waiting} waiting",
-        f"Runs: {int(runs.running and not runs.held_back)} running, {runs.subagents} beside",
+        f"Runs: {int(runs.running and not runs.held_back)} running, {runs.subagents} in the background",
     ]
     if runs.held_back:
         lines.append(f"Held back: {runs.held_back}")

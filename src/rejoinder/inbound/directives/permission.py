@@ -32,6 +32,6 @@ def decided_beforehand(
 
 
 def _may_elevate(message: Message, rules: Rules) -> bool:
-    inbound, listed = message.inbound, channel_rules(rules, message.inbound.channel).elevated
-    named = listed.named(inbound.account, candidates(inbound.channel, inbound.sender))
+    inbound, channel = message.inbound, channel_rules(rules, message.inbound.channel)
+    named = channel.elevated.named(inbound.account, candidates(channel.place.identity, inbound.sender))
     return named and rules.settings.commands.elevated.enabled

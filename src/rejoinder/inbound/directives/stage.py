@@ -41,7 +41,7 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
         return On(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
-    ids = candidates(inbound.channel, inbound.sender)
+    ids = candidates(channel.place.identity, inbound.sender)
     agent = channel.agent_called(session.agent, message.facts.offered)
     here = Here(rules, channel, message.actor, inbound.account, ids, agent)
     tokens.sort(key=lambda token: ORDER[token.name])

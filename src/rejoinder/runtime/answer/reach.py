@@ -21,6 +21,7 @@ class Reach(Struct, frozen=True):
             return None
         place, access = (route.channel, route.account), Access(self.rules, store)
         await access.read(place)
+        latest = await store.latest_event(route.channel, route.chat)
         return reach.refusal(
             route,
             agent,
@@ -28,4 +29,5 @@ class Reach(Struct, frozen=True):
             allow=access.allow(route.channel),
             paired=access.is_paired(place, route.chat),
             known=bool(await store.messages(route, limit=1)),
+            members=latest.inbound.chat.agents if latest is not None else (),
         )

@@ -1,7 +1,7 @@
 """Decides each message and writes down what follows from the decision.
 
 the way in        inlet, debounce, precedence
-inputs            facts, access, tally
+inputs            facts, access, rights, tally
 consequences      consequences, queueing, waiting, inheriting
 commands          effects, errands, shell, restarting
 """

@@ -144,7 +144,7 @@ class Effects:
                     (SaveAgentSession(session, None),), lambda: self._began_anew(effect, conversation, agent)
                 )
             case CompactSession():
-                return Performed(says=f"The agent {agent} keeps its memory itself: /new begins anew.")
+                return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
                 return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))

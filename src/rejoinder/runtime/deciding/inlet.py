@@ -1,8 +1,11 @@
-"""The callable into which a channel delivers its messages."""
+"""The callable into which a channel, or one of its accounts, delivers its messages."""
+
+from msgspec.structs import replace
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.unit import until_good
 from rejoinder.store.base import Cursor, Store
 
@@ -13,13 +16,16 @@ READ = "read"
 class ChannelInlet:
     """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
-    def __init__(self, channel: str, engine: Engine, store: Store) -> None:
+    def __init__(self, channel: str, account: str, engine: Engine, store: Store) -> None:
         self._channel = channel
+        self._account = account
         self._engine = engine
         self._store = store
 
     async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
-        read = None if cursor is None else Cursor(self._channel, READ, cursor)
+        read = None if cursor is None else Cursor(self._channel, READ, cursor, self._account)
+        if self._account != ONLY:
+            messages = tuple(replace(message, account=self._account) for message in messages)
         while True:
             try:
                 return await self._engine.accept(*messages, cursor=read)
@@ -27,4 +33,4 @@ class ChannelInlet:
                 await until_good(self._store, fault)
 
     async def cursor(self) -> str | None:
-        return await self._store.cursor(self._channel, READ)
+        return await self._store.cursor(self._channel, READ, self._account)

@@ -2,7 +2,8 @@
 
 Rule 1: a caller that changes a session holds its lock from the read to the commit, so no change is lost.
 Rule 2: if a write fails, nothing is assumed about its outcome: the session is read again.
-Rule 3: a session that cannot be read is put aside and begins anew, so that its users need not wait for a repair.
+Rule 3: a session that cannot be read is put into quarantine, and a new one starts under its key: its users need not
+        wait for a repair.
 """
 
 import asyncio
@@ -60,7 +61,7 @@ class Held:
         except Unreadable as problem:
             with suppress(Superseded):  # another reader has just put it aside
                 await store.write(SetSessionAside(self.key, now))
-                log.error("%s begins anew, and what was kept of it was put aside: %s", self.key, problem)
+                log.error("%s starts as a new session; what was kept of it is in quarantine: %s", self.key, problem)
             return await store.session(self.key)
 
     def begin(self, agent: str, now: datetime) -> None:

@@ -3,5 +3,5 @@
 conversations   conversations, messages, recent, owners, offers, notices
 sending         outbox, sender, carrying, performing
 pace            pacing, yielding_calls, writing
-outcome         verdict, fates, losses
+outcome         verdict, fates, losses, unconfirmed
 """

@@ -106,7 +106,6 @@ class Carrying:
         self._clock = clock
         self._tell = tell
         self._losses = losses
-        self._untold: StoredPart | None = None  # a notice of unknown fate
         self._line = line
         self._looks = 0
 
@@ -178,8 +177,8 @@ class Carrying:
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
-        if (untold := self._untold) is not None and (notice := self._losses.said_again(untold)) is not None:
-            also, self._untold = (*also, notice), None
+        if owed := self._losses.said_again(self._route):
+            also = (*also, *owed)
             self._line.has_more()
         if isinstance(deed, Remove):
             also = (*also, ForgetMessage(self._route, deed.message))
@@ -282,8 +281,8 @@ class Carrying:
     async def _hold(self, row: StoredPart, deed: Deed, error: str, *before: Verb[object]) -> None:
         """`before`: what makes the part one of unknown fate. A notice is not held but said again later (losses.py)."""
         if is_notice(row):
-            self._untold = row
-            await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")))
+            untold = self._losses.not_told(row)
+            await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")), untold)
             return self._line.over(row, Unsent(error))
         loss = await self._losses.held(row, deed, error)
         await self._keep(*before, HoldPart(row), *loss.verbs)

@@ -27,6 +27,7 @@ from rejoinder.runtime.sending.offers import OFFERS
 from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.sending.recent import Recent
+from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
 
@@ -337,7 +338,7 @@ class Conversations:
         self._channels = channels
         self._how = how
         self._places: Recent[Route, Conversation] = Recent(
-            lambda route: Conversation(channels[route.channel], route, store, outbox, self._how(route.channel)), KEPT
+            lambda route: Conversation(serving(channels, route), route, store, outbox, self._how(route.channel)), KEPT
         )
 
     def heed(self, settings: RuntimeSettings) -> None:

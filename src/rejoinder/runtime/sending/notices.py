@@ -26,9 +26,9 @@ from rejoinder.turns.signals import Reason
 from rejoinder.turns.suspicion import MOST_ALONE
 
 QUARANTINED: Final = (
-    f"The gateway stopped {MOST_ALONE} times while working on this, and has quarantined it: {{messages}} "
-    "`/resend` runs it again."
+    f"The gateway stopped {MOST_ALONE} times while working on this, and has quarantined it: {{messages}} {{way_out}}"
 )
+RUN_AGAIN, BY_THE_OWNER = "`/resend` runs it again.", "The owner can have it run again."
 LONGEST_NAMED, MOST_NAMED = 60, 5
 """Characters of a message that a notice quotes, and how many messages it quotes."""
 UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
@@ -47,8 +47,11 @@ def quarantined(
     now: datetime,
     prefix: Prefix,
     parts: tuple[StoredPart, ...] = (),
+    *,
+    may_resend: bool,
 ) -> PlanParts:
-    sentence = QUARANTINED.format(messages=_named(messages))
+    """`may_resend`: the person may use `/resend` there."""
+    sentence = QUARANTINED.format(messages=_named(messages), way_out=RUN_AGAIN if may_resend else BY_THE_OWNER)
     return _instead_of(parts, conversation, prefix(sentence), messages[-1].message_id, now)
 
 

@@ -27,7 +27,7 @@ OFFERS: Final = "offer"
 async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str) -> None:
     """Removes the buttons of offers that an earlier process has made."""
     for row in left_open(await store.parts_under(OFFERS)):
-        channel = outbox.channel(row.route.channel)
+        channel = outbox.serving(row.route)
         if channel is not None and can(channel, CanEdit):
             _close(row, outbox.at(row.route), outcome)
 

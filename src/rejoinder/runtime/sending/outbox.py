@@ -14,6 +14,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.losses import Losses
 from rejoinder.runtime.sending.pacing import Account
 from rejoinder.runtime.sending.sender import Sender
+from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
 from rejoinder.store.base import PartState, Store, StoredPart
 
@@ -60,6 +61,9 @@ class Outbox:
     def channel(self, name: str) -> Channel | None:
         return self._channels.get(name)
 
+    def serving(self, route: Route) -> Channel | None:
+        return serving(self._channels, route) if route.channel in self._channels else None
+
     def speech(self, channel: str) -> Speech | None:
         """How to speak on this channel; None: there is no such channel."""
         return self._how(channel).speech if channel in self._channels else None
@@ -68,7 +72,7 @@ class Outbox:
         key = (route.channel, route.account)
         if key not in self._accounts:
             speech = self._how(route.channel).speech
-            channel = self._channels[route.channel]
+            channel = serving(self._channels, route)
             self._accounts[key] = Account(channel, speech.account_rate, speech.chat_rate, speech.on_unknown)
         return self._accounts[key]
 
@@ -80,8 +84,9 @@ class Outbox:
         if route.channel in self._channels:
             self.at(route).wake(rows=True)
 
-    def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
+    async def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
         """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
+        await self.losses.read(self._store, self._channels)
         for row in unknown:
             if row.route.channel in self._channels:
                 self.at(row.route).settle(row)
@@ -100,10 +105,10 @@ class Outbox:
                 by_place.setdefault(row.route, []).append(row)
         return sum([await self.at(place).resend(rows) for place, rows in by_place.items()])
 
-    def trouble(self, channel: str) -> str:
+    def trouble(self, channel: str, account: str | None = None) -> str:
         """Why the platform refuses an account of this channel, if it does (DE-32)."""
-        accounts = (account for (name, _), account in self._accounts.items() if name == channel)
-        return next((account.trouble for account in accounts if account.trouble), "")
+        here = (each for (name, of), each in self._accounts.items() if name == channel and account in (None, of))
+        return next((each.trouble for each in here if each.trouble), "")
 
     async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
         """Shuts down in good order: sends for `seconds`, then begins no further call and waits for those under way."""

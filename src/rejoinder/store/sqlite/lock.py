@@ -2,6 +2,8 @@
 
 Rule 1: the lock belongs to a descriptor of the database, which is opened before SQLite opens the file and closed after
         SQLite has closed it: a process that closes any descriptor of a file drops the locks that SQLite has on it.
+        It is not kept for as long as the process lives: the store of a gateway that has ended can be opened again in
+        the same process, as tests and programs do; and then no connection is left whose locks could be dropped.
 Rule 2: it covers one byte far behind the end of the file, where SQLite locks nothing. The kernel drops it with the
         process, however that ends.
 Rule 3: the file beside the database names the process. It is locked as well, for earlier versions and for systems

@@ -203,7 +203,9 @@ def load(db: Connection) -> Load:
     runs = _value(db.execute("SELECT count(*) FROM run"))
     waiting = f"SELECT count(*) FROM turn_input i INDEXED BY turn_input_untold WHERE {UNTOLD} AND i.state = 'waiting'"
     parts = f"SELECT state, count(*) FROM part INDEXED BY part_unended WHERE {in_states(UNENDED)} GROUP BY state"
-    return Load(runs, _value(db.execute(waiting)), dict(db.execute(parts)))
+    counts = (f"SELECT count(*) FROM {table} WHERE state = 'quarantined'" for table in ("inbox", "turn"))
+    quarantined = sum([_value(db.execute(count)) for count in counts])
+    return Load(runs, _value(db.execute(waiting)), dict(db.execute(parts)), quarantined)
 
 
 def census(db: Connection) -> Census:

@@ -304,6 +304,16 @@ class Operator(Opened):
             await store.write(BuryPart(await claimed(store), "403"))
             assert await store.load() == Load(1, 2, {"dead": 1, "planned": 1})
 
+    async def test_what_is_quarantined_is_counted(self, tmp_path: Path) -> None:
+        """DU-2: for `/health`; messages and turns."""
+        async with self.opened(tmp_path) as store:
+            (event,) = await accepted(store, 1)
+            await store.write(QuarantineEvent(event.id, "odd"))
+            assert (await store.load()).quarantined == 1
+            await store.write(WantEvent(event.id))
+            await store.write(ReadmitEvent(event.id))
+            assert (await store.load()).quarantined == 0
+
     async def test_who_knocked_is_let_in(self, tmp_path: Path) -> None:
         if not self.survives:
             return

@@ -259,10 +259,8 @@ class Acting:
             return await self._fail(what, "failed", "a channel needs a chat")
         elsewhere = effect.chat is not None
         route = Route(effect.channel or here.channel, effect.chat, account=here.account) if effect.chat else here
-        channel, speech = (
-            self._conversation.outbox.channel(route.channel),
-            self._conversation.outbox.speech(route.channel),
-        )
+        outbox = self._conversation.outbox
+        channel, speech = outbox.serving(route), outbox.speech(route.channel)
         if channel is None or speech is None:
             return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
@@ -281,7 +279,7 @@ class Acting:
         only_for = None if elsewhere else self._only_for
         wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=only_for)
         shown = plan.show_file(file, redact(effect.caption), route, speech.manner, wording, key)
-        await self._do(what, name, shown, self._conversation.outbox.at(route))
+        await self._do(what, name, shown, outbox.at(route))
         if effect.cleanup:
             await self._clean_up(folder, path)
 

@@ -58,9 +58,6 @@ class Outbox:
         """A key prefix for parts that belong to no turn: unique, also across processes."""
         return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
 
-    def channel(self, name: str) -> Channel | None:
-        return self._channels.get(name)
-
     def serving(self, route: Route) -> Channel | None:
         return serving(self._channels, route) if route.channel in self._channels else None
 

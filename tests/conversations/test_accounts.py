@@ -11,10 +11,12 @@ from msgspec.structs import replace
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
 from rejoinder.errors import BadConfiguration, ChannelStopped
+from rejoinder.events import Route
 from rejoinder.programs.doctor import edges
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform.telegram.world import TOKEN
+from rejoinder.wiring.jobs import jobs_of
 from rejoinder.wiring.opening import open_channels
 from tests.conversations.agents import said
 
@@ -133,3 +135,15 @@ def test_mistakes_are_told(section: str, sentence: str):
     with pytest.raises(BadConfiguration) as problem:
         read(f'[agents.a]\nkind = "tour"\n[channels.telegram]\n{section}', "x.toml", {})
     assert sentence in str(problem.value)
+
+
+def test_a_job_names_the_account_that_speaks():
+    """CH-4: a turn of the clock goes out by the account it names."""
+    accounts = SETTINGS.format(
+        owner="1", token=TOKEN, other=TOKEN, home="http://127.0.0.1:1", work="http://127.0.0.1:1"
+    )
+    job = '[cron.news]\nevery = "1h"\nprompt = "Sum up."\nchannel = "telegram"\nchat = "7"\n'
+    named, first = (jobs_of(read(accounts + job + more, "x.toml", {}))[0] for more in ('account = "work"', ""))
+    assert (named.target, first.target) == (Route("telegram", "7", None, "work"), Route("telegram", "7"))
+    with pytest.raises(BadConfiguration, match="an account is one of a channel; add channel and chat"):
+        read(accounts + '[cron.news]\nevery = "1h"\nprompt = "Sum up."\naccount = "work"', "x.toml", {})

@@ -101,6 +101,8 @@ def _place(here: Path, said: TimedTurn, names: Names) -> Iterator[Complaint]:
         yield (*here, "channel"), "which channel is the chat of? Add channel"
     if said.thread is not None and said.chat is None:
         yield (*here, "thread"), "a thread is one of a chat; add chat"
+    if said.account is not None and said.channel is None:
+        yield (*here, "account"), "an account is one of a channel; add channel and chat"
 
 
 def _session(here: Path, said: TimedTurn, agent: str | None) -> Iterator[Complaint]:

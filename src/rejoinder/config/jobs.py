@@ -19,6 +19,8 @@ class TimedTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The chat there, by the platform's id."""
     thread: Text | None = None
     """A thread or topic of the chat."""
+    account: Text | None = None
+    """Which of the channel's accounts speaks there; unset: the only one, or the first."""
     session: Text | None = None
     """The session it goes on in, by its key as `rejoinder sessions` lists it. Unset: one of its own, which is new
     with each turn."""

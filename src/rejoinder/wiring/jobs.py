@@ -13,6 +13,7 @@ from rejoinder.events import Route
 from rejoinder.media.notes import read_notes
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.turn.clockwork import Clockwork
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
@@ -61,7 +62,9 @@ def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
 
 
 def _target(said: TimedTurn) -> Route | None:
-    return None if said.channel is None or said.chat is None else Route(said.channel, said.chat, said.thread)
+    if said.channel is None or said.chat is None:
+        return None
+    return Route(said.channel, said.chat, said.thread, said.account or ONLY)
 
 
 def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) -> Job:

@@ -115,6 +115,6 @@ def _judged(platform: FakePlatform, expected: dict[str, list[str]], held: list[s
     wrong = [f"lost: {each}" for each in verdict.lost if not any(each.rpartition(" ")[2] in text for text in held)]
     wrong += [f"twice: {each}" for each in verdict.duplicated if on_unknown == "hold"]
     wrong += [f"leaked: {each}" for each in verdict.leaked]
-    there = [seen for seen in standing(frames) if seen.by == BOT and seen.text != ASK_AGAIN]
+    there = [seen for seen in standing(frames) if seen.by == BOT and not seen.text.endswith(ASK_AGAIN)]
     left = [seen for seen in there if not any(mark in seen.text for mark in expected[seen.chat])]
     return wrong + [f"left: {seen.text!r} in {seen.chat} belongs to no answer" for seen in left]

@@ -295,7 +295,7 @@ def _said(parts: list[StoredPart]) -> list[str]:
 
 def stray(frames: list[Frame], expected: dict[str, list[str]]) -> list[str]:
     """What stands there and is neither an answer nor a notice: half of a draft, or a bare sign."""
-    there = [seen for seen in standing(frames) if seen.by == BOT and seen.text != ASK_AGAIN]
+    there = [seen for seen in standing(frames) if seen.by == BOT and not seen.text.endswith(ASK_AGAIN)]
     left = [seen for seen in there if not any(mark in seen.text for mark in expected.get(seen.chat, ()))]
     return [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in left]
 

@@ -1,4 +1,4 @@
-"""The obvious way to read agent output, for comparison only: keep all text, search it anew at each piece.
+"""The obvious way to read agent output, for comparison only: keep all text, search it again at each piece.
 
 Regular expressions find header, code, blocks and tags; what looks unfinished at the end is held back; what
 has been shown is cut off the front of the result. It reads typical replies rightly. It costs the square of

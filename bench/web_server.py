@@ -42,7 +42,7 @@ async def main() -> None:
             resend=nothing,
             drop=nothing,
             jog=nothing,
-            unheeded=lambda: "",
+            not_in_effect=lambda: "",
             rerun=nothing,
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,

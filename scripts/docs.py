@@ -252,7 +252,7 @@ def main(arguments: Sequence[str], root: Path = ROOT, blocks: Mapping[str, Calla
         if filled.stale and not check:
             page.write_text(filled.text, "utf-8")
     if stale and check:
-        print(f"Generated blocks are stale: {', '.join(stale)}. `make docs` writes them anew.", file=sys.stderr)
+        print(f"Generated blocks are stale: {', '.join(stale)}. `make docs` writes them again.", file=sys.stderr)
         return 1
     print(f"Updated: {', '.join(stale)}." if stale else "The generated blocks are up to date.")
     return 0

@@ -38,7 +38,7 @@ async def test_none_rings_before_its_time():
 
 
 async def test_what_is_cancelled_does_not_ring():
-    """Also when the one before it cancels it, in the same moment; and the others ring all the same."""
+    """Also when the one before it cancels it, in the same moment; and the others ring anyway."""
     rung, alarms, last = set_alarms(0.0, 0.01, 0.02)
     alarms[1].cancel()
     now = asyncio.get_running_loop().time()

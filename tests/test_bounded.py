@@ -4,7 +4,7 @@ from rejoinder.bounded import Bounded
 
 
 def test_the_oldest_is_forgotten_for_one_too_many() -> None:
-    """Writing a key anew leaves its age; renewing it makes it the youngest."""
+    """Writing a key again leaves its age; renewing it makes it the youngest."""
     kept: Bounded[str, int] = Bounded(2)
     kept["a"], kept["b"] = 1, 2
     kept["a"] = 3

@@ -277,7 +277,7 @@ def test_every_field_declares_a_lifetime():
 
 
 def test_start_over():
-    """IN-43: reset and rollover keep what is sticky, as it was, and begin the rest anew."""
+    """IN-43: reset and rollover keep what is sticky, as it was, and begin the rest again."""
     later = NOW + timedelta(days=1)
     kept = {"think": "high", "verbose": "full", "reasoning": "on", "model": "gpt-y", "label": "the big one"}
     room = {"activation": "always", "inherited": True}

@@ -149,16 +149,16 @@ class Gateway:
         return await self.store.health()
 
     @property
-    def manners(self) -> tuple[RenderOptions, ...]:
+    def render_options(self) -> tuple[RenderOptions, ...]:
         """How the channels are spoken to."""
-        return tuple(facts.speech.manner for facts in self._settings.channels.values())
+        return tuple(facts.delivery.options for facts in self._settings.channels.values())
 
     def listens(self, listener: str) -> bool:
         """Whether this one of `listeners` takes messages now."""
         return self.runs.has(f"channel:{listener}")
 
     def problem(self, listener: str) -> str:
-        """What keeps this one of `listeners` from listening or from sending; empty when all is well."""
+        """What keeps this one of `listeners` from listening or from sending; empty when everything is fine."""
         name = f"channel:{listener}"
         ended = next((task for task in self.listening if task.get_name() == name and task.done()), None)
         if ended is not None and not ended.cancelled() and (problem := ended.exception()) is not None:
@@ -197,7 +197,7 @@ class Gateway:
         return ChannelInlet(channel.name, account_of(channel), self.engine, self.store)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
-        """Like `serve`, but a signal in `ENDING` or a restart ends it in good order, a second signal at once. Returns
+        """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
         which it was."""
         loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
@@ -223,7 +223,7 @@ class Gateway:
         self.runs.start("drain", self.drain())
 
     async def drain(self, grace: float = GRACE) -> None:
-        """Ends in good order: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
+        """Ends cleanly: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
         for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
@@ -298,19 +298,19 @@ class Gateway:
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
         self._configured = taken.settings
-        self._heed(ready)
+        self._reconfigure(ready)
         self._jobs = jobs
         if self.clockwork is not None:
-            self.clockwork.heed(jobs)
+            self.clockwork.reconfigure(jobs)
         elif self.engine.recovery.over.is_set():
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
         return taken
 
-    def note_unheeded(self, sentence: str) -> None:
+    def note_not_in_effect(self, sentence: str) -> None:
         """Notes which part of the configuration is not in effect, and why; `/status` tells owners."""
-        self._heed(replace(self._settings, unheeded=sentence))
+        self._reconfigure(replace(self._settings, not_in_effect=sentence))
 
     @property
     def configured(self) -> schema.Settings:
@@ -318,8 +318,8 @@ class Gateway:
         return self._configured
 
     @property
-    def unheeded(self) -> str:
-        return self._settings.unheeded
+    def not_in_effect(self) -> str:
+        return self._settings.not_in_effect
 
     @contextmanager
     def lend(self, name: str) -> Generator[Agent]:
@@ -332,12 +332,12 @@ class Gateway:
             del self._lent[back]
             back.set()
 
-    def _heed(self, settings: RuntimeSettings) -> None:
+    def _reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
-        self.engine.heed(settings)
+        self.engine.reconfigure(settings)
 
     def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
-        """Opens anew the agents whose settings or limits have changed."""
+        """Reopens the agents whose settings or limits have changed."""
         old, limits = self._configured, limits_of(settings.gateway)
         same = limits == limits_of(old.gateway)
         changed = {

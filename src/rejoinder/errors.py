@@ -76,7 +76,7 @@ FAULTS: dict[Fault, str] = {
     "older": "It was written by an older rejoinder. Start the gateway once; that brings it up to date.",
     "newer": "It was written by a newer rejoinder. Install that version, or restore an older backup.",
     "foreign": "It is something else than a store of rejoinder. Name another file in gateway.store.",
-    "unreachable": "It cannot be read or written. Check that its folder exists and its disk is well.",
+    "unreachable": "It cannot be read or written. Check that its folder exists and its disk works.",
     "gone": "Its file was removed or replaced. Put it back, or restart rejoinder to go on with what is there now.",
     "closed": "It has been closed.",
 }

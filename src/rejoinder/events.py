@@ -201,7 +201,7 @@ class StopRun(Struct, frozen=True, tag="stop_run"):
 
 
 class ResetSession(Struct, frozen=True, tag="reset_session"):
-    """The session begins anew: its transcript is closed and kept."""
+    """The session starts over: its transcript is closed and kept."""
 
     session: str
     why: ResetCause
@@ -292,7 +292,7 @@ class ExportSession(Struct, frozen=True, tag="export_session"):
 
 
 class RestartGateway(Struct, frozen=True, tag="restart_gateway"):
-    """End in good order, and begin again in the same process."""
+    """End cleanly, and begin again in the same process."""
 
 
 class RunShell(Struct, frozen=True, tag="run_shell"):

@@ -20,7 +20,7 @@ class Copy:
     def write(self, db: sqlite3.Connection, change: Callable[[sqlite3.Connection], object] = lambda copy: None) -> None:
         """Copies what this connection sees, compacted. `change` alters the copy."""
         with fault_in(str(self._path)), closing(sqlite3.connect(self.unfinished, isolation_level=None)) as copy:
-            # Nothing else reads this file, and an interrupted copy begins anew: it needs no journal.
+            # Nothing else reads this file, and an interrupted copy starts over: it needs no journal.
             copy.execute("PRAGMA locking_mode = EXCLUSIVE")
             copy.execute("PRAGMA journal_mode = OFF")
             db.backup(copy)

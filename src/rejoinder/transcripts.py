@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from rejoinder.events import PromptPart, PromptText
-from rejoinder.letters import one_line
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reading import read_reply
@@ -18,6 +17,7 @@ from rejoinder.outbound.silence import Mode
 from rejoinder.prompt_blocks import own_words, tellers
 from rejoinder.session import Session
 from rejoinder.store.base import Entry
+from rejoinder.unicode_repair import one_line
 
 SILENT = "*(nothing)*"
 

@@ -106,14 +106,14 @@ async def test_when_the_peer_is_gone():
 
 
 async def test_half_a_letter_is_no_noise():
-    """TU-33: an agent that cuts its text in the middle of an emoji is heard all the same."""
+    """TU-33: an agent that cuts its text in the middle of an emoji is heard anyway."""
     peer, heard, _ = a_peer()
     peer.take(b'{"method":"session/update","params":{"text":"\\ud83d"}}')
     assert heard.all == [("notification", "session/update", {"text": "\ud83d"})]
 
 
 async def test_bytes_that_are_no_letter_cost_no_more_than_themselves():
-    """TU-33: an agent that cuts its text in the middle of a letter's bytes is heard all the same."""
+    """TU-33: an agent that cuts its text in the middle of a letter's bytes is heard anyway."""
     peer, heard, _ = a_peer()
     peer.take(b'{"method":"session/update","params":{"text":"caf\xc3"}}')
     assert heard.all == [("notification", "session/update", {"text": "caf\ufffd"})]

@@ -154,7 +154,7 @@ async def test_model_and_thinking(start: Start, server: ModelServer):
 
 @pytest.mark.real_agent
 async def test_a_wrong_key(start: Start):
-    """TU-22: what the provider refuses the agent reports, and it is classified all the same."""
+    """TU-22: what the provider refuses the agent reports, and it is classified anyway."""
     async with start(CODEX) as agent:
         last = (await everything(agent, a_turn("Please refuse")))[-1]
         assert isinstance(last, Failed)

@@ -225,7 +225,7 @@ async def test_a_gateway_that_leaks_is_caught(open_page: Open, monkeypatch: pyte
 
 @pytest.mark.parametrize("byte", ["[", "<", "N"])
 async def test_one_byte_in_one_frame_is_caught(open_page: Open, byte: str) -> None:
-    """The observer can fail: a line that adds one character to what grows, and mends it at the end."""
+    """The observer can fail: a line that adds one character to what grows, and fixes it at the end."""
 
     def tamper(line: WebSocketRoute) -> None:
         server = line.connect_to_server()

@@ -17,19 +17,19 @@ from rejoinder.store.base import (
     EndRun,
     Entry,
     HoldPart,
+    IndexedMessage,
     Intent,
     KeepJob,
-    KeepKnock,
-    Knock,
+    KeepPairingRequest,
     MarkSent,
     MarkUnknown,
-    Message,
     NoteMessages,
+    PairingRequest,
     PassTick,
     PlanParts,
     PutSession,
     RouteEvent,
-    Run,
+    RunClaim,
     SettleEvent,
     Store,
     StoredPart,
@@ -83,17 +83,17 @@ def received(route: Route, number: int, text: str, name: str = "Anna") -> Inboun
 
 async def came(store: Store, route: Route, number: int, text: str, name: str = "Anna") -> int:
     (event,) = await store.write(Accept((received(route, number, text, name),), NOW))
-    note = Message(f"{number}", name.lower(), NOW, author_name=name, text=text)
+    note = IndexedMessage(f"{number}", name.lower(), NOW, author_name=name, text=text)
     steps = tuple(Step(*stage) for stage in STAGES)
     await store.write(NoteMessages(route, (note,)), Trace(event.id, NOW, steps))
     return event.id
 
 
-async def asked(store: Store, session: str, route: Route, *events: int) -> Run:
+async def asked(store: Store, session: str, route: Route, *events: int) -> RunClaim:
     for event in events:
         await store.write(RouteEvent(event, (Destination(session),)))
     run = await store.write(BeginTurn(session, route, events, NOW, NOW + LONG))
-    assert isinstance(run, Run)
+    assert isinstance(run, RunClaim)
     return run
 
 
@@ -140,8 +140,8 @@ async def fill(store: Store) -> None:
     ignored = await came(store, TEAM, 702, "\x1b[2J\x1b]0;owned\x07 lunch?\u202e", "Mallory")
     await store.write(SettleEvent(ignored, "not addressed to us"))
     soon = datetime.now(UTC) + timedelta(minutes=30)
-    await store.write(KeepKnock(Knock("telegram", "default", "2002", "K7QX2M9A", NOW, NOW, soon)))
-    await store.write(KeepKnock(Knock("telegram", "default", "2003", "EXPIRED1", NOW, NOW, NOW)))
+    await store.write(KeepPairingRequest(PairingRequest("telegram", "default", "2002", "K7QX2M9A", NOW, NOW, soon)))
+    await store.write(KeepPairingRequest(PairingRequest("telegram", "default", "2003", "EXPIRED1", NOW, NOW, NOW)))
     await store.write(
         KeepJob("morning", "0 9 * * 1-5 Europe/Berlin", NOW), KeepJob("party", "2024-01-02 05:00 UTC", NOW)
     )

@@ -20,7 +20,7 @@ from rejoinder.store.base import (
     KeptJob,
     Originate,
     PassTick,
-    Run,
+    RunClaim,
     Store,
     Tick,
     Verb,
@@ -79,7 +79,7 @@ async def _fires(store: Store, job: str, outcome: Any) -> None:
     event = await store.write(Originate(inbound, Destination("s"), THEN, Tick(job, THEN, SOON)))
     assert event is not None
     claim = await store.write(BeginTurn("s", inbound.route, (event.id,), THEN, THEN))
-    assert isinstance(claim, Run)
+    assert isinstance(claim, RunClaim)
     await store.write(EndRun(claim, outcome, THEN, "timeout"))
 
 
@@ -127,7 +127,7 @@ def test_the_list_as_json(url: str) -> None:
 
 
 def test_run_pause_and_resume(url: str) -> None:
-    """TU-27: kept, and done by the gateway that runs next; resumed, its next tick is found anew."""
+    """TU-27: kept, and done by the gateway that runs next; resumed, its next tick is found again."""
     assert told("run", "morning").startswith("morning is to run now. No gateway runs on this store; the next")
     assert kept(url)["morning"].wanted
     assert document("pause", "morning") == {"job": "morning", "asked": "pause", "gateway": None}

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rejoinder.cli.layout import AT_ONCE, abbreviated, ago, print_table, quoted
-from rejoinder.letters import harmless, one_line
+from rejoinder.unicode_repair import harmless, one_line
 
 NOW = datetime(2030, 5, 1, 12, tzinfo=UTC)
 

@@ -150,7 +150,7 @@ async def test_why_tells_what_each_stage_and_the_agent_did():
 
 
 async def test_why_is_about_the_last_message_and_not_about_commands():
-    """IN-64: what a command did stands in its answer; alone it is explained all the same."""
+    """IN-64: what a command did stands in its answer; alone it is explained anyway."""
     async with conversation(ScriptedAgent("Hi.")) as chat:
         await chat.says("/whoami")
         await chat.hears()

@@ -114,7 +114,7 @@ async def test_who_is_verbose_is_told_before_the_next_answer():
 
 
 async def test_compacting_by_hand_and_by_need_are_told_too():
-    """TU-23, TU-29: `/compact`, and an overflow that was mended."""
+    """TU-23, TU-29: `/compact`, and an overflow that was repaired."""
     agent = Forgetful("One.", "Two.", [Failed("context_overflow", "Too long.")], "Three.", "Four.")
     async with conversation(agent, settings=limited(None)) as chat:
         await chat.says("one")
@@ -152,7 +152,7 @@ async def test_a_turn_that_is_closed_says_no_more_that_it_is_alive(caplog):
         await chat.hears("One.")
         await asyncio.wait_for(agent.begun.wait(), PATIENCE)
         engine = chat.gateway.engine
-        await engine.books.renew(engine.lanes.running)
+        await engine.journal.renew(engine.lanes.running)
         agent.go.set()
         await chat.says("two")
         await chat.hears("Two.")

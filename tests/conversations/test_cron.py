@@ -174,7 +174,7 @@ async def test_a_clock_that_is_set_back(tmp_path):
 
 
 async def test_a_job_that_is_written_anew_or_gone(tmp_path):
-    """TU-27: its ticks begin anew, and nothing of the time before is made up for."""
+    """TU-27: its ticks start over, and nothing of the time before is made up for."""
     days = Days(tmp_path, with_jobs(tidy=a_job(every="1h")))
     async with days.running(ScriptedAgent()):
         await days.known()

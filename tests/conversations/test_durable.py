@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rejoinder import app
 from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime import unit
+from rejoinder.runtime import write_batch as unit
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import PutSession
 from rejoinder.store.sqlite import SqliteStore

@@ -15,7 +15,7 @@ def chatty(**limits) -> Settings:
 
 
 async def test_bots_fall_silent_until_a_person_writes():
-    """IN-23: our own turns count; one notice at the limit, then nothing; a person begins the count anew."""
+    """IN-23: our own turns count; one notice at the limit, then nothing; a person begins the count again."""
     agent = ScriptedAgent("Yes.", "Indeed.", "Hello, Ann.", "Again.")
     async with conversation(agent, settings=chatty(bot_turns=4)) as chat:
         for heard in ("Yes.", "Indeed.", NOTICE):

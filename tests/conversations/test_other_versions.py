@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from rejoinder.runtime.deciding import consequences, waiting
-from rejoinder.runtime.lanes import books
+from rejoinder.runtime.lanes import journal as journal
 from rejoinder.runtime.sending.notices import UNREADABLE
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
@@ -24,7 +24,7 @@ def kept_strangely(monkeypatch, name: str, text: str):
     def pack(value, *rest):
         return STRANGE if text in str(value) else as_usual(value, *rest)
 
-    monkeypatch.setattr(consequences if name == "pack" else books, name, pack)
+    monkeypatch.setattr(consequences if name == "pack" else journal, name, pack)
 
 
 async def test_a_turn_that_cannot_be_read_is_put_aside(tmp_path, monkeypatch, caplog):
@@ -51,7 +51,7 @@ async def test_what_a_turn_was_to_tell_and_cannot_be_read(tmp_path, monkeypatch)
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(
-            "rejoinder.runtime.lanes.books.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"})
+            "rejoinder.runtime.lanes.journal.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"})
         )
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):
@@ -176,7 +176,7 @@ async def test_a_row_that_waits_and_cannot_be_read(tmp_path, table, where, way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("has_turn", [True, False], ids=["with a turn", "at rest"])
 async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
-    """DU-13: it is put aside and begins anew, whether a turn of it was open or somebody writes later."""
+    """DU-13: it is put aside and starts over, whether a turn of it was open or somebody writes later."""
     machine = Machine(tmp_path)
     agent = ScriptedAgent("One.", [never])
     async with machine.running(agent, killed=True):

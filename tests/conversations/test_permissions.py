@@ -146,7 +146,7 @@ async def test_what_is_decided_for_this_turn_beats_the_session():
 
 
 async def test_the_agent_is_told_where_a_session_is_stricter():
-    """IN-59: what the agent's own settings allow is denied, or asked for, all the same."""
+    """IN-59: what the agent's own settings allow is denied, or asked for, anyway."""
     agent = Asking()
     async with conversation(agent) as chat:
         for option, decided in (("security=deny", "None"), ("security=full ask=off", "allow-once")):

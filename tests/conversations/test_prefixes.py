@@ -49,7 +49,7 @@ async def test_what_the_gateway_replies_is_prefixed():
 
 
 async def test_a_shell_command_is_answered_with_it():
-    """DE-5, IN-61: its output comes later, as a reply all the same."""
+    """DE-5, IN-61: its output comes later, as a reply anyway."""
     commands = CommandsSettings(bash=True, elevated=ElevatedSettings(enabled=True, allow_from=("fake:ann",)))
     async with conversation(ScriptedAgent(), settings=prefixed(NAME, commands=commands)) as chat:
         await chat.says("/elevated on")

@@ -6,7 +6,7 @@ import pytest
 
 from rejoinder.agents import python
 from rejoinder.agents.python.function import PythonAgent
-from rejoinder.runtime.lanes.books import StoreBooks
+from rejoinder.runtime.lanes.journal import LaneJournal
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE
 from tests.conversations.agents import Steerable, said, told
@@ -192,14 +192,14 @@ async def test_a_run_that_is_over_is_not_waited_for_long(monkeypatch):
 async def test_what_was_taken_in_is_never_run_as_well_though_the_disk_is_slow(monkeypatch):
     """TU-2, TU-3: the agent has it; that this is still being written down changes nothing."""
     monkeypatch.setattr("rejoinder.runtime.lanes.lane.STEER_PATIENCE", 0)
-    steered, over = StoreBooks.steered, asyncio.Event()
+    steered, over = LaneJournal.steered, asyncio.Event()
 
     async def steered_late(self, run, asked):
         await run.gone.wait()
         await longer_than_no_time()
         await steered(self, run, asked)
 
-    monkeypatch.setattr(StoreBooks, "steered", steered_late)
+    monkeypatch.setattr(LaneJournal, "steered", steered_late)
     agent = Steerable(["One", over.wait, " with two."])
     async with conversation(agent, settings=queueing("steer", debounce_ms=1)) as chat:
         await chat.says("one")

@@ -109,7 +109,7 @@ async def test_each_has_a_lane_of_its_own():
 
 
 async def test_agents_that_talk_to_each_other_fall_silent_with_one_notice():
-    """IN-21, IN-23: they wake each other only by name, and only so often in a row; a person begins anew."""
+    """IN-21, IN-23: they wake each other only by name, and only so often in a row; a person starts over."""
     coder, writer = a_coder(*["@writer your turn"] * 9), a_writer("@coder no, yours", "@coder no", "Hello, Ann.")
     async with room(coder, writer, bot_turns=4) as chat:
         await chat.channel.says("@coder begin", **LAB)

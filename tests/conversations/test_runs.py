@@ -94,15 +94,15 @@ async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_b
     go, booked, told_late = asyncio.Event(), asyncio.Event(), asyncio.Event()
     agent = Steerable(["One", go.wait])
     async with conversation(agent, settings=queueing("steer", 3_600_000)) as chat:
-        books = chat.gateway.engine.books
-        steered = books.steered
+        journal = chat.gateway.engine.journal
+        steered = journal.steered
 
         async def slowly(run, asked) -> None:
             await steered(run, asked)
             booked.set()
             await told_late.wait()
 
-        books.steered = slowly
+        journal.steered = slowly
         await chat.says("one")
         await chat.sees("One")
         await chat.says("two")

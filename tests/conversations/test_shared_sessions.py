@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
-from rejoinder.runtime.deciding.facts import World
+from rejoinder.runtime.deciding.facts import FactGatherer
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.session import SessionSettings
 from rejoinder.testing import ScriptedAgent, conversation
@@ -18,7 +18,7 @@ SHARED = Settings(session=SessionSettings(scope="shared"), messages=MessagesSett
 def ann_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known of her chat is not there before Bob's message could be decided."""
     bob_is_ready = asyncio.Event()
-    facts, opened = World.facts, Conversation.open
+    facts, opened = FactGatherer.facts, Conversation.open
 
     async def open_late(self, now):
         if self.route.chat == "ann":
@@ -32,7 +32,7 @@ def ann_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
         return found
 
     monkeypatch.setattr(Conversation, "open", open_late)
-    monkeypatch.setattr(World, "facts", facts_told)
+    monkeypatch.setattr(FactGatherer, "facts", facts_told)
 
 
 @pytest.mark.usefixtures("ann_takes_longer")

@@ -105,7 +105,7 @@ async def test_nothing_is_fetched_for_who_is_not_let_in():
 
 @pytest.mark.parametrize("fault", ["5xx", "404", "drop"])
 async def test_a_file_that_cannot_be_had_is_told_of(fault):
-    """The message is answered all the same, and the agent knows what it did not see."""
+    """The message is answered anyway, and the agent knows what it did not see."""
     agent = Seeing("I cannot see it.")
     async with telegram(agent) as platform:
         platform.fault(fault, on="file")

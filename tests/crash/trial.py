@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.outbound.deeds import decode, words
+from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.sending.unconfirmed import ASK_AGAIN
 from rejoinder.store.base import StoredPart
 from rejoinder.testing.platform import FakePlatform, Frame, oracles
@@ -20,7 +20,7 @@ from tests.crash.gateway import Machine
 from tests.crash.points import Personality, Point
 
 KILLED, STOPPED = -9, (143, -15)
-"""Stopped in good order, or before anything had begun."""
+"""Stopped cleanly, or before anything had begun."""
 PATIENCE = 120.0
 LOOK_SECONDS = 0.2
 Talk = Literal["answers", "hands over", "alone"]

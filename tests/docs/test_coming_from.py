@@ -30,6 +30,6 @@ def test_a_command_that_is_named_exists(command: str) -> None:
 
 
 def test_the_tables_are_read() -> None:
-    """A page laid out anew would pass for the want of anything to look at."""
+    """A page laid out again would pass for the want of anything to look at."""
     assert {"reply_to_mode", "status_reactions", "debounce_ms"} <= KEYS
     assert {"stop", "queue", "verbose"} <= COMMANDS

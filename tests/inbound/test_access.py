@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.events import AskPairing, Chat, Sender
-from rejoinder.inbound.pairing import ALPHABET, Knock, Pairing, find_knock, is_code, make_code
+from rejoinder.inbound.pairing import ALPHABET, Pairing, PairingRequest, find_knock, is_code, make_code
 from tests.inbound.floor import AT_US, GUEST, NOW, OWNER, SENDER, STRANGER, house, last, outcome, says, send
 
 
@@ -96,8 +96,10 @@ def test_an_owner_by_phone_number() -> None:
 # --- pairing ------------------------------------------------------------------------------------
 
 
-def knock(minutes_ago: float, sender: str = STRANGER, code: str = "ABCDEFGH", told: float | None = None) -> Knock:
-    return Knock(
+def knock(
+    minutes_ago: float, sender: str = STRANGER, code: str = "ABCDEFGH", told: float | None = None
+) -> PairingRequest:
+    return PairingRequest(
         sender,
         code,
         NOW - timedelta(minutes=minutes_ago),
@@ -132,14 +134,14 @@ def test_a_stranger_gets_a_code_and_the_agent_nothing() -> None:
         ((knock(6), knock(1, "8"), knock(1, "9")), "answer"),
     ],
 )
-def test_codes_are_told_rarely_and_are_few(pending: tuple[Knock, ...], expected: str) -> None:
+def test_codes_are_told_rarely_and_are_few(pending: tuple[PairingRequest, ...], expected: str) -> None:
     """IN-11: at most once in 5 minutes, at most 3 pending, expired ones do not count."""
     done = send(says("hello", STRANGER), house(), pairing=Pairing(pending))
     assert outcome(done) == expected
 
 
 def test_a_code_that_is_still_valid_is_told_again() -> None:
-    """IN-11: one code per stranger; its hour does not begin anew."""
+    """IN-11: one code per stranger; its hour does not start over."""
     done = send(says("hello", STRANGER), house(), pairing=Pairing((knock(30, told=6),)))
     (asked,) = done.effects
     assert isinstance(asked, AskPairing)

@@ -1,4 +1,4 @@
-"""IN-41 to IN-43: sessions that begin anew."""
+"""IN-41 to IN-43: sessions that start over."""
 
 from datetime import timedelta
 

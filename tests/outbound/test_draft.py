@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Route
 from rejoinder.outbound import draft as drafts
-from rejoinder.outbound.deeds import Amend, Remove, Say
 from rejoinder.outbound.draft import (
     FADES,
     PLACEHOLDER,
@@ -23,6 +22,7 @@ from rejoinder.outbound.draft import (
     Wait,
     next_step,
 )
+from rejoinder.outbound.operations import Amend, Remove, Say
 from rejoinder.outbound.plan import Wording, cut, settle
 from rejoinder.rendering import RenderOptions, chunk
 
@@ -37,9 +37,9 @@ def sources(text):
 class Screen:
     """Makes every call it is asked for, and keeps what people see."""
 
-    def __init__(self, streaming, manner=MANNER):
+    def __init__(self, streaming, options=MANNER):
         self.draft = Draft(streaming)
-        self.manner = manner
+        self.options = options
         self.now = 0.0
         self.messages: list[str] = []
         self.frames: list[tuple[str, ...]] = []
@@ -49,7 +49,7 @@ class Screen:
         self.draft = drafts.grow(self.draft, piece, self.now)
 
     def cut(self, text):
-        return [message.source for message in cut(text, self.manner)]
+        return [message.source for message in cut(text, self.options)]
 
     def works(self):
         """All that can be done now; returns what it waits for."""
@@ -77,7 +77,7 @@ class Screen:
 
     def finishes(self):
         final = settle(
-            self.draft.text, self.draft.slots, Route("t", "1"), self.manner, Wording(), "t1", live=False, may_move=True
+            self.draft.text, self.draft.slots, Route("t", "1"), self.options, Wording(), "t1", live=False, may_move=True
         )
         self.draft = drafts.close(self.draft)
         for planned in final:
@@ -303,7 +303,7 @@ def test_blocks_and_rest_are_the_source(pieces):
 
 
 def test_a_block_is_cut_without_reading_all_that_follows(monkeypatch):
-    """OD-5: an answer that was whole at once is not read anew for each of its blocks."""
+    """OD-5: an answer that was whole at once is not read again for each of its blocks."""
     read: list[int] = []
     cut_pieces = chunk.cut
     monkeypatch.setattr(chunk, "cut", lambda text, most: read.append(len(text)) or cut_pieces(text, most))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Part, Route
 from rejoinder.outbound.budget import LEAVES, Rate, full, take, wait
-from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, encode, keyed, kind, words
+from rejoinder.outbound.operations import Amend, Open, React, Remove, Say, decode, encode, keyed, kind, words
 from rejoinder.outbound.plan import Slot, Wording, reply_mode, say, settle, withdraw
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.chunk import length

@@ -98,7 +98,7 @@ def free_ports(count: int) -> list[int]:
 
 @asynccontextmanager
 async def running(folder: Path, environment: dict[str, str], *who: tuple[str, int]) -> AsyncIterator[list[Person]]:
-    """`rejoinder run` with these people at these ports, until the end of the block; it has to end in good order."""
+    """`rejoinder run` with these people at these ports, until the end of the block; it has to end cleanly."""
     process = await asyncio.create_subprocess_exec(
         *PROGRAM, "run", stderr=asyncio.subprocess.PIPE, cwd=folder, env=environment
     )

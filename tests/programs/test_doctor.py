@@ -227,7 +227,7 @@ def test_skills(folder):
 
 
 def test_for_a_person(folder):
-    """A line each, as it is found; the status says whether all is well."""
+    """A line each, as it is found; the status says whether everything is fine."""
     shown = CliRunner().invoke(app, ["doctor"])
     assert shown.exit_code == 0
     assert shown.stdout.splitlines()[0] == "ok     configuration: rejoinder.toml can be read."

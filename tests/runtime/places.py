@@ -17,8 +17,8 @@ from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.outbox import Outbox
-from rejoinder.runtime.settings import ChannelFacts, Speech
-from rejoinder.store.base import Accept, BeginTurn, Destination, Message, NoteMessages, RouteEvent
+from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions
+from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
 from rejoinder.store.sqlite import open_store
 
 ALL = frozenset({"reply", "react", "send", "ephemeral", "silent", "previews"})
@@ -27,15 +27,15 @@ ALL = frozenset({"reply", "react", "send", "ephemeral", "silent", "previews"})
 class Place:
     """Everything a sender needs, and a clock that can be moved."""
 
-    def __init__(self, channel, store, runs, speech: Speech):
+    def __init__(self, channel, store, runs, delivery: DeliveryOptions):
         self.channel = channel
         self.store = store
         self.runs = runs
         self.route = Route(channel.name, "room")
         self.ahead = timedelta()
         self.told = []
-        manner = replace(speech.manner, limit=channel.limits.length, unit=channel.limits.unit)
-        self.facts = ChannelFacts(can=ALL, speech=replace(speech, manner=manner))
+        options = replace(delivery.options, limit=channel.limits.length, unit=channel.limits.unit)
+        self.facts = ChannelFacts(can=ALL, delivery=replace(delivery, options=options))
         self.restart()
 
     def restart(self):
@@ -53,7 +53,7 @@ class Place:
         """Somebody writes, and a turn begins; the claim on it."""
         inbound = Inbound(self.channel.name, f"e-{message}", message, Chat("room"), Sender("ann"), text)
         (event,) = await self.store.write(Accept((inbound,), self.now()))
-        noted = NoteMessages(self.route, (Message(message, "ann", self.now(), text=text),))
+        noted = NoteMessages(self.route, (IndexedMessage(message, "ann", self.now(), text=text),))
         _, begun, messages = await self.store.write(
             RouteEvent(event.id, (Destination("s"),)),
             BeginTurn("s", self.route, (event.id,), self.now(), self.now() + timedelta(hours=1)),
@@ -93,12 +93,14 @@ class Place:
 
 
 @asynccontextmanager
-async def place(channel, **speech) -> AsyncGenerator[Place]:
-    speech.setdefault("streaming", Streaming("edits" if isinstance(channel, CanEdit | CanStream) else "off", pace=0.0))
-    speech.setdefault("manner", RenderOptions(CHANNEL.renderer))
+async def place(channel, **delivery) -> AsyncGenerator[Place]:
+    delivery.setdefault(
+        "streaming", Streaming("edits" if isinstance(channel, CanEdit | CanStream) else "off", pace=0.0)
+    )
+    delivery.setdefault("options", RenderOptions(CHANNEL.renderer))
     store = open_store("sqlite::memory:")
     try:
         async with Runs() as runs:
-            yield Place(channel, store, runs, Speech(**speech))
+            yield Place(channel, store, runs, DeliveryOptions(**delivery))
     finally:
         await store.close()

@@ -58,7 +58,7 @@ def test_check_names_the_stale_and_the_cure(root: Path, capsys: pytest.CaptureFi
     (root / "docs" / "a.md").write_text(STALE, "utf-8")
     assert docs.main(["--check"], root, BLOCKS) == 1
     assert capsys.readouterr().err == (
-        "Generated blocks are stale: fruits in docs/a.md. `make docs` writes them anew.\n"
+        "Generated blocks are stale: fruits in docs/a.md. `make docs` writes them again.\n"
     )
     assert (root / "docs" / "a.md").read_text("utf-8") == STALE
 

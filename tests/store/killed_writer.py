@@ -16,7 +16,7 @@ from rejoinder.store.base import (
     MarkSent,
     PlanParts,
     RouteEvent,
-    Run,
+    RunClaim,
     StoredPart,
 )
 from rejoinder.store.sqlite import open_store
@@ -44,7 +44,7 @@ async def main(url: str, life: str, rounds: int) -> None:
             lease = now + timedelta(minutes=1)
             begin = BeginTurn(session, route, (event.id,), now, lease)
             _, run = await store.write(RouteEvent(event.id, (Destination(session),)), begin)
-            assert isinstance(run, Run)
+            assert isinstance(run, RunClaim)
             plan = PlanParts((Intent(f"key-{name}", route, name.encode()),), now, run, final=True)
             _, part = await store.write(plan, ClaimPart(route, now, lease))
             assert isinstance(part, StoredPart)

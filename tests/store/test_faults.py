@@ -22,7 +22,7 @@ from rejoinder.store.base import (
     Accept,
     Cursor,
     Destination,
-    Message,
+    IndexedMessage,
     NoteMessages,
     PlanParts,
     PutSession,
@@ -172,7 +172,7 @@ async def test_who_asks_how_a_locked_store_is_does_not_wait_for_it(tmp_path: Pat
 
 
 async def test_a_store_is_locked_before_the_patience_has_ended(tmp_path: Path, monkeypatch: Any) -> None:
-    """DU-15: what came meanwhile is not confirmed, and `/health` does not say that all is well."""
+    """DU-15: what came meanwhile is not confirmed, and `/health` does not say that everything is fine."""
     path = tmp_path / "rejoinder.db"
     monkeypatch.setattr(sqlite, "A_MOMENT", 0.01)
     async with opened(path) as store:
@@ -284,7 +284,7 @@ async def furnish(path: Path) -> tuple[object, ...]:
     async with opened(path) as store:
         for number in range(30):
             await store.write(Accept((an_inbound(number),), NOW, Cursor("telegram", "offset", f"{number}")))
-            told = Message(f"{number}", "anna", NOW, text=f"text {number}")
+            told = IndexedMessage(f"{number}", "anna", NOW, text=f"text {number}")
             await store.write(NoteMessages(HERE, (told,)), PlanParts((an_intent(number),), NOW))
         await store.write(RouteEvent(1, (Destination("s", b"payload"),)), SettleEvent(2, "overheard"))
         await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), SaveAgentSession("s", "saved"))

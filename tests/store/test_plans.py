@@ -15,7 +15,7 @@ from rejoinder.testing.store_contract import StoreContract
 
 SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before"}
 """One row; one for each of a few tables; one for each run there is now; one for each job of the clock, also in the
-migration that makes the table anew."""
+migration that makes the table again."""
 
 OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"} | {
     "inbox_quarantined",

@@ -91,7 +91,7 @@ async def test_the_first_message_asks_nothing_new(tmp_path, monkeypatch):
 
 
 async def test_a_glance_that_fails_is_a_question_for_a_thread(tmp_path, monkeypatch):
-    """It is answered all the same, or the fault told."""
+    """It is answered anyway, or the fault told."""
     store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
     store._glancing.close()
     assert await store.session("nobody") is None

@@ -36,7 +36,7 @@ from rejoinder.store.base import (
     ResumeTurn,
     RetryPart,
     RouteEvent,
-    Run,
+    RunClaim,
     SettleEvent,
     StoredPart,
     SummariseInputs,
@@ -64,8 +64,8 @@ class StoreModel(RuleBasedStateMachine):
         self.ids: dict[int, int] = {}  # number -> id
         self.inputs: dict[tuple[int, str], str] = {}  # (number, session) -> state
         self.turns: dict[int, tuple[str, str, int]] = {}  # turn -> session, state, attempts
-        self.active: dict[str, Run] = {}
-        self.stale: list[Run] = []
+        self.active: dict[str, RunClaim] = {}
+        self.stale: list[RunClaim] = []
         self.parts: dict[str, StoredPart] = {}  # as the store last showed it
         self.stale_parts: list[StoredPart] = []
 
@@ -115,7 +115,7 @@ class StoreModel(RuleBasedStateMachine):
 
     # --- turns --------------------------------------------------------------------------------------
 
-    def took(self, run: Run) -> None:
+    def took(self, run: RunClaim) -> None:
         assert run.generation > max((old.generation for old in self.stale), default=0)
         self.active[run.session] = run
 

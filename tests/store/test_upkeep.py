@@ -62,7 +62,7 @@ def test_what_is_young_is_not_read(db: Connection) -> None:
 
 
 def test_a_clock_that_was_ahead_keeps_nothing_for_ever(db: Connection) -> None:
-    """What came then is of tomorrow; what came after it, and is old, goes all the same."""
+    """What came then is of tomorrow; what came after it, and is old, goes anyway."""
     came(db, timedelta(days=-400), 2 * KEPT, timedelta(days=1))
     assert sweep(db, SWEEP) == 2
     assert left(db) == [(2,), (2,)]

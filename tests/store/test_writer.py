@@ -23,7 +23,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.writer import GROUP, Unit
+from rejoinder.store.sqlite.writer import GROUP, PendingWrite
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, an_intent
 
 
@@ -73,7 +73,7 @@ async def busy(store: SqliteStore) -> AsyncIterator[None]:
 
     with pytest.MonkeyPatch.context() as slow:
         slow.setattr(store._writer, "_commit_to_disk", dawdle)
-        dawdling = asyncio.ensure_future(store._writer.submit(Unit((), lambda db: None)))
+        dawdling = asyncio.ensure_future(store._writer.submit(PendingWrite((), lambda db: None)))
         await asyncio.to_thread(begun.wait)
     yield
     go_on.set()
@@ -220,7 +220,7 @@ async def test_a_bug_reaches_its_caller_alone(tmp_path) -> None:
         db.execute("INSERT INTO run VALUES ('s', 999, 1, 1)")
 
     async with busy(store):
-        bad = asyncio.ensure_future(store._writer.submit(Unit((), stumble)))
+        bad = asyncio.ensure_future(store._writer.submit(PendingWrite((), stumble)))
         good = asyncio.ensure_future(store.write(accept(1)))
         await asyncio.sleep(0)
     with pytest.raises(sqlite3.IntegrityError):
@@ -248,5 +248,5 @@ async def test_every_commit_is_on_the_disk(tmp_path) -> None:
     def settings(db: sqlite3.Connection) -> list[object]:
         return [db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous", "foreign_keys")]
 
-    assert await store._writer.submit(Unit((), settings)) == ["wal", 2, 1]
+    assert await store._writer.submit(PendingWrite((), settings)) == ["wal", 2, 1]
     await store.close()

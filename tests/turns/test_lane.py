@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from rejoinder.turns.backlog import LINE_LENGTH, Message, Summary
+from rejoinder.turns.backlog import LINE_LENGTH, QueuedMessage, Summary
 from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, Decision, Lane, Phase, may_speak, restore, step
 from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
 from rejoinder.turns.signals import (
@@ -40,11 +40,13 @@ def told(lane: Lane, *events: Event) -> Decision:
     return lane, asked
 
 
-def arrivals(*messages: Message) -> tuple[Arrived, ...]:
+def arrivals(*messages: QueuedMessage) -> tuple[Arrived, ...]:
     return tuple(Arrived(each) for each in messages)
 
 
-def running(mode: Mode = Mode.COLLECT, *, can_steer: bool = False, first: Message = A, **settings: object) -> Lane:
+def running(
+    mode: Mode = Mode.COLLECT, *, can_steer: bool = False, first: QueuedMessage = A, **settings: object
+) -> Lane:
     lane = Lane(settings=QueueSettings(mode=mode, **settings))
     return told(lane, Arrived(first), RunStarted(1, can_steer))[0]
 
@@ -341,7 +343,7 @@ def test_a_message_the_lane_holds_arrives_only_once() -> None:
 
 # --- work on the session itself -----------------------------------------------------------------
 
-CHORE = Message("chore", HERE, "anna", "/compact", settings=QueueSettings(mode=Mode.QUEUE), chore=True)
+CHORE = QueuedMessage("chore", HERE, "anna", "/compact", settings=QueueSettings(mode=Mode.QUEUE), chore=True)
 
 
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.INTERRUPT])

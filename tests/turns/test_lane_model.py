@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from rejoinder.events import Route
-from rejoinder.turns.backlog import Message
+from rejoinder.turns.backlog import QueuedMessage
 from rejoinder.turns.lane import step
 from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
 from rejoinder.turns.signals import Arrived, ModeChanged, Stop
@@ -30,7 +30,7 @@ TWO_SENDERS = tuple(message(n, sender="bob" if n in (1, 3) else "ann") for n in 
 
 
 def next_worlds(
-    now: World, script: tuple[Message, ...], stops: int, changes: tuple[QueueSettings, ...], crashes: int
+    now: World, script: tuple[QueuedMessage, ...], stops: int, changes: tuple[QueueSettings, ...], crashes: int
 ) -> Iterator[tuple[World, int, tuple[QueueSettings, ...], int]]:
     if len(now.messages) < len(script):
         yield now.after(Arrived(script[len(now.messages)])), stops, changes, crashes
@@ -46,7 +46,7 @@ def next_worlds(
 
 def search(
     start: World,
-    script: tuple[Message, ...],
+    script: tuple[QueuedMessage, ...],
     *,
     stops: int = 0,
     changes: tuple[QueueSettings, ...] = (),
@@ -84,7 +84,7 @@ def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop) -> None:
 @every_mode
 @every_policy
 @pytest.mark.parametrize("script", [TWO_ROUTES, MIXED], ids=["two routes", "inline modes"])
-def test_every_story_of_unlike_messages_ends_well(mode: Mode, drop: Drop, script: tuple[Message, ...]) -> None:
+def test_every_story_of_unlike_messages_ends_well(mode: Mode, drop: Drop, script: tuple[QueuedMessage, ...]) -> None:
     """TU-3, TU-4: messages of another route, and messages with a mode of their own, in between."""
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), script) > 20
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Route
-from rejoinder.turns.backlog import Message, buffer_of
+from rejoinder.turns.backlog import QueuedMessage, buffer_of
 from rejoinder.turns.lane import Lane, Phase, may_speak, restore, step
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import (
@@ -45,7 +45,7 @@ SUMMARISED = "summarised"
 
 class World(Struct, frozen=True):
     lane: Lane
-    messages: tuple[Message, ...] = ()
+    messages: tuple[QueuedMessage, ...] = ()
     places: tuple[str, ...] = ()
     """Where each message has ended, by position; OPEN as long as it has not."""
     run: int = 0
@@ -218,6 +218,6 @@ def message(
     tokens: int = 1,
     text: str | None = None,
     settings: QueueSettings | None = None,
-) -> Message:
+) -> QueuedMessage:
     said = f"text {number}" if text is None else text
-    return Message(f"m{number}", route, sender, text=said, tokens=tokens, settings=settings)
+    return QueuedMessage(f"m{number}", route, sender, text=said, tokens=tokens, settings=settings)

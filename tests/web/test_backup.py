@@ -49,7 +49,7 @@ async def say(page: Page, text: str) -> None:
 
 async def test_a_backup_that_is_put_back_has_the_rooms(folder):
     """DU-14: store and page are of one moment. What was answered stays answered, what came later is gone, browsers that
-    have seen more begin anew, and what is said next is heard."""
+    have seen more start over, and what is said next is heard."""
     made = settings(tuple(f"Heard {text}." for text in ("before", "after")), store="sqlite:rejoinder.db")
     async with running(made) as site, site.page() as page:
         journal = page.frames[0]["journal"]

@@ -72,7 +72,7 @@ async def test_a_job_is_paused_and_goes_on(operated):
     assert job["paused"]
     assert job["next"] is None
     assert await operated.does("/api/jobs/greeting/resume") == 200
-    while (job := await operated.job())["next"] is None:  # noqa: ASYNC110 - the clock looks at it anew
+    while (job := await operated.job())["next"] is None:  # noqa: ASYNC110 - the clock looks at it again
         await asyncio.sleep(0.01)
     assert not job["paused"]
 
@@ -91,7 +91,7 @@ async def test_a_dead_letter_is_dropped_once(operated):
 async def test_what_of_the_configuration_does_not_hold_is_told(operated):
     _, body = await operated.site.get("/api/gateway")
     assert body["configuration"] == ""
-    operated.gateway.note_unheeded("rejoinder.toml is gone.")
+    operated.gateway.note_not_in_effect("rejoinder.toml is gone.")
     _, body = await operated.site.get("/api/gateway")
     assert body["configuration"] == "rejoinder.toml is gone."
     assert body["agents"] == ["helper", "ada"]

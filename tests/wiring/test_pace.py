@@ -18,7 +18,7 @@ agent = "helper"
 def told(pace: str):
     settings = read(FILE + pace, "rejoinder.toml", {})
     channels = {"telegram": FakeChannel("telegram")}
-    return runtime_settings(settings, {"helper": ScriptedAgent(name="helper")}, channels).channel("telegram").speech
+    return runtime_settings(settings, {"helper": ScriptedAgent(name="helper")}, channels).channel("telegram").delivery
 
 
 def test_what_is_not_said_is_the_platforms_own():

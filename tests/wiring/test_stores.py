@@ -19,7 +19,7 @@ def theirs(url: str) -> str:
 
 @pytest.fixture
 def shelves(monkeypatch):
-    """An engine called `shelves` of somebody else's, which keeps everything in SQLite all the same."""
+    """An engine called `shelves` of somebody else's, which keeps everything in SQLite anyway."""
     module = ModuleType("their_store")
     kind = sqlite.STORE
     module.STORE = StoreKind(

@@ -12,7 +12,7 @@ import msgspec
 from rejoinder.agents.failures import RunFailed, failed, failed_response
 from rejoinder.agents.lines import LINE_LIMIT
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
-from rejoinder.letters import from_json
+from rejoinder.unicode_repair import from_json
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ import msgspec
 
 from rejoinder.agents.base import Failed, FailureKind
 from rejoinder.documents import is_object
-from rejoinder.letters import as_json, from_json, mended
+from rejoinder.unicode_repair import as_json, from_json, repair_text
 
 SENTENCES: dict[FailureKind, str] = {
     "billing": "The account behind this agent has no credit left; its operator has to top it up.",
@@ -142,8 +142,8 @@ def _words_of(document: Any) -> str:
     error = document.get("error", document) if is_object(document) else document
     if is_object(error):
         said = [error.get(key) for key in ("type", "code", "message", "detail")]
-        return mended(" ".join(str(word) for word in said if word)) or as_json(error).decode()
-    return mended(error) if isinstance(error, str) else as_json(error).decode()
+        return repair_text(" ".join(str(word) for word in said if word)) or as_json(error).decode()
+    return repair_text(error) if isinstance(error, str) else as_json(error).decode()
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -12,7 +12,7 @@ from rejoinder.agents.base import MAX_ANSWER_CHARS, REMEMBERED, Exchange
 from rejoinder.agents.wording import Content, Wording
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
-from rejoinder.letters import mended
+from rejoinder.unicode_repair import repair_text
 
 IMAGE_TOKENS = 1500
 
@@ -30,7 +30,7 @@ class Said:
             self._left -= len(text)
 
     def __str__(self) -> str:
-        return mended("".join(self._pieces))
+        return repair_text("".join(self._pieces))
 
 
 class _Conversation:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from rejoinder.documents import is_object
-from rejoinder.letters import as_it_came, from_json
+from rejoinder.unicode_repair import as_it_came, from_json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602

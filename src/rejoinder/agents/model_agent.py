@@ -36,8 +36,8 @@ from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
-from rejoinder.letters import from_json
 from rejoinder.secret import Secret
+from rejoinder.unicode_repair import from_json
 
 LAST_BYTES = 0.05
 """Seconds to wait for the end of a response whose answer is complete."""

@@ -154,7 +154,7 @@ class HasAccount(Protocol):
 
 @runtime_checkable
 class TellsTrouble(Protocol):
-    """Knows why nothing can be read at the moment, though it keeps trying; empty when all is well."""
+    """Knows why nothing can be read at the moment, though it keeps trying; empty when everything is fine."""
 
     @property
     def trouble(self) -> str: ...

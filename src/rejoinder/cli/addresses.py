@@ -16,7 +16,7 @@ SECONDS = 5.0
 PORTS = {"http": 80, "https": 443}
 
 Found = Literal["answers", "kept", "dropped"]
-"""Somebody is there; nobody is, and the person keeps it all the same, or does not."""
+"""Somebody is there; nobody is, and the person keeps it anyway, or does not."""
 
 
 def ask_address(question: str, default: str | None, misspelled: Callable[[str], str | None]) -> tuple[str, Found]:
@@ -30,7 +30,7 @@ def ask_address(question: str, default: str | None, misspelled: Callable[[str], 
             return said, "answers"
         else:
             print(f"  Nobody answers at {said} ({nobody}).")
-            return said, "kept" if typer.confirm("  Keep it all the same?", default=False) else "dropped"
+            return said, "kept" if typer.confirm("  Keep it anyway?", default=False) else "dropped"
 
 
 async def _nobody(address: str) -> str | None:

@@ -94,7 +94,7 @@ def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import console, print_table
-    from rejoinder.letters import harmless
+    from rejoinder.unicode_repair import harmless
 
     if as_json:
         print_json({"jobs": jobs})

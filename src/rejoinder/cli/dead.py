@@ -106,7 +106,7 @@ def _show(page: Page, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table, shown_of, worded
-    from rejoinder.letters import harmless, one_line
+    from rejoinder.unicode_repair import harmless, one_line
 
     out = console()
     if not page.parts:
@@ -139,7 +139,7 @@ def _show_quarantined(page: Page, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, one_line, print_table
-    from rejoinder.letters import harmless
+    from rejoinder.unicode_repair import harmless
 
     if not page.quarantined:
         return

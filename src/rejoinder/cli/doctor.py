@@ -71,7 +71,7 @@ def _tell(finding: "Finding") -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import console
-    from rejoinder.letters import one_line
+    from rejoinder.unicode_repair import one_line
 
     mark = ("ok   ", "green") if finding.ok else ("wrong", "bold red")
     console().print(Text.assemble(mark, f"  {finding.what}: {one_line(finding.found)}"))

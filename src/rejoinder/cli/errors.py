@@ -88,13 +88,13 @@ def _is_no_text(argument: str) -> bool:
 
 
 def _say(error: RejoinderError) -> None:
-    from rejoinder.letters import harmless
+    from rejoinder.unicode_repair import harmless
 
     print(f"rejoinder: {harmless(str(error))}", file=sys.stderr)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Runs it to its end, or until SIGTERM or SIGHUP ends it in good order."""
+    """Runs it to its end, or until SIGTERM or SIGHUP ends it cleanly."""
     import asyncio
 
     from rejoinder.cli.log_lines import calm_last_resort

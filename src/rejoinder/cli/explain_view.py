@@ -12,8 +12,8 @@ from rejoinder.cli.layout import console, counted, print_table, quoted, worded
 from rejoinder.cli.parts import what, where
 from rejoinder.durations import lasted
 from rejoinder.events import Route
-from rejoinder.letters import harmless, one_line
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, TURN_STATES
+from rejoinder.unicode_repair import harmless, one_line
 
 INDENT = 2
 

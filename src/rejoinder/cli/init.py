@@ -146,7 +146,7 @@ def _number(question: str, default: int, least: int, most: int) -> int:
 
 
 def _is_fine(name: str, section: Mapping[str, Any], given: dict[str, str]) -> bool:
-    """Whether the section works, or the user keeps it all the same."""
+    """Whether the section works, or the user keeps it anyway."""
     from rejoinder.cli.errors import run
 
     for variable in VARIABLE.findall(_written({name: section})):
@@ -160,7 +160,7 @@ def _is_fine(name: str, section: Mapping[str, Any], given: dict[str, str]) -> bo
     print(f"  That does not work: {wrong}")
     for variable in VARIABLE.findall(_written({name: section})):
         given.pop(variable, None)
-    return typer.confirm("  Keep it all the same?", default=False)
+    return typer.confirm("  Keep it anyway?", default=False)
 
 
 def _ask_secret(variable: str, given: dict[str, str]) -> None:
@@ -188,7 +188,7 @@ def _mistake(sections: Mapping[str, Mapping[str, Any]], key: str) -> str | None:
 
 
 async def _look(text: str, environment: Mapping[str, str]) -> str | None:
-    """What is wrong with the agents and channels of this configuration; None when all is well."""
+    """What is wrong with the agents and channels of this configuration; None when everything is fine."""
     from rich.console import Console
 
     from rejoinder.config.load import FILE, read

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rejoinder.letters import one_line
+from rejoinder.unicode_repair import one_line
 
 IN_A_PIPE = 10_000
 AT_ONCE = 200

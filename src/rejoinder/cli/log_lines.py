@@ -7,7 +7,7 @@ import logging
 import sys
 from types import TracebackType
 
-from rejoinder.letters import harmless
+from rejoinder.unicode_repair import harmless
 
 FORMAT = "%(asctime)s %(levelname)s %(message)s"
 Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]

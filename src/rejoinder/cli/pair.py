@@ -12,7 +12,7 @@ from rejoinder.errors import BadUse, RejoinderError
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.logins import Invited
-    from rejoinder.store.base import Knock
+    from rejoinder.store.base import PairingRequest
 
 
 class Link(Struct, frozen=True):
@@ -61,7 +61,7 @@ def pair(
             raise BadUse("one code at a time: `rejoinder pair approve CODE`")
 
 
-async def _waiting(file: str | None) -> "tuple[Knock, ...]":
+async def _waiting(file: str | None) -> "tuple[PairingRequest, ...]":
     async with store_to_read(file) as store:
         knocks = await store.all_knocks()
     now = datetime.now(UTC)
@@ -69,10 +69,10 @@ async def _waiting(file: str | None) -> "tuple[Knock, ...]":
 
 
 async def _approve(file: str | None, code: str) -> LetIn:
-    from rejoinder.store.base import ApproveKnock
+    from rejoinder.store.base import ApprovePairing
 
     async with store_to_write(file) as store:
-        knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
+        knock = await store.write(ApprovePairing(code, datetime.now(UTC)))
         if knock is None:
             raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
         return LetIn(knock.channel, knock.account, knock.sender, await store.gateway())
@@ -114,7 +114,7 @@ def _tell_revoked(name: str, gateway: str | None, as_json: bool) -> None:
 
 
 def _tell(let_in: LetIn, as_json: bool) -> None:
-    from rejoinder.letters import one_line
+    from rejoinder.unicode_repair import one_line
 
     if as_json:
         print_json(let_in)
@@ -123,12 +123,12 @@ def _tell(let_in: LetIn, as_json: bool) -> None:
         print(f"{who} is let in on {let_in.channel}. {who_acts(let_in.gateway, 'knows it')}")
 
 
-def _show(knocks: "tuple[Knock, ...]", invited: "tuple[Invited, ...]", as_json: bool) -> None:
+def _show(knocks: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]", as_json: bool) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table
     from rejoinder.durations import lasted
-    from rejoinder.letters import harmless
+    from rejoinder.unicode_repair import harmless
 
     if as_json:
         people = [{"person": each.person.id, "name": each.person.name, "since": _since(each)} for each in invited]
@@ -138,7 +138,7 @@ def _show(knocks: "tuple[Knock, ...]", invited: "tuple[Invited, ...]", as_json: 
     if not knocks:
         out.print("Nobody waits to be let in.")
 
-    def row(knock: "Knock") -> list[Text]:
+    def row(knock: "PairingRequest") -> list[Text]:
         account = "" if knock.account == "default" else f"/{knock.account}"
         return [
             Text(knock.code, "bold"),

@@ -60,7 +60,7 @@ def what(part: ShownPart, most: int = 400) -> "Text":
     from rich.text import Text
 
     from rejoinder.cli.layout import quoted
-    from rejoinder.letters import one_line
+    from rejoinder.unicode_repair import one_line
 
     text = quoted(part.text, most)
     if part.kind in MESSAGES:

@@ -79,7 +79,7 @@ def _show(page: Page, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table, shown_of
-    from rejoinder.letters import harmless
+    from rejoinder.unicode_repair import harmless
 
     out = console()
     if not page.sessions:

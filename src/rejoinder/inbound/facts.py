@@ -45,7 +45,7 @@ class RunFacts(Struct, frozen=True):
     stuck_here: int = 0  # how many of both belong to this chat
     last_failure: str = ""  # why the last run failed, for the owner
     last_words: str = ""  # what the agent's process wrote last, for the owner
-    unheeded: str = ""  # which part of the configuration has no effect, and why, for the owner
+    not_in_effect: str = ""  # which part of the configuration has no effect, and why, for the owner
 
 
 class Facts(Struct, frozen=True):

@@ -15,7 +15,7 @@ TELL_EVERY = timedelta(minutes=5)
 MOST_PENDING = 3
 
 
-class Knock(Struct, frozen=True):
+class PairingRequest(Struct, frozen=True):
     """A code that waits for an owner."""
 
     sender: str
@@ -27,7 +27,7 @@ class Knock(Struct, frozen=True):
 class Pairing(Struct, frozen=True):
     """The codes of one channel account; expired ones may be among them."""
 
-    pending: tuple[Knock, ...] = ()
+    pending: tuple[PairingRequest, ...] = ()
 
 
 class Tell(Struct, frozen=True):
@@ -65,7 +65,7 @@ def is_code(word: str) -> bool:
     return len(word) == CODE_LENGTH and all(letter in ALPHABET for letter in word.upper())
 
 
-def find_knock(pairing: Pairing, code: str, now: datetime) -> Knock | None:
+def find_knock(pairing: Pairing, code: str, now: datetime) -> PairingRequest | None:
     """The request an owner may approve by this code."""
     for knock in pairing.pending:
         if knock.code == code.upper() and now - knock.asked < VALID_FOR:

@@ -5,7 +5,7 @@ Rule 1: the draft decides only when a caller that is free to make a call asks it
 Rule 2: every frame is made by the same cutter and renderer as the final, from a beginning of its text (DE-1).
 Rule 3: each call has a number. The answer to an earlier call, or one that comes after the end, changes nothing: no
         late edit overwrites a final. If the caller stopped waiting for an edit, the final does not reuse that message:
-        its words are sent anew.
+        its words are sent again.
 Rule 4: it has no clock; time is a number that comes with each event.
 """
 

@@ -1,4 +1,4 @@
-"""An answer becomes deeds: the messages it is cut into, and how those already on the screen become them.
+"""An answer becomes operations: the messages it is cut into, and how those already on the screen become them.
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
 Rule 2: only the first message is sent as a reply, unless the reply mode says all (OD-60, DE-6).
@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Choice, Part, Rendering, ReplyMode, Route
-from rejoinder.outbound.deeds import Amend, Deed, Remove, Say, keyed
+from rejoinder.outbound.operations import Amend, Operation, Remove, Say, keyed
 from rejoinder.rendering import Message, RenderOptions, messages
 from rejoinder.rendering.chunk import length
 
@@ -49,7 +49,7 @@ class Slot(Struct, frozen=True):
 
 class Planned(Struct, frozen=True):
     key: str
-    deed: Deed
+    deed: Operation
 
 
 def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -> ReplyMode:
@@ -57,12 +57,12 @@ def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -
     return configured or ("off" if direct or other_bot else "first")
 
 
-def cut(text: str, manner: RenderOptions) -> list[Message]:
-    return list(_cut_long(text, manner)) if len(text) > LONG else _cut(text, manner)
+def cut(text: str, options: RenderOptions) -> list[Message]:
+    return list(_cut_long(text, options)) if len(text) > LONG else _cut(text, options)
 
 
-def _cut(text: str, manner: RenderOptions) -> list[Message]:
-    return messages(text, manner)
+def _cut(text: str, options: RenderOptions) -> list[Message]:
+    return messages(text, options)
 
 
 _cut_long = lru_cache(LONG_REMEMBERED)(_cut)
@@ -97,12 +97,12 @@ def _both(message: Message, route: Route, wording: Wording, *, first: bool) -> t
 
 
 def say(
-    text: str, route: Route, manner: RenderOptions, wording: Wording, stem: str, *, first: int = 0
+    text: str, route: Route, options: RenderOptions, wording: Wording, stem: str, *, first: int = 0
 ) -> list[Planned]:
     """The messages of a text; `first`: how many messages of this answer went before."""
     said = [
         Say(*_both(message, route, wording, first=first + place == 0))
-        for place, message in enumerate(cut(text, manner))
+        for place, message in enumerate(cut(text, options))
     ]
     if said and wording.choices:
         said[-1] = _with_choices(said[-1], wording.choices)
@@ -110,10 +110,10 @@ def say(
 
 
 def show_file(
-    file: Attachment, caption: str, route: Route, manner: RenderOptions, wording: Wording, stem: str
+    file: Attachment, caption: str, route: Route, options: RenderOptions, wording: Wording, stem: str
 ) -> list[Planned]:
     """A file and its caption. The file is attached to the first message, which is sent even if there is no caption."""
-    first, *more = cut(caption, manner) or [Message("", Rendering(""), Rendering(""))]
+    first, *more = cut(caption, options) or [Message("", Rendering(""), Rendering(""))]
     part, plain = _both(first, route, wording, first=True)
     shown = Say(replace(part, files=(file,)), None if plain is None else replace(plain, files=(file,)))
     rest = [Say(*_both(message, route, wording, first=False)) for message in more]
@@ -125,9 +125,9 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     return Say(replace(said.part, choices=choices), plain)
 
 
-def put_instead(text: str, shown: Sequence[str], route: Route, manner: RenderOptions, stem: str) -> list[Planned]:
+def put_instead(text: str, shown: Sequence[str], route: Route, options: RenderOptions, stem: str) -> list[Planned]:
     """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
-    chunks = cut(text, manner)
+    chunks = cut(text, options)
     amended = [
         Amend(message, *_both(chunk, route, Wording(), first=False), anew=False)
         for message, chunk in zip(shown, chunks, strict=False)
@@ -152,25 +152,25 @@ def settle(
     text: str,
     slots: tuple[Slot, ...],
     route: Route,
-    manner: RenderOptions,
+    options: RenderOptions,
     wording: Wording,
     stem: str,
     *,
     live: bool = False,
     may_move: bool = True,
 ) -> list[Planned]:
-    """The deeds that turn the messages on the screen into the whole answer.
+    """The operations that turn the messages on the screen into the whole answer.
 
     `live`: they were fed as they grew, so each must be told that it is complete. `may_move`: they can be deleted, so
-    an answer whose reply target changed is sent anew before they are deleted (OD-61); and so is one that a late edit
+    an answer whose reply target changed is sent again before they are deleted (OD-61); and so is one that a late edit
     could overwrite (DE-20).
     """
     if slots and may_move and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots)):
-        said = say(text, route, manner, wording, stem)
+        said = say(text, route, options, wording, stem)
         after = tuple(planned.key for planned in said)
         return said + [_removed(slot, stem, after) for slot in slots]
     settled: list[Planned] = []
-    chunks = cut(text, manner)
+    chunks = cut(text, options)
     for number, message in enumerate(chunks):
         stem_here, first = f"{stem}/{number}", number == 0
         part, plain = _both(message, route, wording, first=first)

@@ -32,8 +32,8 @@ print("<actions>")
 """Every kind of mark; and a tag outside and inside a block, outside and inside code."""
 
 
-def rehearse(reply: str, manners: Iterable[RenderOptions]) -> None:
+def rehearse(reply: str, render_options: Iterable[RenderOptions]) -> None:
     """Reads a reply and renders it for each of these platforms."""
     text = read_reply(reply).text
-    for manner in manners:
-        messages(text, manner)
+    for options in render_options:
+        messages(text, options)

@@ -80,7 +80,7 @@ class Reloading:
             await self._take_over()
 
     async def _take_over(self) -> None:
-        file, unheeded = self._watch.path, self._gateway.unheeded
+        file, not_in_effect = self._watch.path, self._gateway.not_in_effect
         if self._watch.is_gone:
             return await self._refuse(f"{file} is gone. {AS_IT_WAS}, and reads it when it is back.")
         try:
@@ -92,12 +92,12 @@ class Reloading:
         except Exception as error:  # another package's code may raise anything
             log.debug("%s could not be taken over", file, exc_info=error)
             return await self._refuse(f"{file} could not be taken over ({type(error).__name__}). {AS_IT_WAS}.")
-        self._gateway.note_unheeded(_waiting(taken))
-        if taken.now or taken.later or unheeded:
+        self._gateway.note_not_in_effect(_waiting(taken))
+        if taken.now or taken.later or not_in_effect:
             await self._say(logging.INFO, f"{file} was read again: {_told(taken)}.")
 
     async def _refuse(self, sentence: str) -> None:
-        self._gateway.note_unheeded(sentence)
+        self._gateway.note_not_in_effect(sentence)
         await self._say(logging.ERROR, sentence)
 
     async def _say(self, level: int, sentence: str) -> None:

@@ -7,7 +7,7 @@ from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Route
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import encode, kind
+from rejoinder.outbound.operations import encode, kind
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering import RenderOptions
 from rejoinder.store.base import Intent
@@ -20,6 +20,6 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
         there = ", ".join(sorted(settings.channels)) or "none"
         raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
     declared = channel_kind(said.kind)
-    manner = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
-    planned = plan.say(redact(text), route, manner, plan.Wording(silent=silent), f"operator:{uuid4()}")
+    options = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
+    planned = plan.say(redact(text), route, options, plan.Wording(silent=silent), f"operator:{uuid4()}")
     return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)

@@ -31,9 +31,9 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.turn.completions import Line, complete
 from rejoinder.store.base import (
-    ApproveKnock,
+    ApprovePairing,
     DropPart,
-    Knock,
+    PairingRequest,
     PauseJob,
     ResendPart,
     Store,
@@ -101,7 +101,7 @@ async def serve(
     source: Source | None = None,
     reviving: Reviving | None = None,
 ) -> Told:
-    """Runs until every channel has ended, or a signal or a restart ends it in good order; returns which of these.
+    """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
     elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
@@ -136,9 +136,9 @@ async def serve(
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
             if play is not None:
                 tasks.start("play", play(gateway, web))
-        rehearse(PROSE, gateway.manners)
+        rehearse(PROSE, gateway.render_options)
         settle_memory()
-        tasks.start("rehearsal", _rehearse_later(gateway.manners))
+        tasks.start("rehearsal", _rehearse_later(gateway.render_options))
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())
             debug_settings.attach(gateway, source)
@@ -146,10 +146,10 @@ async def serve(
         return await gateway.serve_until_told()
 
 
-async def _rehearse_later(manners: tuple[RenderOptions, ...]) -> None:
+async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
     """Leaves the first seconds to messages that came while no gateway ran, and by its thread the loop to later ones."""
     await asyncio.sleep(REHEARSED_AFTER)
-    await asyncio.to_thread(rehearse, MARKUP, manners)
+    await asyncio.to_thread(rehearse, MARKUP, render_options)
 
 
 def kept_in(store: str) -> str:
@@ -180,7 +180,7 @@ async def _open_pages(
     where = address(listening)
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
-    gateway.engine.errands.invite = invitations.command
+    gateway.engine.gateway_commands.invite = invitations.command
     house = _house(gateway, settings, web, tasks, invitations)
     quota = Quota(facts.person_files_mb << 20, facts.files_mb << 20)
     pages = Pages(house, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)
@@ -272,8 +272,8 @@ def _house(
         if gateway.clockwork is not None:
             gateway.clockwork.changed()
 
-    async def approve(code: str) -> Knock | None:
-        knock = await store.write(ApproveKnock(code, datetime.now(UTC)))
+    async def approve(code: str) -> PairingRequest | None:
+        knock = await store.write(ApprovePairing(code, datetime.now(UTC)))
         gateway.engine.foreign_changes.changed()
         return knock
 
@@ -289,7 +289,7 @@ def _house(
         drop=drop,
         rerun=rerun,
         jog=jog,
-        unheeded=lambda: gateway.unheeded,
+        not_in_effect=lambda: gateway.not_in_effect,
         approve=approve,
         start=tasks.start,
         invitations=invitations,

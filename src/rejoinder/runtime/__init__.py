@@ -10,5 +10,5 @@ answer       turns what an agent says into what a conversation shows
 sending      sends what is to be said, in order and once
 
 unprompted   recovery, quarantine, backlogs, readmission, upkeep, foreign_changes
-shared       runs, unit, settings, abilities, serving, profiles, prefixes, hooks, entropy, tables
+shared       runs, write_batch, settings, abilities, serving, profiles, prefixes, hooks, entropy, tables
 """

@@ -11,7 +11,7 @@ from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.waiting import message_of, unpack
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.quarantine import Quarantine
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.store.base import Backlog, DropInputs, Input, Store
@@ -86,7 +86,7 @@ class Backlogs:
                 found.append(put)
         return tuple(found)
 
-    def asked(self, put: Input, conversation: Conversation) -> Asked:
+    def asked(self, put: Input, conversation: Conversation) -> TurnInput:
         decided, inbound = unpack(put.payload), put.event.inbound
         handle = conversation.messages.handle(inbound.message_id)
         message = message_of(decided, inbound)

@@ -29,8 +29,8 @@ from rejoinder.runtime.deciding.access import Access
 from rejoinder.runtime.deciding.consequences import Consequences, Decision
 from rejoinder.runtime.deciding.debounce import Debounce
 from rejoinder.runtime.deciding.effects import Effects
-from rejoinder.runtime.deciding.errands import Errands
-from rejoinder.runtime.deciding.facts import World
+from rejoinder.runtime.deciding.facts import FactGatherer
+from rejoinder.runtime.deciding.gateway_commands import GatewayCommands
 from rejoinder.runtime.deciding.precedence import Arrival, Precedence
 from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.restarting import Restarting
@@ -39,7 +39,7 @@ from rejoinder.runtime.deciding.shell import Shell
 from rejoinder.runtime.deciding.tally import Tally
 from rejoinder.runtime.foreign_changes import ForeignChanges
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes.books import StoreBooks
+from rejoinder.runtime.lanes.journal import LaneJournal
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
@@ -53,13 +53,13 @@ from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.sending.owners import Owners
 from rejoinder.runtime.sending.unconfirmed import Unconfirmed
 from rejoinder.runtime.serving import by_name, listeners
-from rejoinder.runtime.settings import Heeds, RuntimeSettings
-from rejoinder.runtime.turn.background import Beginning, Nowhere
+from rejoinder.runtime.settings import Reconfigurable, RuntimeSettings
+from rejoinder.runtime.turn.background import BackgroundStarter, DiscardChannel
 from rejoinder.runtime.turn.questions import Questions
 from rejoinder.runtime.turn.relay import Watcher
 from rejoinder.runtime.turn.work import Workers
-from rejoinder.runtime.unit import Unit, until_good
 from rejoinder.runtime.upkeep import Upkeep
+from rejoinder.runtime.write_batch import WriteBatch, until_good
 from rejoinder.session import session_key
 from rejoinder.store.base import Accept, Cursor, InboxEvent, SettleEvent, Store
 
@@ -96,7 +96,7 @@ class Engine:
         self._precedence = Precedence()
         hooks = hooks or Hooks()
         self._tell = hooks.tell
-        self.nowhere = Nowhere()
+        self.nowhere = DiscardChannel()
         queueing, tally = Queueing(settings, runs), Tally(store)
         named = by_name(channels)
         places = {**named, **listeners(channels), self.nowhere.name: self.nowhere}
@@ -110,21 +110,30 @@ class Engine:
         )
         prefixes, rights = Prefixes(settings, self._sessions, clock), Rights(settings, access)
         self.outbox.losses.sentence = Unconfirmed(store, prefixes, rights.may_resend)
-        self.books = StoreBooks(store, self._sessions, prefixes, clock)
+        self.journal = LaneJournal(store, self._sessions, prefixes, clock)
         slots = Slots(settings.limits, runs, agents)
-        self.lanes = Lanes(workers, self.books, runs, slots, settings.lease)
+        self.lanes = Lanes(workers, self.journal, runs, slots, settings.lease)
         self.shell = Shell(runs)
-        self.errands = errands = Errands(agents, settings, store, workers, restarting, self.shell)
+        self.gateway_commands = gateway_commands = GatewayCommands(
+            agents, settings, store, workers, restarting, self.shell
+        )
         quarantine = Quarantine(store, self.conversations, prefixes, rights, runs, clock)
         backlogs = Backlogs(store, self.conversations, self._sessions, self.lanes, queueing, agents, quarantine, clock)
         self.readmission = Readmission(store, backlogs, self.take, clock)
         self._effects = Effects(
-            agents, self.lanes, questions, access, settings.show_config, self._tell, errands.run, self.readmission
+            agents,
+            self.lanes,
+            questions,
+            access,
+            settings.show_config,
+            self._tell,
+            gateway_commands.run,
+            self.readmission,
         )
         self._consequences = Consequences(
             settings, store, self._sessions, self.lanes, queueing, self._effects, owners, tally, hooks
         )
-        self.upkeep = Upkeep(store, self.lanes, self.books, clock)
+        self.upkeep = Upkeep(store, self.lanes, self.journal, clock)
         self.foreign_changes = ForeignChanges(store, self.outbox, access, self.readmission, runs)
         self.recovery = Recovery(
             store,
@@ -145,7 +154,7 @@ class Engine:
             prefixes,
             self.readmission,
         )
-        self.background = Beginning(
+        self.background = BackgroundStarter(
             agents,
             settings.rules,
             self.conversations,
@@ -158,9 +167,17 @@ class Engine:
             self._tell,
             self.recovery.over,
         )
-        self._world = World(settings, self.lanes, workers, access, tally, store)
+        self._gatherer = FactGatherer(settings, self.lanes, workers, access, tally, store)
         self._debounce = Debounce(settings.rules, runs, clock, self.decide)
-        before_a_turn = (self._world, self._debounce, access, queueing, self._effects, errands, self._consequences)
+        before_a_turn = (
+            self._gatherer,
+            self._debounce,
+            access,
+            queueing,
+            self._effects,
+            gateway_commands,
+            self._consequences,
+        )
         during_a_turn = (
             self.background,
             workers,
@@ -172,13 +189,13 @@ class Engine:
             prefixes,
             rights,
         )
-        self._heeding: tuple[Heeds, ...] = (*before_a_turn, *during_a_turn)
+        self._reconfigurable: tuple[Reconfigurable, ...] = (*before_a_turn, *during_a_turn)
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         """These hold from the next message on; a turn that has begun keeps the settings it began with."""
         self._settings = settings
-        for each in self._heeding:
-            each.heed(settings)
+        for each in self._reconfigurable:
+            each.reconfigure(settings)
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
@@ -212,7 +229,7 @@ class Engine:
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is durable: at once, or with the rest of what its sender is typing (IN-76)."""
         if self._debounce.waits(event.inbound.channel):
-            self._debounce.take(event, self._world.me(self.conversations.of(event.inbound)))
+            self._debounce.take(event, self._gatherer.me(self.conversations.of(event.inbound)))
         else:
             self.decide(event)
 
@@ -250,7 +267,7 @@ class Engine:
                 log.exception("a message of %s could not be decided", conversation.channel.name)
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # its decision was already written; the failure came later
-                    await Unit(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
+                    await WriteBatch(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
             self._precedence.give_back(arrival.ticket)
             if conversation.arrived and conversation.arrived[0] is arrival:
                 conversation.arrived.popleft()
@@ -260,7 +277,7 @@ class Engine:
         now, rules, group = self._clock(), arrival.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         channel = channel_rules(rules, inbound.channel)
-        here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._world.is_member(inbound)
+        here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._gatherer.is_member(inbound)
         await conversation.open(now)
         if inbound.entry == "edit" and inbound.former_text is None:
             inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
@@ -270,7 +287,7 @@ class Engine:
             await conversation.recall(each, its_key, inbound)
         await self.lanes.ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
-        facts = await self._world.facts(inbound, conversation, turns, key, agent, now, ours=ours)
+        facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
         decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)

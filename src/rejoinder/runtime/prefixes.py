@@ -46,7 +46,7 @@ def speaker_of(agent: str, choices: dict[str, Any], session: Session, settings: 
 
 def prefix_of(message: Message, session: Session, settings: RuntimeSettings) -> Prefix:
     """The prefix of what the gateway itself replies to a message. `session`: that of the agent it is about."""
-    words = settings.channel(message.inbound.channel).speech.prefix
+    words = settings.channel(message.inbound.channel).delivery.prefix
     if not words:
         return no_prefix
     speaker = speaker_of(session.agent, message.choices, session, settings)
@@ -61,7 +61,7 @@ class Prefixes:
         self._sessions = sessions
         self._clock = clock
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
 
     async def of(self, message: Message, session: str, agent: str) -> Prefix:
@@ -87,4 +87,4 @@ class Prefixes:
         return lambda text: prefixed(text, fill(words, {}), speaker)
 
     def _words(self, channel: str) -> str:
-        return self._settings.channel(channel).speech.prefix
+        return self._settings.channel(channel).delivery.prefix

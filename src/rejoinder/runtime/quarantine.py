@@ -15,7 +15,7 @@ from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     DropInputs,
     EndRun,
@@ -24,7 +24,7 @@ from rejoinder.store.base import (
     QuarantineEvent,
     QuarantineTurn,
     ResumeTurn,
-    Run,
+    RunClaim,
     Store,
     StoredPart,
     StoredTurn,
@@ -91,7 +91,7 @@ class Quarantine:
     async def _write(
         self, conversation: Conversation, verbs: tuple[Verb[Any], ...], notice: PlanParts | None, message: str
     ) -> None:
-        await Unit(*verbs, *(() if notice is None else (notice,))).write(self._store)
+        await WriteBatch(*verbs, *(() if notice is None else (notice,))).write(self._store)
         notices.wake((conversation,))
         note = f"Message {message} is quarantined; `rejoinder explain {message}` tells more."
         self._runs.start("quarantined", conversation.note(note))
@@ -135,7 +135,7 @@ class Quarantine:
     async def _write_off(
         self, session: str, *verbs: Verb[object], message: str, route: Route | None, parts: tuple[StoredPart, ...] = ()
     ) -> None:
-        unit, conversation = Unit(*verbs), None if route is None else self._conversations.at(route)
+        unit, conversation = WriteBatch(*verbs), None if route is None else self._conversations.at(route)
         if conversation is not None:
             prefix = await self._prefixes.of_unreadable(conversation.route.channel, session)
             unit.add_all((notices.unreadable(conversation, message, self._clock(), prefix, parts),))
@@ -147,7 +147,7 @@ class Quarantine:
     async def _close(self, turn: int) -> None:
         now = self._clock()
         claim = await self._store.write(ResumeTurn(turn, now, now))
-        if isinstance(claim, Run):
+        if isinstance(claim, RunClaim):
             await self._store.write(EndRun(claim, "answered", now, PLANNED_BEFORE))
 
 

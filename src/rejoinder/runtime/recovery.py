@@ -27,7 +27,7 @@ from rejoinder.runtime.deciding.waiting import message_of, unpack
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Asked, Resumed
+from rejoinder.runtime.lanes.turn_inputs import Resumed, TurnInput
 from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.readmission import Readmission
@@ -38,7 +38,7 @@ from rejoinder.runtime.sending.offers import close_left_open
 from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.settings import OnCrash
 from rejoinder.runtime.turn.questions import RESTARTED
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     EndRun,
     InboxEvent,
@@ -46,7 +46,7 @@ from rejoinder.store.base import (
     OpenTurn,
     ReleaseEvents,
     ResumeTurn,
-    Run,
+    RunClaim,
     Store,
     TryEvents,
     Verb,
@@ -179,7 +179,7 @@ class Recovery:
             if lane.held_back:
                 await self._held_back(turn.session, asked, lane.held_back)
 
-    async def _held_back(self, session: str, asked: tuple[Asked, ...], why: str) -> None:
+    async def _held_back(self, session: str, asked: tuple[TurnInput, ...], why: str) -> None:
         log.warning("%s: %s", session, why)
         for each in asked:
             known = [step for traced in await self._store.trace(each.event) for step in traced.steps]
@@ -205,8 +205,8 @@ class Recovery:
         """
         now = self._clock()
         claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
-        if isinstance(claim, Run):
-            await Unit(EndRun(claim, outcome, now, detail), *also).write(self._store)
+        if isinstance(claim, RunClaim):
+            await WriteBatch(EndRun(claim, outcome, now, detail), *also).write(self._store)
 
     # --- what was accepted and not decided --------------------------------------------------------
 

@@ -32,10 +32,10 @@ OnCrash = Literal["rerun", "ask", "drop"]
 """What becomes of an answer that a crash interrupted (DU-2)."""
 
 
-class Speech(Struct, frozen=True):
+class DeliveryOptions(Struct, frozen=True):
     """How one channel is spoken to."""
 
-    manner: RenderOptions = RenderOptions()
+    options: RenderOptions = RenderOptions()
     streaming: Streaming = Streaming("live")
     """As far as the channel supports it."""
     reply_direct: ReplyMode | None = None
@@ -59,7 +59,7 @@ class ChannelFacts(Struct, frozen=True):
     extra_system_prompt: str = ""
     status: StatusSettings = StatusSettings()
     typing: TypingSettings = TypingSettings()
-    speech: Speech = Speech()
+    delivery: DeliveryOptions = DeliveryOptions()
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
@@ -90,7 +90,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     version: str = ""
-    unheeded: str = ""
+    not_in_effect: str = ""
     """For owners: which part of the configuration is not in effect, and why: it is invalid, or needs a restart."""
     show_config: Callable[[str], str] = lambda key: ""
     """The configuration in effect below this key, in a form that is safe to show."""
@@ -108,9 +108,9 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 _UNKNOWN = ChannelFacts()
 
 
-class Heeds(Protocol):
+class Reconfigurable(Protocol):
     """An object whose settings may change while the gateway runs."""
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         """These hold from the next message on; a turn that has begun keeps the settings it began with."""
         ...

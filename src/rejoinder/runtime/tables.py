@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.events import Part, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say
+from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say
 from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
 from rejoinder.runtime.settings import OnUnknown
 from rejoinder.tables import table
@@ -67,7 +67,7 @@ class _Case(Struct, frozen=True):
 _HERE = Route("telegram", "1")
 _WORDS, _REPLY = Part(_HERE, "words"), Part(_HERE, "words", reply_to="1")
 
-_DEEDS: Final[dict[str, Deed]] = {
+_DEEDS: Final[dict[str, Operation]] = {
     "a message": Say(_WORDS),
     "a reply": Say(_REPLY),
     "the opening of a draft": Open(_WORDS),

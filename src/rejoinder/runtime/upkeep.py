@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.lanes.books import RENEWED_EVERY, StoreBooks
+from rejoinder.runtime.lanes.journal import RENEWED_EVERY, LaneJournal
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.store.base import Retention, Store, Sweep
 
@@ -18,10 +18,10 @@ KEPT = timedelta(days=30)
 
 
 class Upkeep:
-    def __init__(self, store: Store, lanes: Lanes, books: StoreBooks, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, lanes: Lanes, journal: LaneJournal, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._lanes = lanes
-        self._books = books
+        self._journal = journal
         self._clock = clock
 
     async def run(self) -> None:
@@ -29,7 +29,7 @@ class Upkeep:
         while True:
             await asyncio.sleep(RENEWED_EVERY)
             try:
-                await self._books.renew(self._lanes.running)
+                await self._journal.renew(self._lanes.running)
                 if swept is None or self._clock() - swept >= SWEPT_EVERY:
                     await self.sweep()
                     swept = self._clock()

@@ -42,23 +42,23 @@ from rejoinder.store.rows import (
     EventState,
     Health,
     InboxEvent,
+    IndexedMessage,
     Input,
     InputState,
     Intent,
     KeptSession,
-    Knock,
     Later,
     Load,
-    Message,
     OpenTurn,
     Outcome,
     Paired,
+    PairingRequest,
     PartState,
     Pending,
     PlaceFacts,
     Quarantined,
     Recovery,
-    Run,
+    RunClaim,
     Sighting,
     StoredPart,
     StoredTurn,
@@ -71,7 +71,7 @@ from rejoinder.store.verbs import (
     PART_MOVES,
     Accept,
     AppendTranscript,
-    ApproveKnock,
+    ApprovePairing,
     BeginTurn,
     BuryPart,
     ClaimPart,
@@ -83,7 +83,7 @@ from rejoinder.store.verbs import (
     EndRun,
     ForgetMessage,
     HoldPart,
-    KeepKnock,
+    KeepPairingRequest,
     MarkSent,
     MarkUnknown,
     MoveCursor,
@@ -214,7 +214,7 @@ class StoreReader(Protocol):
         """The latest entries since a session started, in order. A reset deletes nothing: it moves the start."""
         ...
 
-    async def message(self, route: Route, reference: str) -> Message | None:
+    async def message(self, route: Route, reference: str) -> IndexedMessage | None:
         """The message of this conversation behind an id or a handle (OD-22)."""
         ...
 
@@ -222,19 +222,19 @@ class StoreReader(Protocol):
         """The messages of all conversations behind an id or a handle."""
         ...
 
-    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[Message, ...]:
+    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[IndexedMessage, ...]:
         """The latest messages numbered above `after`, in order."""
         ...
 
-    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[Message, ...]:
+    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
         """The latest messages that no turn of this session has been told of (IN-32)."""
         ...
 
     async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
 
-    async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]: ...
+    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]: ...
 
-    async def all_knocks(self) -> tuple[Knock, ...]:
+    async def all_knocks(self) -> tuple[PairingRequest, ...]:
         """Those of every channel, the longest waiting first."""
         ...
 
@@ -340,7 +340,7 @@ __all__ = [
     "Admission",
     "AllowEdit",
     "AppendTranscript",
-    "ApproveKnock",
+    "ApprovePairing",
     "Backlog",
     "BeginTurn",
     "BuryPart",
@@ -360,20 +360,19 @@ __all__ = [
     "Health",
     "HoldPart",
     "InboxEvent",
+    "IndexedMessage",
     "Input",
     "InputState",
     "Intent",
     "JobState",
     "KeepJob",
-    "KeepKnock",
+    "KeepPairingRequest",
     "KeptJob",
     "KeptSession",
-    "Knock",
     "Later",
     "Load",
     "MarkSent",
     "MarkUnknown",
-    "Message",
     "MoveCursor",
     "NoteMessages",
     "NoteSaid",
@@ -381,6 +380,7 @@ __all__ = [
     "Originate",
     "Outcome",
     "Paired",
+    "PairingRequest",
     "PartState",
     "PassTick",
     "PauseJob",
@@ -402,7 +402,7 @@ __all__ = [
     "Retention",
     "RetryPart",
     "RouteEvent",
-    "Run",
+    "RunClaim",
     "SaidBefore",
     "SaveAgentSession",
     "SetSessionAside",

@@ -95,7 +95,7 @@ class NoteSaid(Verb[None], frozen=True):
 
 
 class PauseJob(Verb[None], frozen=True):
-    """No ticks until the job is resumed; then its schedule starts anew, and missed ticks are not made up for."""
+    """No ticks until the job is resumed; then its schedule starts over, and missed ticks are not made up for."""
 
     job: str
     paused: bool

@@ -105,7 +105,7 @@ class StoredTurn(Struct, frozen=True):
     """How often it died while nothing but this turn was under way."""
 
 
-class Run(Struct, frozen=True):
+class RunClaim(Struct, frozen=True):
     """The claim on a session: at most one is valid at a time, and only with this generation."""
 
     session: str
@@ -225,7 +225,7 @@ class Entry(Struct, frozen=True):
     """A summary: for the agent it replaces all that was said before it."""
 
 
-class Message(Struct, frozen=True):
+class IndexedMessage(Struct, frozen=True):
     """One message of the index. A message that is not in it cannot be replied to or reacted to (OD-52)."""
 
     id: str
@@ -246,7 +246,7 @@ class Sighting(Struct, frozen=True):
     """A message of the index, and its conversation."""
 
     route: Route
-    message: Message
+    message: IndexedMessage
 
 
 class PlaceFacts(Struct, frozen=True):
@@ -259,7 +259,7 @@ class PlaceFacts(Struct, frozen=True):
     bot_turns_today: int = 0
 
 
-class Knock(Struct, frozen=True):
+class PairingRequest(Struct, frozen=True):
     """A pairing code that waits for an owner."""
 
     channel: str
@@ -294,7 +294,7 @@ class Admission(Struct, frozen=True):
     """On any account of the channel."""
     edits: tuple[AllowEdit, ...]
     """Of the channel, in the order in which they were made."""
-    knocks: tuple[Knock, ...]
+    knocks: tuple[PairingRequest, ...]
 
 
 class Traced(Struct, frozen=True):
@@ -325,7 +325,7 @@ class Backlog(Struct, frozen=True):
 
 
 class Unread(Struct, frozen=True):
-    """Something a restart would have resumed if it could be read, with what is known of it all the same."""
+    """Something a restart would have resumed if it could be read, with what is known of it anyway."""
 
     kind: Literal["event", "input", "turn"]
     id: int

@@ -17,7 +17,7 @@ _COLUMN = re.compile(r"^  ([a-z_]+)\s+(?:TEXT|INTEGER|BLOB)", re.MULTILINE)
 
 
 def table_list() -> str:
-    """Every table, what it is for, and its columns, from the schema itself; a later step may make a table anew."""
+    """Every table, what it is for, and its columns, from the schema itself; a later step may make a table again."""
     rows: dict[str, list[str]] = {}
     for step in sorted(files("rejoinder.store").joinpath("schema").iterdir(), key=lambda file: file.name):
         for comment, name, columns in _COMMENTED.findall(step.read_text("utf-8")):

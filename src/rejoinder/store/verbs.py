@@ -19,14 +19,14 @@ from rejoinder.store.rows import (
     Cursor,
     Entry,
     InboxEvent,
+    IndexedMessage,
     Intent,
-    Knock,
     Later,
-    Message,
     Outcome,
     Paired,
+    PairingRequest,
     PartState,
-    Run,
+    RunClaim,
     StoredPart,
 )
 
@@ -60,7 +60,7 @@ class TryEvents(Verb[None], frozen=True):
 
 
 class ReleaseEvents(Verb[None], frozen=True):
-    """Takes back an attempt of those that are not decided yet: the gateway is shutting down in good order."""
+    """Takes back an attempt of those that are not decided yet: the gateway is shutting down cleanly."""
 
     events: tuple[int, ...]
 
@@ -123,7 +123,7 @@ class SummariseInputs(Verb[None], frozen=True):
 # --- turns --------------------------------------------------------------------------------------
 
 
-class BeginTurn(Verb[Run | Busy], frozen=True):
+class BeginTurn(Verb[RunClaim | Busy], frozen=True):
     """Takes waiting events into a new turn and claims the session; the attempt is counted before it is made."""
 
     session: str
@@ -138,7 +138,7 @@ class BeginTurn(Verb[Run | Busy], frozen=True):
     """Whether this turn tells of what was summarised; if not, a later one does."""
 
 
-class ResumeTurn(Verb[Run | Busy], frozen=True):
+class ResumeTurn(Verb[RunClaim | Busy], frozen=True):
     """Claims the session for a turn that was left open. An answered turn is only delivered, which is no attempt."""
 
     turn: int
@@ -168,30 +168,30 @@ class ReadmitTurn(Verb[tuple[int, ...]], frozen=True):
 
 
 class RenewRun(Verb[None], frozen=True):
-    run: Run
+    run: RunClaim
     lease_until: datetime
 
 
 class SteerInputs(Verb[None], frozen=True):
     """The running agent has taken in these events."""
 
-    run: Run
+    run: RunClaim
     events: tuple[int, ...]
 
 
 class EndRun(Verb[None], frozen=True):
     """The turn is over and the session is free."""
 
-    run: Run
+    run: RunClaim
     outcome: Outcome
     now: datetime
     detail: str = ""
 
 
 class ReleaseRun(Verb[None], frozen=True):
-    """Frees the session; the turn stays open, the attempt uncounted: the gateway is shutting down in good order."""
+    """Frees the session; the turn stays open, the attempt uncounted: the gateway is shutting down cleanly."""
 
-    run: Run
+    run: RunClaim
 
 
 # --- outbound -----------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
 
     parts: tuple[Intent, ...]
     now: datetime
-    run: Run | None = None
+    run: RunClaim | None = None
     final: bool = False
     lease_until: datetime | None = None
 
@@ -219,7 +219,7 @@ class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
     lease_until: datetime
 
 
-class MarkSent(Verb[Message | None], frozen=True):
+class MarkSent(Verb[IndexedMessage | None], frozen=True):
     """The platform has the part. With a receipt it becomes a message of the index, with a handle."""
 
     part: StoredPart
@@ -315,11 +315,11 @@ class AppendTranscript(Verb[None], frozen=True):
     entries: tuple[Entry, ...]
 
 
-class NoteMessages(Verb[tuple[Message, ...]], frozen=True):
+class NoteMessages(Verb[tuple[IndexedMessage, ...]], frozen=True):
     """Puts messages into the index and returns them with their numbers; a known one keeps its own."""
 
     route: Route
-    messages: tuple[Message, ...]
+    messages: tuple[IndexedMessage, ...]
 
 
 class ForgetMessage(Verb[None], frozen=True):
@@ -341,13 +341,13 @@ class Trace(Verb[None], frozen=True):
     steps: tuple[Step, ...]
 
 
-class KeepKnock(Verb[None], frozen=True):
+class KeepPairingRequest(Verb[None], frozen=True):
     """A stranger was told a code; one for each stranger."""
 
-    knock: Knock
+    knock: PairingRequest
 
 
-class ApproveKnock(Verb[Knock | None], frozen=True):
+class ApprovePairing(Verb[PairingRequest | None], frozen=True):
     """Pairs the stranger with this code, if it is still valid."""
 
     code: str
@@ -387,5 +387,5 @@ class Sweep(Verb[int], frozen=True):
     now: datetime
 
 
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApproveKnock, WantEvent, WantTurn)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApprovePairing, WantEvent, WantTurn)
 """The verbs above that an operator may write beside a gateway; `base` adds those of the jobs."""

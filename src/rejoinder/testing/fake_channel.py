@@ -37,7 +37,7 @@ def _mentions(*names: str) -> tuple[Mention, ...]:
 
 
 class Failing(Struct, frozen=True):
-    """What a call gets in answer; `accepted`: it was done all the same."""
+    """What a call gets in answer; `accepted`: it was done anyway."""
 
     outcome: Outcome
     accepted: bool

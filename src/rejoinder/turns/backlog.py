@@ -18,7 +18,7 @@ from rejoinder.turns.modes import MODES, Drop, Grouping, QueueSettings, Traits
 LINE_LENGTH: Final = 160
 
 
-class Message(Struct, frozen=True):
+class QueuedMessage(Struct, frozen=True):
     """What the lane needs to know about an inbound message."""
 
     id: str
@@ -35,7 +35,7 @@ class Message(Struct, frozen=True):
 class Waiting(Struct, frozen=True):
     """A message that waits. `quiet` is false exactly as long as a timer runs for it."""
 
-    message: Message
+    message: QueuedMessage
     quiet: bool = True
     offered: bool = False
     """The running agent has been offered this message and has not answered: it is in flight, and must stay."""
@@ -52,7 +52,7 @@ class Summary(Struct, frozen=True):
     count: int = 0
     lines: tuple[str, ...] = ()
 
-    def telling(self, messages: Iterable[Message], at_most: int) -> "Summary":
+    def telling(self, messages: Iterable[QueuedMessage], at_most: int) -> "Summary":
         told = list(messages)
         lines = self.lines + tuple(summary_line(message.text) for message in told)
         return Summary(self.count + len(told), lines[-at_most:])
@@ -69,15 +69,15 @@ def estimate_tokens(texts: Iterable[str], images: int = 0) -> int:
     return sum([len(text.encode("utf-8", "surrogatepass")) // 4 + 1 for text in texts]) + 512 * images
 
 
-def settings_of(message: Message, lane: QueueSettings) -> QueueSettings:
+def settings_of(message: QueuedMessage, lane: QueueSettings) -> QueueSettings:
     return message.settings or lane
 
 
-def traits_of(message: Message, lane: QueueSettings) -> Traits:
+def traits_of(message: QueuedMessage, lane: QueueSettings) -> Traits:
     return MODES[settings_of(message, lane).mode]
 
 
-def buffer_of(message: Message, lane: QueueSettings) -> str:
+def buffer_of(message: QueuedMessage, lane: QueueSettings) -> str:
     """Whose buffer the message waits in. Grouping belongs to the lane: one message cannot change it."""
     return message.sender if lane.grouping is Grouping.SENDER else ""
 
@@ -94,8 +94,8 @@ class Admission(Struct, frozen=True):
     """What became of an arrival: the new line, and the messages left out of it."""
 
     line: Line
-    dropped: tuple[Message, ...] = ()
-    summarised: tuple[Message, ...] = ()
+    dropped: tuple[QueuedMessage, ...] = ()
+    summarised: tuple[QueuedMessage, ...] = ()
 
 
 def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
@@ -118,7 +118,7 @@ def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
 
 
 class Batch(Struct, frozen=True):
-    messages: tuple[Message, ...]
+    messages: tuple[QueuedMessage, ...]
     closed: bool
     """No later message could join the batch, so there is no reason to wait."""
 
@@ -145,7 +145,7 @@ def next_batch(buffer: Line, lane: QueueSettings) -> Batch:
     return Batch(tuple(taken), closed=len(taken) == settings.max_batch or tokens >= settings.max_batch_tokens)
 
 
-def ready_batch(line: Line, lane: QueueSettings) -> tuple[Message, ...]:
+def ready_batch(line: Line, lane: QueueSettings) -> tuple[QueuedMessage, ...]:
     """The next turn's messages, from the first buffer that need not wait any longer; empty if all must.
 
     A full buffer does not wait for quiet either: otherwise the messages of a sender who never pauses would be dropped.
@@ -159,7 +159,7 @@ def ready_batch(line: Line, lane: QueueSettings) -> tuple[Message, ...]:
     return ()
 
 
-def without(line: Line, messages: Iterable[Message]) -> Line:
+def without(line: Line, messages: Iterable[QueuedMessage]) -> Line:
     gone = {message.id for message in messages}
     return tuple(waiting for waiting in line if waiting.message.id not in gone)
 

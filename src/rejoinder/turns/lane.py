@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from rejoinder.turns.backlog import (
     Line,
-    Message,
+    QueuedMessage,
     Summary,
     Waiting,
     admit,
@@ -133,7 +133,7 @@ class Lane(Struct, frozen=True):
     settings: QueueSettings = QueueSettings()
     phase: Phase = Phase.IDLE
     run: int = 0
-    turn: tuple[Message, ...] = ()
+    turn: tuple[QueuedMessage, ...] = ()
     can_steer: bool = False
     waiting: Line = ()
     overflow: Summary = Summary()
@@ -141,7 +141,7 @@ class Lane(Struct, frozen=True):
     after_abort: bool = False
 
     @property
-    def offered(self) -> tuple[Message, ...]:
+    def offered(self) -> tuple[QueuedMessage, ...]:
         return tuple([each.message for each in self.waiting if each.offered])
 
 
@@ -157,7 +157,7 @@ def step(lane: Lane, event: Event) -> Decision:
     return _perform(ON_EVENT[lane.phase, type(event)], _absorb(lane, event))
 
 
-def restore(settings: QueueSettings, run: int, waiting: tuple[Message, ...], overflow: Summary) -> Decision:
+def restore(settings: QueueSettings, run: int, waiting: tuple[QueuedMessage, ...], overflow: Summary) -> Decision:
     """A lane after a restart: unfinished messages start at once, oldest first, under new generations."""
     line = tuple(Waiting(message) for message in waiting)
     return _drain(Lane(settings=settings, run=run, waiting=line, overflow=overflow))
@@ -168,7 +168,7 @@ def may_speak(lane: Lane, run: int) -> bool:
     return run == lane.run and lane.phase in (Phase.STARTING, Phase.RUNNING)
 
 
-def _arrive(lane: Lane, message: Message) -> Decision:
+def _arrive(lane: Lane, message: QueuedMessage) -> Decision:
     if _holds(lane, message.id):
         return lane, ()
     match ON_ARRIVAL[lane.phase, settings_of(message, lane.settings).mode]:
@@ -245,7 +245,7 @@ def _stay(lane: Lane) -> Decision:
     return lane, ()
 
 
-def _hold(lane: Lane, message: Message) -> Decision:
+def _hold(lane: Lane, message: QueuedMessage) -> Decision:
     settings = settings_of(message, lane.settings)
     patient = MODES[settings.mode].debounced and settings.debounce_ms > 0
     admitted = admit(lane.waiting, Waiting(message, quiet=not patient), lane.settings)
@@ -277,7 +277,7 @@ def _drain(lane: Lane) -> Decision:
     return _start(lane, batch, without(lane.waiting, batch))
 
 
-def _start(lane: Lane, batch: tuple[Message, ...], rest: Line) -> Decision:
+def _start(lane: Lane, batch: tuple[QueuedMessage, ...], rest: Line) -> Decision:
     """Hands out a turn with the summaries it has to pass on; each is passed on once."""
     if batch[0].chore:  # a chore tells the agent nothing: the summaries stay for the next turn
         start = Start(lane.run + 1, _ids(batch))
@@ -302,7 +302,7 @@ def _offer(lane: Lane) -> Decision:
         return lane, ()
     here = lane.turn[0]
     home = buffer_of(here, lane.settings)
-    batch: list[Message] = []
+    batch: list[QueuedMessage] = []
     for each in lane.waiting:
         message = each.message
         if buffer_of(message, lane.settings) != home:
@@ -334,7 +334,7 @@ def _refused(lane: Lane) -> Decision:
     return replace(lane, waiting=tuple(back)), ()
 
 
-def _interrupt(lane: Lane, message: Message) -> Decision:
+def _interrupt(lane: Lane, message: QueuedMessage) -> Decision:
     decision = _discard(lane, "interrupted")
     newest = replace(decision[0], waiting=(Waiting(message),))
     if lane.phase is Phase.ABORTING:
@@ -371,5 +371,5 @@ def _then(decision: Decision, follow: Callable[[Lane], Decision]) -> Decision:
     return lane, decision[1] + actions
 
 
-def _ids(messages: Iterable[Message]) -> tuple[str, ...]:
+def _ids(messages: Iterable[QueuedMessage]) -> tuple[str, ...]:
     return tuple([message.id for message in messages])

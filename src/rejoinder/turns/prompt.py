@@ -15,9 +15,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 from rejoinder.events import ChatKind, PromptImage, PromptPart, PromptText, Strictness, Turn
-from rejoinder.letters import as_json
 from rejoinder.session import Activation
 from rejoinder.turns.backlog import Summary, summary_line
+from rejoinder.unicode_repair import as_json
 
 SENDER_SCHEMA: Final = "rejoinder.sender.v1"
 CONTEXT_SCHEMA: Final = "rejoinder.context.v1"

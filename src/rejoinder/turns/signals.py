@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rejoinder.turns.backlog import Message, Summary
+from rejoinder.turns.backlog import QueuedMessage, Summary
 from rejoinder.turns.modes import QueueSettings
 
 # --- events -------------------------------------------------------------------------------------
@@ -13,7 +13,7 @@ from rejoinder.turns.modes import QueueSettings
 class Arrived(Struct, frozen=True):
     """A message for this session. A message the lane already holds has no effect."""
 
-    message: Message
+    message: QueuedMessage
 
 
 class RunStarted(Struct, frozen=True):

@@ -154,7 +154,7 @@ async def _jogged(house: House, verb: WantJob | PauseJob) -> Struct:
 
 
 async def _gateway(house: House, _: Flow, request: Request) -> Struct:
-    return views.GatewayView(house.version, house.agents, house.unheeded())
+    return views.GatewayView(house.version, house.agents, house.not_in_effect())
 
 
 async def _channels(house: House, _: Flow, request: Request) -> Struct:

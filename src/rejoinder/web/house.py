@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.logins import Invited
-from rejoinder.store.base import Health, Knock, PauseJob, StoredPart, StoreReader, WantEvent, WantJob, WantTurn
+from rejoinder.store.base import Health, PairingRequest, PauseJob, StoredPart, StoreReader, WantEvent, WantJob, WantTurn
 
 
 class ChannelState(Struct, frozen=True):
@@ -74,9 +74,9 @@ class House(Struct, frozen=True):
     """Runs something quarantined again."""
     jog: Callable[[WantJob | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
-    unheeded: Callable[[], str]
+    not_in_effect: Callable[[], str]
     """Which part of the configuration is not in effect, and why; empty: all of it is."""
-    approve: Callable[[str], Awaitable[Knock | None]]
+    approve: Callable[[str], Awaitable[PairingRequest | None]]
     """Lets the stranger with this code in; None when there is no such code."""
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""

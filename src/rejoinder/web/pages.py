@@ -74,7 +74,7 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
         return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, house.channels()))]
 
     async def health(_: Request) -> Response:
-        """The process is alive, so 200: a restart frees no full disk. Problems are listed all the same (DU-15), and how
+        """The process is alive, so 200: a restart frees no full disk. Problems are listed anyway (DU-15), and how
         many answers may not have arrived, or did not (DU-3), and how much is quarantined (DU-2)."""
         problems = await troubles()
         status = "trouble" if problems else "ok"

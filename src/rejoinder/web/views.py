@@ -6,7 +6,16 @@ from msgspec import Struct
 
 from rejoinder.channels.web.logins import Invited
 from rejoinder.events import Step
-from rejoinder.store.base import InboxEvent, Input, KeptJob, KeptSession, Knock, Quarantined, StoredPart, Traced
+from rejoinder.store.base import (
+    InboxEvent,
+    Input,
+    KeptJob,
+    KeptSession,
+    PairingRequest,
+    Quarantined,
+    StoredPart,
+    Traced,
+)
 from rejoinder.store.bodies import text_of
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
@@ -92,7 +101,7 @@ class EventView(Struct, frozen=True):
     routed: tuple[RoutedView, ...]
 
 
-class KnockView(Struct, frozen=True):
+class PairingRequestView(Struct, frozen=True):
     """A stranger who waits to be let in."""
 
     channel: str
@@ -197,7 +206,7 @@ class Invitation(Struct, frozen=True):
 
 
 class Pairing(Struct, frozen=True):
-    knocks: tuple[KnockView, ...]
+    knocks: tuple[PairingRequestView, ...]
 
 
 class Series(Struct, frozen=True):
@@ -294,8 +303,8 @@ def job_view(job: KeptJob) -> JobView:
     )
 
 
-def knock_view(knock: Knock) -> KnockView:
-    return KnockView(knock.channel, knock.account, knock.sender, knock.code, knock.asked, knock.expires)
+def knock_view(knock: PairingRequest) -> PairingRequestView:
+    return PairingRequestView(knock.channel, knock.account, knock.sender, knock.code, knock.asked, knock.expires)
 
 
 def invited_view(invited: Invited) -> InvitedView:

@@ -36,7 +36,7 @@ from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.profiles import profile_of
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
+from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.runtime.turn.compaction import CompactionSettings
 from rejoinder.session import QueueChoice
 from rejoinder.turns.choose import Limits
@@ -149,7 +149,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         extra_system_prompt=said.common.extra_system_prompt,
         status=_status(said.common.status_reactions),
         typing=_typing(settings.agent_defaults.typing_interval_seconds, kind.pace),
-        speech=_speech(name, channel, kind, settings),
+        delivery=_delivery(name, channel, kind, settings),
     )
 
 
@@ -174,7 +174,7 @@ def _outbox_folders(store: str) -> Folders:
     return Folders(Path(f"{file}.outbox") if scheme == "sqlite" and file != ":memory:" else None)
 
 
-def _speech(name: str, channel: Channel, kind: ChannelKind, settings: schema.Settings) -> Speech:
+def _delivery(name: str, channel: Channel, kind: ChannelKind, settings: schema.Settings) -> DeliveryOptions:
     """How a channel is spoken to: by its platform's own limits and pace, as configured."""
     common, defaults = settings.channels[name].common, settings.agent_defaults
     pace = _pace(kind.pace, common.pace)
@@ -183,8 +183,8 @@ def _speech(name: str, channel: Channel, kind: ChannelKind, settings: schema.Set
     grows = "edits" if isinstance(channel, CanStream | CanEdit) else "off"
     mode = common.streaming or ("blocks" if defaults.block_streaming_default else grows)
     delay = defaults.human_delay
-    return Speech(
-        manner=RenderOptions(kind.renderer, channel.limits.length, channel.limits.unit, common.tables),
+    return DeliveryOptions(
+        options=RenderOptions(kind.renderer, channel.limits.length, channel.limits.unit, common.tables),
         streaming=Streaming(mode, pace.edit),
         reply_direct=by_kind.direct,
         reply_group=by_kind.group,

@@ -8,8 +8,8 @@ from rejoinder.channels.base import Delivered, Limits, Rejected, Unknown
 from rejoinder.events import Chat, Inbound, Part, Sender
 from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.settings import InboundSettings
-from rejoinder.outbound.deeds import Open, encode
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
+from rejoinder.outbound.operations import Open, encode
 from rejoinder.runtime.answer import delivery
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
@@ -173,7 +173,7 @@ async def test_who_is_named_goes_on_when_the_answer_stands():
 
 
 async def test_who_is_named_goes_on_also_where_all_has_been_said_before_the_end():
-    """IN-21, DE-22: then nothing is planned at the end; the row is kept all the same."""
+    """IN-21, DE-22: then nothing is planned at the end; the row is kept anyway."""
     decided = []
 
     def hand_over(to, words, id):
@@ -245,7 +245,7 @@ async def test_a_hand_over_whose_answer_is_stopped(is_left, becomes):
     ],
 )
 async def test_a_hand_over_that_cannot_be(peers, texts, why):
-    """OD-51, OD-53: nobody is called so here, or somebody else wrote it; the answer stands all the same."""
+    """OD-51, OD-53: nobody is called so here, or somebody else wrote it; the answer stands anyway."""
     occasion = Occasion("id-0", "bot", "ann", peers=peers, texts=texts, granted=frozenset({"handoff"}))
     async with place(Bare()) as here:
         script = '<actions><handoff to="critic">Go.</handoff></actions>\nDone.'
@@ -581,7 +581,7 @@ class Late(FakeKeeper):
 
 
 async def test_a_frame_that_is_not_answered_holds_up_no_final_and_overwrites_none(monkeypatch):
-    """DE-20: the answer is said anew and its draft goes, so the late edit finds nothing to overwrite."""
+    """DE-20: the answer is said again and its draft goes, so the late edit finds nothing to overwrite."""
     monkeypatch.setattr(yielding_calls, "PATIENCE", 0.0)
     async with asyncio.timeout(PATIENCE), place(Late()) as here:
         run = await here.turn()
@@ -667,7 +667,7 @@ async def test_a_block_may_be_short_when_somebody_else_is_to_speak():
 
 @pytest.mark.parametrize("outcome", [Rejected("no"), Unknown("reset")])
 async def test_nobody_waits_for_a_draft_that_is_not_taken(outcome, monkeypatch):
-    """TU-34: the question is put all the same; the words are there in the end."""
+    """TU-34: the question is put anyway; the words are there in the end."""
     monkeypatch.setattr(delivery, "CATCHING_UP", 10 * PATIENCE)
     async with asyncio.timeout(PATIENCE), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
         answer = here.answer(await here.turn())

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from rejoinder.events import Route
 from rejoinder.runtime.sending.messages import Messages
-from rejoinder.store.base import Message, NoteMessages, Store
+from rejoinder.store.base import IndexedMessage, NoteMessages, Store
 from rejoinder.wiring.stores import open_store
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 HERE = Route("fake", "room")
 
 
-def noted(number: int) -> Message:
-    return Message(f"id{number}", "ann", NOW, text=f"text {number}", number=number)
+def noted(number: int) -> IndexedMessage:
+    return IndexedMessage(f"id{number}", "ann", NOW, text=f"text {number}", number=number)
 
 
 async def test_what_is_no_longer_remembered_is_looked_up():

@@ -7,7 +7,7 @@ import pytest
 
 from rejoinder.channels.base import Rejected, RetryAfter, Unknown
 from rejoinder.events import Choice, Entity, Part, Route
-from rejoinder.outbound.deeds import Say, decode
+from rejoinder.outbound.operations import Say, decode
 from rejoinder.outbound.plan import close_offer
 from rejoinder.runtime.sending.offers import OFFERS, close_left_open
 from rejoinder.testing import FakeMessenger

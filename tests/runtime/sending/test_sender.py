@@ -10,10 +10,10 @@ from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.deeds import Amend, Open, React, Remove, Say, decode, keyed, kind, words
+from rejoinder.outbound.operations import Amend, Open, React, Remove, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Wording
 from rejoinder.rendering import RenderOptions
-from rejoinder.runtime.sending import carrying, pacing, yielding_calls
+from rejoinder.runtime.sending import delivery_attempt, pacing, yielding_calls
 from rejoinder.runtime.sending.fates import Sent
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.sending.verdict import (
@@ -419,7 +419,7 @@ async def test_a_blind_platform_holds_and_an_owner_resends():
 async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
     """DU-3: read back; sent again only when it is surely not there."""
     async with place(Finder(*found)) as here:
-        monkeypatch.setattr(carrying, "LOOK_PAUSE", 0.0)
+        monkeypatch.setattr(delivery_attempt, "LOOK_PAUSE", 0.0)
         here.channel.fails(Unknown("reset"), accepted=True)
         await here.conversation.send("one")
         assert here.seen() == seen
@@ -427,7 +427,7 @@ async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
 
 async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
     """DE-32: it says nothing about the part, which is looked up again when it is over; nothing goes there before."""
-    monkeypatch.setattr(carrying, "LOOKS", 1)
+    monkeypatch.setattr(delivery_attempt, "LOOKS", 1)
     async with place(Finder(RetryAfter(60, "429", limited=True), Delivered("9001"))) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
         sending = await here.begins(here.conversation.send("one"))
@@ -440,7 +440,7 @@ async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
 
 async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkeypatch):
     """DE-3: a channel may be anybody's code; it is held in the end, and what follows goes out."""
-    monkeypatch.setattr(carrying, "LOOK_PAUSE", 0.0)
+    monkeypatch.setattr(delivery_attempt, "LOOK_PAUSE", 0.0)
     async with place(Finder()) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
         assert await here.conversation.send("one") is None

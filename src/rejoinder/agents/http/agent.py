@@ -32,7 +32,7 @@ from rejoinder.agents.lines import Lines, LineTooLong
 from rejoinder.agents.think import LEVELS
 from rejoinder.documents import is_array, is_object
 from rejoinder.events import Turn
-from rejoinder.letters import from_json
+from rejoinder.unicode_repair import from_json
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
 _ANYTHING = msgspec.json.Decoder()

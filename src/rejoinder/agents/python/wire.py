@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent
 from rejoinder.events import Turn
-from rejoinder.letters import from_json
+from rejoinder.unicode_repair import from_json
 
 # --- to the process -------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Long polling: Telegram keeps what we have not confirmed, and each request confirms what came before it.
 
 Rule 1: the offset is the cursor, and moves in the transaction that stores the messages (DU-1).
-Rule 2: the offset never passes an update that waits for its album; what came after that one is delivered all the same,
+Rule 2: the offset never passes an update that waits for its album; what came after that one is delivered anyway,
         and is recognised when Telegram sends it again.
 Rule 3: if nothing can be stored, nothing is confirmed: the same request is made again later (DU-15).
 """

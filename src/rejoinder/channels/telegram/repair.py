@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from rejoinder.letters import mended
+from rejoinder.unicode_repair import repair_text
 
 DEEPEST = 100
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)  # a string first: what is in it nests nothing
@@ -29,7 +29,7 @@ def repaired(raw: bytes) -> bytes:
 
 
 def _rewritten(text: str) -> bytes:
-    return mended(json.dumps(json.loads(text, object_pairs_hook=_given), ensure_ascii=False)).encode()
+    return repair_text(json.dumps(json.loads(text, object_pairs_hook=_given), ensure_ascii=False)).encode()
 
 
 def _shallow(text: str) -> str:

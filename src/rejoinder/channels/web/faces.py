@@ -9,7 +9,7 @@ from hashlib import blake2b
 from msgspec.structs import replace
 
 from rejoinder.channels.web.nouns import Face, Member, Person
-from rejoinder.letters import mended, one_line
+from rejoinder.unicode_repair import one_line, repair_text
 
 OWNER = "you"
 OWNER_SHOWN, OWNER_SEEN = "You", "Owner"
@@ -63,13 +63,13 @@ def person_id(name: str, agents: Iterable[str]) -> str:
 
 def person_named(name: str, agents: Iterable[str]) -> Person:
     """Somebody who goes by this name. Who is called like the owner or an agent is shown as somebody else."""
-    shown = one_line(mended(name)) or NAMELESS
+    shown = one_line(repair_text(name)) or NAMELESS
     like = _is_reserved(shown.casefold(), agents)
     return Person(person_id(name, agents), f"{shown} (guest)" if like else shown)
 
 
 def owner_named(name: str = "") -> Person:
-    return Person(OWNER, one_line(mended(name)) or OWNER_SHOWN)
+    return Person(OWNER, one_line(repair_text(name)) or OWNER_SHOWN)
 
 
 def _is_reserved(plain: str, agents: Iterable[str]) -> bool:

@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rejoinder.channels.web.nouns import Member, Message, Reaction, Room
 from rejoinder.events import Choice
-from rejoinder.letters import TOO_DEEP, mended
+from rejoinder.unicode_repair import TOO_DEEP, repair_text
 
 PROTOCOL = 1
 """Increased when an old page could not talk to a new server. A page that meets another number reloads itself."""
@@ -334,7 +334,7 @@ def decode(text: str | bytes) -> FromBrowser:
 def _with_whole_letters(text: str | bytes) -> str | None:
     """Half an emoji is no reason to refuse what a person wrote; a browser sends it as `\\ud83d`."""
     try:
-        return mended(json.dumps(json.loads(text), ensure_ascii=False))
+        return repair_text(json.dumps(json.loads(text), ensure_ascii=False))
     except (ValueError, RecursionError):
         return None
 

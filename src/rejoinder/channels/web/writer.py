@@ -33,7 +33,7 @@ def connect(path: str) -> sqlite3.Connection:
     return db
 
 
-class Unit:
+class PendingWrite:
     """Queued work, the future of the caller that waits for it, and what the loop does with the result before that."""
 
     def __init__(
@@ -60,14 +60,14 @@ class Writer:
     def __init__(self, db: sqlite3.Connection, path: str) -> None:
         self._db = db
         self._path = path
-        self._line: queue.SimpleQueue[Unit | None] = queue.SimpleQueue()
+        self._line: queue.SimpleQueue[PendingWrite | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="rejoinder-web-journal", daemon=True)
         self._thread.start()
 
     async def do(self, work: Callable[[], T], then: Callable[[T], None] | None = None) -> T:
         """Returns when it is on disk. If the caller is cancelled, the work is still done and `then` still called."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._line.put(Unit(work, then, done))
+        self._line.put(PendingWrite(work, then, done))
         return await done
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Writer:
             if ends:
                 return
 
-    def _commit(self, units: list[Unit]) -> None:
+    def _commit(self, units: list[PendingWrite]) -> None:
         try:
             self._db.execute("BEGIN IMMEDIATE")
             for unit in units:
@@ -102,7 +102,7 @@ class Writer:
             for unit in units:
                 unit.problem = unavailable(error, self._path) or error
 
-    def _perform(self, unit: Unit) -> None:
+    def _perform(self, unit: PendingWrite) -> None:
         """A unit that fails is rolled back alone; if the disk fails, all units fail."""
         self._db.execute("SAVEPOINT one")
         try:
@@ -115,7 +115,7 @@ class Writer:
         self._db.execute("RELEASE one")
 
     @staticmethod
-    def _tell(units: list[Unit]) -> None:
+    def _tell(units: list[PendingWrite]) -> None:
         def settle() -> None:
             for unit in units:
                 unit.settle()

@@ -91,7 +91,7 @@ COMMANDS = (
     ),
     Command(
         "restart",
-        "End the gateway in good order and start it again, with the configuration as it is now.",
+        "End the gateway cleanly and start it again, with the configuration as it is now.",
         "operate",
         auth="owner",
         handle=_restart,

@@ -52,7 +52,7 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
         elif runs.stuck_here and not message.in_group:
             lines.append(f"`/resend` sends the {runs.stuck_here} of this chat again.")
     if message.actor.role == "owner":
-        lines += [f"Configuration: {runs.unheeded}"] if runs.unheeded else []
+        lines += [f"Configuration: {runs.not_in_effect}"] if runs.not_in_effect else []
         lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
         lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
     return "\n".join(lines)

@@ -20,7 +20,6 @@ from rejoinder.errors import FileRefused, StoreUnavailable
 from rejoinder.events import Directive, Route, Said
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import React, keyed
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Given, Registry
 from rejoinder.outbound.directives.effects import (
@@ -33,6 +32,7 @@ from rejoinder.outbound.directives.effects import (
     ShapeReply,
 )
 from rejoinder.outbound.echo import is_echo
+from rejoinder.outbound.operations import React, keyed
 from rejoinder.outbound.plan import Planned, Wording
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
@@ -45,8 +45,8 @@ from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, Sent, Underway, Unsent, message_of
 from rejoinder.runtime.sending.sender import Sender
-from rejoinder.runtime.unit import Unit
-from rejoinder.store.base import Run
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import RunClaim
 
 log = logging.getLogger(__name__)
 
@@ -96,10 +96,15 @@ class Handed(Struct, frozen=True):
 
 class Acting:
     def __init__(
-        self, conversation: Conversation, occasion: Occasion, stem: str, run: Run | None, hand_over: HandOver | None
+        self,
+        conversation: Conversation,
+        occasion: Occasion,
+        stem: str,
+        run: RunClaim | None,
+        hand_over: HandOver | None,
     ) -> None:
-        speech = conversation.how.speech
-        configured = speech.reply_direct if occasion.direct else speech.reply_group
+        delivery = conversation.how.delivery
+        configured = delivery.reply_direct if occasion.direct else delivery.reply_group
         among_bots = occasion.other_bot or bool(occasion.peers)
         mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=among_bots)
         self.outcomes = Outcomes()
@@ -113,7 +118,7 @@ class Acting:
         self._handed: list[Handed] = []
         self._rows: list[HandedRow] = []
         self._named: HandedRow | None = None
-        self.kept = Unit()
+        self.kept = WriteBatch()
         """What is written with the answer: a row for everything it hands over."""
         self._target = None if mode == "off" else occasion.trigger or None
         self._reply_all = mode == "all"
@@ -223,7 +228,7 @@ class Acting:
     async def _react(self, effect: AddReaction) -> None:
         conversation, emoji, reference = self._conversation, effect.emoji, effect.message
         target = await self._find(reference)
-        sign = project(emoji, conversation.how.speech.reactions)
+        sign = project(emoji, conversation.how.delivery.reactions)
         what = f"react {emoji}" + (f" on {reference}" if reference != "current" else "")
         if not can(conversation.channel, CanReact):
             self.outcomes.note(what, "unsupported", "this channel cannot show reactions")
@@ -242,14 +247,14 @@ class Acting:
         here = self._conversation.route
         route = Route(effect.channel or here.channel, effect.chat, effect.thread, here.account)
         what = f"{name} to {route.channel} {route.chat}"
-        elsewhere = self._conversation.outbox.speech(route.channel)
+        elsewhere = self._conversation.outbox.delivery(route.channel)
         if elsewhere is None:
             self.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
             return await self.warn(f"{name} failed: there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
             return await self._deny(what, why, name)
         wording = Wording(author=self._occasion.agent)
-        said = plan.say(redact(effect.text), route, elsewhere.manner, wording, f"{self._stem}/act")
+        said = plan.say(redact(effect.text), route, elsewhere.options, wording, f"{self._stem}/act")
         await self._do(what, name, said, self._conversation.outbox.at(route))
 
     async def _send_file(self, effect: SendFile, name: str) -> None:
@@ -260,8 +265,8 @@ class Acting:
         elsewhere = effect.chat is not None
         route = Route(effect.channel or here.channel, effect.chat, account=here.account) if effect.chat else here
         outbox = self._conversation.outbox
-        channel, speech = outbox.serving(route), outbox.speech(route.channel)
-        if channel is None or speech is None:
+        channel, delivery = outbox.serving(route), outbox.delivery(route.channel)
+        if channel is None or delivery is None:
             return await self._fail(what, "failed", f"there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
             return await self._deny(what, why, name)
@@ -278,7 +283,7 @@ class Acting:
             return await self._fail(what, "failed", str(fault))
         only_for = None if elsewhere else self._only_for
         wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=only_for)
-        shown = plan.show_file(file, redact(effect.caption), route, speech.manner, wording, key)
+        shown = plan.show_file(file, redact(effect.caption), route, delivery.options, wording, key)
         await self._do(what, name, shown, outbox.at(route))
         if effect.cleanup:
             await self._clean_up(folder, path)
@@ -296,7 +301,7 @@ class Acting:
             self.outcomes.note(f"send_file {path}", "failed", str(why))
             return ()
         wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
-        return plan.show_file(file, "", here.route, here.how.speech.manner, wording, key)
+        return plan.show_file(file, "", here.route, here.how.delivery.options, wording, key)
 
     async def _out_of_reach(self, route: Route) -> str | None:
         """Why the agent may not send there (OD-52); None: it may."""
@@ -355,14 +360,14 @@ class Acting:
         """
         knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[Planned] = []
-        speech, route, name = self._conversation.how.speech, self._conversation.route, self._occasion.agent
+        delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
         for handed in self._handed:
             wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
             is_said = bool(handed.words) and answer.strip().startswith(handed.words)
             words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
-            if speech.prefix == AUTO:
+            if delivery.prefix == AUTO:
                 words = prefixed(words, AUTO, Speaker(name))
-            planned += plan.say(words, route, speech.manner, wording, handed.id)
+            planned += plan.say(words, route, delivery.options, wording, handed.id)
             if self._hand_over is not None and not knows_agents:
                 row = self._hand_over(handed.to, handed.words, handed.id)
                 self.kept.include(row.accept)

@@ -35,8 +35,8 @@ from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Sent, Unsent, hear, message_of
-from rejoinder.runtime.unit import Unit
-from rejoinder.store.base import Run, StoredPart, Verb
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import RunClaim, StoredPart, Verb
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Answer:
         conversation: Conversation,
         occasion: Occasion,
         *,
-        run: Run | None = None,
+        run: RunClaim | None = None,
         earlier: Sequence[StoredPart] = (),
         may_speak: Callable[[], bool] = lambda: True,
         says_when_empty: bool = True,
@@ -103,12 +103,12 @@ class Answer:
         self._end = ""  # the last two characters of the text, to count the newlines it ends in
         self._has_words = False
         self._between_segments = False
-        speech, sender = conversation.how.speech, conversation.sender
-        self._manner = speech.manner  # fixed for the whole answer, even if the configuration changes meanwhile
+        delivery, sender = conversation.how.delivery, conversation.sender
+        self._options = delivery.options  # fixed for the whole answer, even if the configuration changes meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
         self._length = Length(most, occasion.folder, self._stem)
-        streaming = streaming_for(speech.streaming, sender, speech.manner, other_bot=occasion.other_bot)
+        streaming = streaming_for(delivery.streaming, sender, delivery.options, other_bot=occasion.other_bot)
         if beat is not None:
             streaming = replace(streaming, mode="off")
         self._was_live = streaming.mode == "live"
@@ -116,7 +116,7 @@ class Answer:
         self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
         self._unseen_size = 0
         self._drafting = Drafting(
-            sender, streaming, speech.manner, self._acting.wording, self._stem, run, speech.human_delay
+            sender, streaming, delivery.options, self._acting.wording, self._stem, run, delivery.human_delay
         )
         self._drafting.take_over(earlier)
 
@@ -316,7 +316,7 @@ class Answer:
         if draft.streaming.mode == "blocks":
             planned = self._drafting.say_rest()
         else:
-            await foresee(draft.text, self._manner)
+            await foresee(draft.text, self._options)
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._say(sentence, is_error=True)
@@ -336,7 +336,7 @@ class Answer:
             text,
             self._drafting.draft.slots,
             self._conversation.route,
-            self._manner,
+            self._options,
             self._acting.wording(),
             stem,
             live=self._was_live,
@@ -349,7 +349,7 @@ class Answer:
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error)
         words = prefixed(sentence, self._prefix, self._speaker())
-        return plan.say(words, self._conversation.route, self._manner, plain, f"{self._stem}/own")
+        return plan.say(words, self._conversation.route, self._options, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
         """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
@@ -367,8 +367,10 @@ class Answer:
     async def _is_old_news(self) -> bool:
         return self._beat is not None and not await self._beat.is_news(self._words)
 
-    def _kept(self) -> Unit:
-        unit = Unit(*self._kept_with_it(), *(self._beat.kept_with_it(self._stem) if self._beat is not None else ()))
+    def _kept(self) -> WriteBatch:
+        unit = WriteBatch(
+            *self._kept_with_it(), *(self._beat.kept_with_it(self._stem) if self._beat is not None else ())
+        )
         unit.include(self._acting.kept)
         return unit
 
@@ -393,7 +395,7 @@ class Answer:
         return next(map(message_of, (*self._drafting.blocks, *posted)), "")
 
 
-def stem_of(run: Run | None, trigger: str) -> str:
+def stem_of(run: RunClaim | None, trigger: str) -> str:
     """The prefix of the keys of a turn's parts: the same in every attempt at the turn, and unique across stores."""
     if run is None:
         return ""

@@ -16,8 +16,8 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering, ReplyStarted
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Open, decode, keyed
 from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
+from rejoinder.outbound.operations import Open, decode, keyed
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.rendering import Message, RenderOptions
 from rejoinder.runtime.abilities import can
@@ -25,7 +25,7 @@ from rejoinder.runtime.sending.fates import Fate, Sent
 from rejoinder.runtime.sending.sender import Sender
 from rejoinder.runtime.sending.verdict import is_blind
 from rejoinder.runtime.sending.yielding_calls import LetGo
-from rejoinder.store.base import IN_FLIGHT, Run, StoredPart
+from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
 
 
 class Drafting:
@@ -35,16 +35,16 @@ class Drafting:
         self,
         sender: Sender,
         streaming: Streaming,
-        manner: RenderOptions,
+        options: RenderOptions,
         wording: Callable[[], Wording],
         stem: str,
-        run: Run | None,
+        run: RunClaim | None,
         human_delay: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.draft = Draft(streaming)
         self.blocks: list[asyncio.Future[Fate]] = []
         self._sender = sender
-        self._manner = manner
+        self._options = options
         self._wording = wording
         self._stem = stem
         self._run = run
@@ -138,7 +138,7 @@ class Drafting:
         if self.draft.slots and not at_once and (seconds := self._sender.pace.seconds_to_frame()):
             return seconds
         if self.draft.streaming.mode in ("edits", "preview") and (at_once or now >= self.draft.not_before):
-            await foresee(text, self._manner)
+            await foresee(text, self._options)
         asked = replace(self.draft, text=text)
         draft, step = drafts.next_step(drafts.at_once(asked) if at_once else asked, now, self._sources)
         self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # the text may have grown meanwhile
@@ -161,11 +161,11 @@ class Drafting:
         return 0.0
 
     def _sources(self, text: str) -> list[str]:
-        return [message.source for message in plan.cut(text, self._manner)]
+        return [message.source for message in plan.cut(text, self._options)]
 
     def _part(self, source: str, *, first: bool) -> Part:
         """Rendered as the final message would be, but a draft notifies no one (DE-21)."""
-        found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._manner)
+        found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._options)
         bare = Message(source, Rendering(source), Rendering(source))
         inert = replace(self._wording(), addressed=(), choices=(), is_error=False)
         return plan.part_of(found[0] if found else bare, self._sender.route, inert, first=first)
@@ -246,7 +246,7 @@ class Drafting:
 
     def say(self, text: str) -> list[Planned]:
         """Plans the messages of a text, numbered after those of earlier blocks."""
-        said = plan.say(text, self._sender.route, self._manner, self._wording(), self._stem, first=self._said)
+        said = plan.say(text, self._sender.route, self._options, self._wording(), self._stem, first=self._said)
         self._said += len(said)
         return said
 
@@ -264,13 +264,13 @@ class Drafting:
         self._has_caught_up()
 
 
-async def foresee(text: str, manner: RenderOptions) -> None:
+async def foresee(text: str, options: RenderOptions) -> None:
     """Cuts a long text in a thread, off the event loop; the next `plan.cut` finds the result cached."""
-    if len(text) > plan.LONG and manner.limit is not None:
-        await asyncio.to_thread(plan.cut, text, manner)
+    if len(text) > plan.LONG and options.limit is not None:
+        await asyncio.to_thread(plan.cut, text, options)
 
 
-def streaming_for(wanted: Streaming, sender: Sender, manner: RenderOptions, *, other_bot: bool) -> Streaming:
+def streaming_for(wanted: Streaming, sender: Sender, options: RenderOptions, *, other_bot: bool) -> Streaming:
     """The way this channel can show an unfinished answer that comes nearest to what is wanted.
 
     Other people's bots would read a draft as the answer, so streaming is off where they are (DE-21). Our own agents
@@ -281,7 +281,7 @@ def streaming_for(wanted: Streaming, sender: Sender, manner: RenderOptions, *, o
         return Streaming("off")
     if wanted.mode == "blocks":
         return wanted
-    if can(channel, CanStream) and manner.limit is None:
+    if can(channel, CanStream) and options.limit is None:
         return Streaming("live")
     if can(channel, CanEdit):
         previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(sender.route)

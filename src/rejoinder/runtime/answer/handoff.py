@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import Inbound, Mention, Sender
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import Accept, InboxEvent, SettleEvent, Store
 
 STOPPED = "dropped: its answer was stopped"
@@ -32,7 +32,7 @@ class HandedRow:
         decide: Callable[[InboxEvent], object],
         is_left: Callable[[], bool],
     ) -> None:
-        self.accept = Unit()
+        self.accept = WriteBatch()
         self.accept.then = self._go_on
         self._accepted = self.accept.add(Accept((inbound,), now))
         self._store = store
@@ -58,7 +58,7 @@ class HandedRow:
                 self._then(event)
 
     def _settle(self, event: InboxEvent) -> None:
-        self._runs.start("call off", Unit(SettleEvent(event.id, STOPPED)).insist(self._store))
+        self._runs.start("call off", WriteBatch(SettleEvent(event.id, STOPPED)).insist(self._store))
 
 
 def handed_over(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:

@@ -3,5 +3,5 @@
 the way in        inlet, debounce, precedence
 inputs            facts, access, rights, tally
 consequences      consequences, queueing, waiting, inheriting
-commands          effects, errands, shell, restarting
+commands          effects, gateway_commands, shell, restarting
 """

@@ -11,11 +11,11 @@ from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import (
     AllowEdit,
-    ApproveKnock,
+    ApprovePairing,
     EditAllow,
-    KeepKnock,
-    Knock,
+    KeepPairingRequest,
     Paired,
+    PairingRequest,
     Store,
     Unpair,
 )
@@ -37,10 +37,10 @@ class Access:
         self._store = store
         self._allow: Bounded[str, Ids | None] = Bounded(MOST_PLACES)
         self._paired: Bounded[str, frozenset[Paired]] = Bounded(MOST_PLACES)
-        self._knocks: Bounded[Place, tuple[Knock, ...]] = Bounded(MOST_PLACES)
+        self._knocks: Bounded[Place, tuple[PairingRequest, ...]] = Bounded(MOST_PLACES)
         self._read: Bounded[Place, float] = Bounded(MOST_PLACES)
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._rules = settings.rules
         self.forget()  # the edited lists were built on those of the configuration file
 
@@ -62,7 +62,9 @@ class Access:
         knocks = self._knocks[place]
         if not knocks:
             return NOBODY_KNOCKED
-        return pairing.Pairing(tuple(pairing.Knock(each.sender, each.code, each.asked, each.told) for each in knocks))
+        return pairing.Pairing(
+            tuple(pairing.PairingRequest(each.sender, each.code, each.asked, each.told) for each in knocks)
+        )
 
     def allow(self, channel: str) -> Ids | None:
         """The allow list as owners have edited it; None when they have not."""
@@ -77,12 +79,12 @@ class Access:
         paired = self._paired[wish.channel]
         return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 
-    def knock(self, asked: AskPairing, now: datetime) -> KeepKnock:
+    def knock(self, asked: AskPairing, now: datetime) -> KeepPairingRequest:
         place = (asked.channel, asked.account)
-        return KeepKnock(Knock(*place, asked.sender, asked.code, asked.asked, now, asked.expires))
+        return KeepPairingRequest(PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires))
 
-    def approve(self, code: str, now: datetime) -> ApproveKnock:
-        return ApproveKnock(code, now)
+    def approve(self, code: str, now: datetime) -> ApprovePairing:
+        return ApprovePairing(code, now)
 
     def changed(self, place: Place) -> None:
         """A change to this channel has been written, so what was read of it is out of date."""

@@ -21,7 +21,7 @@ from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.tally import Tally
 from rejoinder.runtime.deciding.waiting import pack
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes.books import begin_turn
+from rejoinder.runtime.lanes.journal import begin_turn
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Held, Sessions
 from rejoinder.runtime.lanes.turn_inputs import Granted
@@ -29,19 +29,19 @@ from rejoinder.runtime.prefixes import Prefix, prefix_of
 from rejoinder.runtime.sending.conversations import OVERHEARD, Conversation
 from rejoinder.runtime.sending.owners import Owners
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, session_key
 from rejoinder.store.base import (
     Destination,
     InboxEvent,
-    Message,
+    IndexedMessage,
     RouteEvent,
     SettleEvent,
     Store,
     Trace,
     said_about,
 )
-from rejoinder.turns.backlog import Message as InLine
+from rejoinder.turns.backlog import QueuedMessage as InLine
 from rejoinder.turns.modes import QueueSettings
 
 
@@ -107,9 +107,9 @@ class Consequences:
         self._hooks = hooks
         self._inheritance = Inheritance(settings.rules.settings.session, sessions, store)
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
-        self._inheritance.heed(settings)
+        self._inheritance.reconfigure(settings)
 
     # --- an event that gets no turn ---------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class Consequences:
         if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
             conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
 
-    def _destine(self, unit: Unit, held: Held, session: Session, place: Place) -> Destined:
+    def _destine(self, unit: WriteBatch, held: Held, session: Session, place: Place) -> Destined:
         """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
         route = place.conversation.route
         queue = self._queueing.of(route.channel, session)
@@ -207,8 +207,10 @@ class Consequences:
     async def _perform(self, decision: Decision) -> list[Performed]:
         return [await self._effects.perform(effect, _asking(decision)) for effect in decision.walk.effects]
 
-    def _unit(self, decision: Decision, performed: list[Performed]) -> tuple[Unit, Callable[[], tuple[Message, ...]]]:
-        unit, walked = Unit(), decision.walk
+    def _unit(
+        self, decision: Decision, performed: list[Performed]
+    ) -> tuple[WriteBatch, Callable[[], tuple[IndexedMessage, ...]]]:
+        unit, walked = WriteBatch(), decision.walk
         now, readable = decision.now, walked.message.refusal is None
         inbounds = [event.inbound for event in (*decision.before, decision.event)]
         noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
@@ -230,7 +232,7 @@ class Consequences:
         session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
         return prefix_of(decision.walk.message, session, self._settings)
 
-    def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[Message, ...]) -> None:
+    def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[IndexedMessage, ...]) -> None:
         """Makes the decision effective, after its commit."""
         conversation = decision.conversation
         conversation.noted(noted)

@@ -32,7 +32,7 @@ class Debounce:
         self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
         self._looking: dict[str, asyncio.Task[None]] = {}
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._rules = settings.rules
 
     def waits(self, channel: str) -> bool:

@@ -116,7 +116,7 @@ class Effects:
         self._run_errand = run_errand
         self._readmission = readmission
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._show_config = settings.show_config
 
     def as_turn(self, walked: Walk, agent: str) -> Walk | None:

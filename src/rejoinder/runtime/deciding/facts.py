@@ -26,7 +26,7 @@ LAST_WORDS = 1000
 NONE: frozenset[str] = frozenset()
 
 
-class World:
+class FactGatherer:
     def __init__(
         self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access, tally: Tally, store: Store
     ) -> None:
@@ -37,7 +37,7 @@ class World:
         self._tally = tally
         self._store = store
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
 
     async def facts(
@@ -151,5 +151,5 @@ class World:
             context_budget=self._settings.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
             last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
-            unheeded=self._settings.unheeded,
+            not_in_effect=self._settings.not_in_effect,
         )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, SessionSettings, inherits_from
 from rejoinder.store.base import AppendTranscript, Store
 
@@ -18,10 +18,10 @@ class Inheritance:
         self._sessions = sessions
         self._store = store
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings.rules.settings.session
 
-    async def claim(self, unit: Unit, session: Session, inbound: Inbound, now: datetime) -> Session:
+    async def claim(self, unit: WriteBatch, session: Session, inbound: Inbound, now: datetime) -> Session:
         """Adds the chat's transcript to the unit of a thread's first turn, and marks the session as having it."""
         parent = inherits_from(session, inbound, self._settings)
         if parent is None:

@@ -6,7 +6,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.serving import ONLY
-from rejoinder.runtime.unit import until_good
+from rejoinder.runtime.write_batch import until_good
 from rejoinder.store.base import Cursor, Store
 
 READ = "read"

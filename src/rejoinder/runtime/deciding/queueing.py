@@ -4,7 +4,7 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
@@ -20,7 +20,7 @@ class Queueing:
         self._settings = settings
         self._runs = runs
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
 
     def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
@@ -34,14 +34,14 @@ class Queueing:
             plugin=here.plugin_queue,
         )
 
-    def in_line(self, message: Message, session: Session) -> backlog.Message:
+    def in_line(self, message: Message, session: Session) -> backlog.QueuedMessage:
         inbound, choice = message.inbound, message.choices.get("queue")
         settings = None if choice is None else self.of(inbound.channel, session, choice)
         if message.choices.keys() - {"queue"}:
             settings = not_steered(settings or self.of(inbound.channel, session)) or settings
         if message.stands_alone:  # it neither interrupts a run nor is merged with what people say
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
-        return backlog.Message(
+        return backlog.QueuedMessage(
             _id(message),
             message.route,
             inbound.sender.id,
@@ -59,12 +59,12 @@ class Queueing:
         conversation: Conversation,
         overheard: tuple[Said, ...],
         handle: str | None,
-    ) -> Asked:
+    ) -> TurnInput:
         status = self._settings.channel(message.inbound.channel).status
         about = message.inbound.message_id
         shows = status.enabled and about and not message.listening
         signs = StatusSigns(self._runs, conversation, about, status, agent) if shows else None
-        return Asked(_id(message), event, message, conversation, handle, overheard, signs)
+        return TurnInput(_id(message), event, message, conversation, handle, overheard, signs)
 
 
 def _id(message: Message) -> str:

@@ -19,7 +19,7 @@ class Rights:
         self._settings = settings
         self._access = access
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
 
     async def may_resend(self, inbound: Inbound) -> bool:

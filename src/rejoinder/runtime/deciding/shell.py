@@ -17,12 +17,12 @@ from contextlib import suppress
 from msgspec import Struct
 
 from rejoinder.environment import passed
-from rejoinder.letters import harmless
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.deciding.effects import Performed
 from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.unicode_repair import harmless
 
 SECONDS = 60.0
 """How long a command may take."""

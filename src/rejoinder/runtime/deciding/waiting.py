@@ -7,9 +7,9 @@ from rejoinder.events import Inbound, Said
 from rejoinder.inbound.facts import Facts, Me
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.message import Addressed, Message
-from rejoinder.letters import as_json
 from rejoinder.session import ExecChoice, QueueChoice
 from rejoinder.turns.backlog import Summary
+from rejoinder.unicode_repair import as_json
 
 
 class Decided(Struct, frozen=True, omit_defaults=True):

@@ -3,6 +3,6 @@
 lanes, lane   the lanes of all sessions, and one of them
 turn_inputs   what goes into a turn
 slots         how many turns may run at once
-books         records in the store what the lanes do
+journal       records in the store what the lanes do
 sessions      what each session remembers
 """

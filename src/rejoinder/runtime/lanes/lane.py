@@ -20,10 +20,10 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.deciding.waiting import unpack_told
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, LeftOut, Resumed
+from rejoinder.runtime.lanes.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import Run as Claim
+from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, Phase, may_speak, step
@@ -65,9 +65,9 @@ class Crew(Protocol):
 
     async def run(self, run: "Run") -> None: ...
 
-    async def steer(self, run: "Run", asked: tuple[Asked, ...]) -> bool: ...
+    async def steer(self, run: "Run", asked: tuple[TurnInput, ...]) -> bool: ...
 
-    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
+    async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
         """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
 
         `told`: the notices that were planned for their senders.
@@ -75,17 +75,17 @@ class Crew(Protocol):
         ...
 
 
-class Books(Protocol):
+class Journal(Protocol):
     """Records what the lanes do."""
 
     async def begin(self, run: "Run") -> None:
         """Claims the turn and sets `run.granted`. From `run.is_claiming` on the claim can no longer be called off."""
         ...
 
-    async def steered(self, run: "Run", asked: tuple[Asked, ...]) -> None: ...
+    async def steered(self, run: "Run", asked: tuple[TurnInput, ...]) -> None: ...
 
     async def left_out(
-        self, session: str, agent: str, asked: tuple[Asked, ...], reason: Reason | None
+        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
     ) -> tuple[LeftOut, ...]:
         """Returns the planned notice of each message whose sender is owed one."""
         ...
@@ -98,7 +98,7 @@ class Books(Protocol):
 class Run:
     """A turn on lease: one generation of one lane."""
 
-    def __init__(self, lane: "SessionLane", start: Start, asked: tuple[Asked, ...]) -> None:
+    def __init__(self, lane: "SessionLane", start: Start, asked: tuple[TurnInput, ...]) -> None:
         self.session = lane.key
         self.agent = lane.agent
         self.start = start
@@ -106,7 +106,7 @@ class Run:
         self.message = asked[-1].message  # the one that is answered
         self.trigger = self.message.inbound.message_id
         self.conversation = asked[-1].conversation  # where it was asked (IN-44)
-        self.taken_in: tuple[Asked, ...] = ()  # what it was steered with
+        self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
         self.heard = asked  # every message the agent may know of, including those it was only offered
         self.granted: Granted | None = None
         self.resumed: Resumed | None = None
@@ -175,7 +175,7 @@ class SessionLane:
         agent: str,
         settings: QueueSettings,
         crew: Crew,
-        books: Books,
+        journal: Journal,
         runs: Runs,
         slots: Slots,
         watch: Callable[[], None],
@@ -187,13 +187,13 @@ class SessionLane:
         self.lane = Lane(settings)
         self.run: Run | None = None
         self.draining = False
-        self._asked: dict[str, tuple[Asked, ...]] = {}
+        self._asked: dict[str, tuple[TurnInput, ...]] = {}
         self._resumed: Resumed | None = None
         self._granted: Granted | None = None  # for the turn that the arriving message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
         self._crew = crew
-        self._books = books
+        self._journal = journal
         self._runs = runs
         self._slots = slots
         self._watch = watch
@@ -237,18 +237,20 @@ class SessionLane:
         return any(not asked.message.background for asked in self._at_hand)
 
     @property
-    def _at_hand(self) -> Iterator[Asked]:
+    def _at_hand(self) -> Iterator[TurnInput]:
         """What runs or waits."""
         if self.run is not None and self.is_running:
             yield from self.run.asked
         for group in self._asked.values():
             yield from group
 
-    def start_of(self, message: backlog.Message, settings: QueueSettings) -> Start | None:
+    def start_of(self, message: backlog.QueuedMessage, settings: QueueSettings) -> Start | None:
         """The turn this message would start at once; None if it would have to wait."""
         return start_of(replace(self.lane, settings=settings), message)
 
-    def arrive(self, asked: tuple[Asked, ...], message: backlog.Message, granted: Granted | None = None) -> None:
+    def arrive(
+        self, asked: tuple[TurnInput, ...], message: backlog.QueuedMessage, granted: Granted | None = None
+    ) -> None:
         """`asked` is usually one message; those gathered after a restart are queued as one."""
         self._asked[message.id] = asked
         self.routes.add(message.route)
@@ -258,12 +260,14 @@ class SessionLane:
             if each.signs is not None and self._waits(message.id, each):
                 each.signs.became(State.QUEUED)
 
-    def _waits(self, id: str, asked: Asked) -> bool:
+    def _waits(self, id: str, asked: TurnInput) -> bool:
         """The message is in the queue, or its run has no slot yet."""
         in_line = id in self._asked
         return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
 
-    def resume(self, asked: tuple[Asked, ...], messages: tuple[backlog.Message, ...], resumed: Resumed) -> None:
+    def resume(
+        self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: Resumed
+    ) -> None:
         """Resumes a turn that another process began; the lane must have nothing else to do yet."""
         told = unpack_told(resumed.turn.payload)
         start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
@@ -273,7 +277,7 @@ class SessionLane:
         self.lane = replace(self.lane, phase=Phase.STARTING, run=start.run, turn=messages)
         self._perform(start)
 
-    def remember(self, summarised: tuple[backlog.Message, ...]) -> None:
+    def remember(self, summarised: tuple[backlog.QueuedMessage, ...]) -> None:
         """These were left out before a restart; the next turn summarises them in a line each."""
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
@@ -335,13 +339,13 @@ class SessionLane:
             case Discard(ids=ids, reason=reason):
                 self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
 
-    def _take(self, ids: tuple[str, ...]) -> tuple[Asked, ...]:
+    def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
         for id in ids:
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # a message that has left the queue no longer waits for quiet
         return tuple([asked for id in ids for asked in self._asked.pop(id)])
 
-    def _taken_in(self, asked: tuple[Asked, ...]) -> None:
+    def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
         """They share the fate of the run they went into; if that is already over, they have been answered."""
         if self.run is not None:
             self.run.taken_in += asked
@@ -361,7 +365,7 @@ class SessionLane:
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
-            run.claiming = self._runs.start(f"claim:{self.key}", self._books.begin(run))
+            run.claiming = self._runs.start(f"claim:{self.key}", self._journal.begin(run))
             await self._runs.wait(run.claiming)
             if run.granted is None:
                 return
@@ -387,7 +391,7 @@ class SessionLane:
                 run.claiming.cancel()
             await self._runs.wait(run.claiming)
         try:
-            await self._books.end(run)
+            await self._journal.end(run)
         except StoreUnavailable:
             log.debug("%s: the store is closed, the next process finds the run open", self.key)
 
@@ -434,7 +438,7 @@ class SessionLane:
         await asyncio.sleep(ms / 1000)
         self.feed(Quiet(after))
 
-    async def _offer(self, steer: Steer, asked: tuple[Asked, ...]) -> None:
+    async def _offer(self, steer: Steer, asked: tuple[TurnInput, ...]) -> None:
         run = self.run
         if run is None or run.over or run.start.run != steer.run:
             return
@@ -449,15 +453,15 @@ class SessionLane:
             if self._offering is offering:
                 self._offering = None
         if taken:
-            await self._books.steered(run, asked)
+            await self._journal.steered(run, asked)
             self.feed(SteerTaken(steer.run, steer.ids))
 
-    async def _leave_out(self, asked: tuple[Asked, ...], reason: Reason | None) -> None:
-        told = await self._books.left_out(self.key, self.agent, asked, reason)
+    async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
+        told = await self._journal.left_out(self.key, self.agent, asked, reason)
         await self._crew.left_out(asked, reason, told)
 
 
-def start_of(lane: Lane, message: backlog.Message) -> Start | None:
+def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:
     if lane.phase is not Phase.IDLE:
         return None
     _, actions = step(lane, Arrived(message))

@@ -6,9 +6,9 @@ from time import monotonic
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
-from rejoinder.runtime.lanes.lane import Books, Crew, Run, SessionLane, start_of
+from rejoinder.runtime.lanes.lane import Crew, Journal, Run, SessionLane, start_of
 from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Asked, Granted
+from rejoinder.runtime.lanes.turn_inputs import Granted, TurnInput
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.turns import backlog
@@ -24,9 +24,9 @@ MOMENT = 0.25
 class Lanes:
     """The lanes that have something to do or to remember."""
 
-    def __init__(self, crew: Crew, books: Books, runs: Runs, slots: Slots, lease: LeaseSettings) -> None:
+    def __init__(self, crew: Crew, journal: Journal, runs: Runs, slots: Slots, lease: LeaseSettings) -> None:
         self._crew = crew
-        self._books = books
+        self._journal = journal
         self._runs = runs
         self._slots = slots
         self._lease = lease
@@ -36,14 +36,14 @@ class Lanes:
         self._lanes: dict[str, SessionLane] = {}
         self._keys_at: dict[Route, set[str]] = {}
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._earlier = {run: self._earlier.get(run, self._lease) for run in self.running}
         self._lease = settings.lease
         if self._look is not None:
             self._look.cancel()
             self._look_after_leases()
 
-    def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.Message) -> Start | None:
+    def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.QueuedMessage) -> Start | None:
         """The turn this message would start at once; None if it would have to wait, for its turn or for a slot."""
         if self._draining or not self._slots.has_room(agent):
             return None
@@ -55,8 +55,8 @@ class Lanes:
         key: str,
         agent: str,
         settings: QueueSettings,
-        asked: tuple[Asked, ...],
-        message: backlog.Message,
+        asked: tuple[TurnInput, ...],
+        message: backlog.QueuedMessage,
         granted: Granted | None = None,
     ) -> None:
         self.lane(key, agent, settings, message.route).arrive(asked, message, granted)
@@ -65,7 +65,7 @@ class Lanes:
         """The lane of this session, ready for messages of this place."""
         lane = self._lanes.get(key)
         if lane is None:
-            args = (self._crew, self._books, self._runs, self._slots, self._watch, self._rest)
+            args = (self._crew, self._journal, self._runs, self._slots, self._watch, self._rest)
             lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
             lane.draining = self._draining
         self._keys_at.setdefault(route, set()).add(key)
@@ -137,7 +137,7 @@ class Lanes:
                 await run.gone.wait()
 
     async def forget(self, key: str) -> None:
-        """The session begins anew: ends the old one's run, drops what waited, and the new one is told nothing of it."""
+        """The session starts over: ends the old one's run, drops what waited, and the new one is told nothing of it."""
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
 

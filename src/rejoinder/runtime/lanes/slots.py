@@ -45,7 +45,7 @@ class Slots:
         """Set unless suspects have their head start."""
         self.tried.set()
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._limits = settings.limits
         self._processes = _with_processes(self._agents)
         self._choose()

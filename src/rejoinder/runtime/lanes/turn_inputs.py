@@ -8,12 +8,12 @@ from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.turn.presence import StatusSigns
 from rejoinder.session import Session
-from rejoinder.store.base import Run as Claim
+from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
 from rejoinder.turns.suspicion import Again, again
 
 
-class Asked(Struct, frozen=True):
+class TurnInput(Struct, frozen=True):
     """A message that is to get a turn: as it was decided, where it was said, and what was said there before it."""
 
     id: str
@@ -28,7 +28,7 @@ class Asked(Struct, frozen=True):
 class LeftOut(Struct, frozen=True):
     """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
 
-    asked: Asked
+    asked: TurnInput
     notice: StoredPart
     prefix: Prefix
 

@@ -15,7 +15,7 @@ from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import React, keyed
+from rejoinder.outbound.operations import React, keyed
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
@@ -29,12 +29,12 @@ from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.sending.recent import Recent
 from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
-from rejoinder.store.base import Message, NoteMessages, PlaceFacts, PlanParts, Store
+from rejoinder.store.base import IndexedMessage, NoteMessages, PlaceFacts, PlanParts, Store
 
 TRACES = 50
 KEPT = 2000
 PATIENCE = 5.0
-"""Seconds for which the caller of `send` waits for the platform; the message is sent all the same."""
+"""Seconds for which the caller of `send` waits for the platform; the message is sent anyway."""
 COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
 """Stages that answer requests to the gateway itself."""
 ROOT = "root"
@@ -53,8 +53,8 @@ class Conversation:
         self.how = how
         self.outbox = outbox
         self.sender = outbox.at(route)
-        self.sender.carrying.noted = self._noted
-        self.sender.carrying.forgotten = self._forgotten
+        self.sender.attempts.noted = self._noted
+        self.sender.attempts.forgotten = self._forgotten
         self.messages = Messages(store, route)
         self.arrived: deque[Arrival] = deque()  # messages not decided yet, in order
         self.deciding: asyncio.Task[None] | None = None
@@ -87,7 +87,7 @@ class Conversation:
                     heard = overhear(heard, _said(message))
         self._overheard[agent] = heard
 
-    async def _was_overheard(self, message: Message, agent: str, session: str, coming: Inbound) -> bool:
+    async def _was_overheard(self, message: IndexedMessage, agent: str, session: str, coming: Inbound) -> bool:
         """The message was settled as history for all agents, or routed only to other sessions.
 
         Where the channel does not report what our agents say, their messages have no event: one that names this agent
@@ -173,7 +173,7 @@ class Conversation:
         unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
         return NoteMessages(self.route, unknown) if unknown else None
 
-    def noted(self, messages: Iterable[Message]) -> None:
+    def noted(self, messages: Iterable[IndexedMessage]) -> None:
         """The index has these now."""
         for message in messages:
             self.messages.add(message)
@@ -210,7 +210,7 @@ class Conversation:
         known = await self.look_up(reference)
         return None if known is None else known.id
 
-    async def look_up(self, reference: str) -> Message | None:
+    async def look_up(self, reference: str) -> IndexedMessage | None:
         """The message behind a handle or an id; from a thread also one of the chat that the thread hangs under."""
         known = await self.messages.look_up(reference)
         if known is not None or self.route.thread is None:
@@ -227,7 +227,7 @@ class Conversation:
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
         wording = Wording(reply_to=reply_to)
-        planned = plan.say(redact(text), self.route, self.how.speech.manner, wording, self.outbox.new_stem())
+        planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
         fates = self.sender.post(planned)
         if fates:
             await asyncio.wait(fates, timeout=PATIENCE)
@@ -239,8 +239,8 @@ class Conversation:
         Returns a function that replaces the text and removes the buttons. Its second argument is the message whose
         button was pressed: that one certainly arrived, even if its delivery was never confirmed.
         """
-        manner, stem = self.how.speech.manner, f"{OFFERS}/{self.outbox.new_stem()}"
-        posted = self.sender.post(plan.say(redact(text), self.route, manner, Wording(choices=choices), stem))
+        options, stem = self.how.delivery.options, f"{OFFERS}/{self.outbox.new_stem()}"
+        posted = self.sender.post(plan.say(redact(text), self.route, options, Wording(choices=choices), stem))
 
         def close(words: str, pressed: str) -> None:
             if can(self.channel, CanEdit):
@@ -251,16 +251,16 @@ class Conversation:
     def _put_instead(self, words: str, pressed: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
         *before, with_buttons = map(message_of, posted)
         shown = [message for message in (*before, with_buttons or pressed) if message]
-        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.speech.manner, stem))
+        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))
 
     def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
         """As `send`, but the caller commits it with the decision it belongs to, and then wakes the sender.
 
         `stem`: texts said under the same stem are said once.
         """
-        manner, wording = self.how.speech.manner, Wording(reply_to=reply_to or None)
+        options, wording = self.how.delivery.options, Wording(reply_to=reply_to or None)
         said = (
-            plan.say(redact(text), self.route, manner, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
+            plan.say(redact(text), self.route, options, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
             for at, text in enumerate(texts)
         )
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
@@ -274,22 +274,25 @@ class Conversation:
         channel, stem = self.channel, self.outbox.new_stem()
         if text:
             edits = can(channel, CanEdit)
-            manner, wording = self.how.speech.manner, Wording(reply_to=slots[0].reply_to if edits else reply_to or None)
+            options, wording = (
+                self.how.delivery.options,
+                Wording(reply_to=slots[0].reply_to if edits else reply_to or None),
+            )
             may_move = can(channel, CanDelete) or can(channel, CanEdit)
-            planned = plan.settle(redact(text), slots, self.route, manner, wording, stem, may_move=may_move)
+            planned = plan.settle(redact(text), slots, self.route, options, wording, stem, may_move=may_move)
         else:
             planned = plan.withdraw(slots, stem)
         return PlanParts(tuple(intent(each, self.route) for each in planned), now)
 
     def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
         """A reaction of the gateway's own on a message; None where the platform cannot show it."""
-        sign = project(emoji, self.how.speech.reactions).value
+        sign = project(emoji, self.how.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
         planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
-    def _noted(self, message: Message) -> None:
+    def _noted(self, message: IndexedMessage) -> None:
         self.noted((message,))
 
     def _forgotten(self, message: str) -> None:
@@ -341,7 +344,7 @@ class Conversations:
             lambda route: Conversation(serving(channels, route), route, store, outbox, self._how(route.channel)), KEPT
         )
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._how = settings.channel
         for conversation in self._places.alive():
             conversation.how = settings.channel(conversation.route.channel)
@@ -358,24 +361,24 @@ class Conversations:
         return self._places.get(route) if route.channel in self._channels else None
 
 
-def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> Message:
+def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> IndexedMessage:
     sender = inbound.sender
     kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
-    return Message(inbound.message_id, sender.id, now, kind, sender.called, text)
+    return IndexedMessage(inbound.message_id, sender.id, now, kind, sender.called, text)
 
 
-def _quoted(quote: Quote, now: datetime, *, readable: bool) -> Message:
+def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:
     """It may be old, so as a `system` message it neither ends a row of bot turns nor adds to it."""
-    return Message(
+    return IndexedMessage(
         quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
     )
 
 
-def _met(said: Said, now: datetime) -> Message:
+def _met(said: Said, now: datetime) -> IndexedMessage:
     """An earlier message, as `_quoted`."""
-    return Message(said.message_id, said.author_id, now, "system", said.author_name, said.text)
+    return IndexedMessage(said.message_id, said.author_id, now, "system", said.author_name, said.text)
 
 
-def _said(message: Message) -> Said:
+def _said(message: IndexedMessage) -> Said:
     by_bot = message.kind in ("bot", "own")
     return Said(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

@@ -17,12 +17,12 @@ from msgspec import Struct
 
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Deed, Sign, decode, words
+from rejoinder.outbound.operations import Operation, Sign, decode, words
 from rejoinder.outbound.plan import Wording
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.sending.unconfirmed import ASK_AGAIN
-from rejoinder.runtime.settings import Speech
+from rejoinder.runtime.settings import DeliveryOptions
 from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store, StoredPart, Verb
 
 log = logging.getLogger(__name__)
@@ -70,12 +70,12 @@ class TellsOwner(Protocol):
 class Losses:
     def __init__(
         self,
-        speech: Callable[[str], Speech | None],
+        delivery: Callable[[str], DeliveryOptions | None],
         wake: Callable[[Route], None],
         clock: Callable[[], datetime],
         tell: Tell,
     ) -> None:
-        self._speech = speech
+        self._delivery = delivery
         self._wake = wake
         self._clock = clock
         self._tell = tell
@@ -90,7 +90,7 @@ class Losses:
             for each in _kept.decode(await store.cursor(channel, UNTOLD) or "[]"):
                 self._untold[each.route] = each
 
-    async def given_up(self, row: StoredPart, deed: Deed, error: str) -> Loss:
+    async def given_up(self, row: StoredPart, deed: Operation, error: str) -> Loss:
         if isinstance(deed, Sign):
             return Loss(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
         failed = DeliveryFailed(row.route, row.key, words(deed), error)
@@ -104,7 +104,7 @@ class Losses:
 
         return Loss(then, () if owed is None else (owed,))
 
-    async def held(self, row: StoredPart, deed: Deed, error: str) -> Loss:
+    async def held(self, row: StoredPart, deed: Operation, error: str) -> Loss:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
         owed = notice = None
         if row.turn is not None or row.key.startswith(ANSWERS):
@@ -143,10 +143,10 @@ class Losses:
         return MoveCursor(Cursor(channel, UNTOLD, msgspec.json.encode(untold[-MOST_UNTOLD:]).decode()))
 
     def _said(self, route: Route, about: str, text: str) -> PlanParts | None:
-        speech = self._speech(route.channel)
-        if speech is None:
+        delivery = self._delivery(route.channel)
+        if delivery is None:
             return None
-        said = plan.say(text, route, speech.manner, Wording(), f"{UNCONFIRMED}/{about}")
+        said = plan.say(text, route, delivery.options, Wording(), f"{UNCONFIRMED}/{about}")
         return PlanParts(tuple(intent(each, route) for each in said), self._clock())
 
     def _wake_for(self, planned: PlanParts | None) -> None:

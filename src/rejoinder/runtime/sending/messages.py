@@ -5,7 +5,7 @@ from itertools import islice
 
 from rejoinder.bounded import Bounded
 from rejoinder.events import Route
-from rejoinder.store.base import Message, Store
+from rejoinder.store.base import IndexedMessage, Store
 
 REMEMBERED = 500
 
@@ -16,7 +16,7 @@ class Messages:
     def __init__(self, store: Store, route: Route, remembered: int = REMEMBERED) -> None:
         self._store = store
         self._route = route
-        self._by_id: Bounded[str, Message] = Bounded(remembered)
+        self._by_id: Bounded[str, IndexedMessage] = Bounded(remembered)
         self._id_by_handle: Bounded[str, str] = Bounded(remembered)
         self.count = 0
         """The number of the latest message; the next one noted is likely to get the number after it."""
@@ -25,7 +25,7 @@ class Messages:
         for message in await self._store.messages(self._route, limit=REMEMBERED):
             self.add(message)
 
-    def add(self, message: Message) -> None:
+    def add(self, message: IndexedMessage) -> None:
         """Adds a message of the index, with the number the index gave it."""
         self.forget(message.id)  # a message told again becomes the latest, by its id and by its handle
         self._by_id[message.id] = message
@@ -37,7 +37,7 @@ class Messages:
         if (known := self._by_id.pop(message, None)) is not None:
             self._id_by_handle.pop(known.handle, None)
 
-    def latest(self, most: int) -> Iterator[Message]:
+    def latest(self, most: int) -> Iterator[IndexedMessage]:
         """The latest messages, the last one first."""
         return islice(reversed(self._by_id.values()), most)
 
@@ -47,10 +47,10 @@ class Messages:
             return reference
         return self._id_by_handle.get(reference)
 
-    def get(self, message: str) -> Message | None:
+    def get(self, message: str) -> IndexedMessage | None:
         return self._by_id.get(message)
 
-    async def look_up(self, reference: str) -> Message | None:
+    async def look_up(self, reference: str) -> IndexedMessage | None:
         """The message behind a handle or an id, however long ago it was."""
         known = self.find(reference)
         if known is not None:

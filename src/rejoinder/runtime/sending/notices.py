@@ -14,16 +14,16 @@ from typing import Final
 from msgspec import DecodeError
 
 from rejoinder.events import Inbound
-from rejoinder.letters import one_line
-from rejoinder.outbound.deeds import Open, decode
+from rejoinder.outbound.operations import Open, decode
 from rejoinder.outbound.plan import Slot, withdraw
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.sending.fates import Fate, message_of
 from rejoinder.store.base import IN_FLIGHT, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.suspicion import MOST_ALONE
+from rejoinder.unicode_repair import one_line
 
 QUARANTINED: Final = (
     f"The gateway stopped {MOST_ALONE} times while working on this, and has quarantined it: {{messages}} {{way_out}}"
@@ -123,12 +123,12 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
             yield Slot(part.receipt, "", deed.part.reply_to)
 
 
-def away(conversation: Conversation, gathered: tuple[Asked, ...], now: datetime, prefix: Prefix) -> PlanParts:
+def away(conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix) -> PlanParts:
     """Said once for these messages, when their turn begins."""
     return conversation.to_say((prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}")
 
 
-def left_out(asked: Asked, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
+def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
     if reason == "stopped" or asked.message.listening:
         return None
@@ -137,7 +137,7 @@ def left_out(asked: Asked, reason: Reason | None, now: datetime, prefix: Prefix)
     return marked or left_out_in_words(asked, reason, now, prefix)
 
 
-def left_out_in_words(asked: Asked, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
+def left_out_in_words(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """An interruption needs no words: the person sees that the answer is to the newer message."""
     if reason == "interrupted":
         return None

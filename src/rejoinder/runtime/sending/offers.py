@@ -13,7 +13,7 @@ from msgspec import DecodeError
 
 from rejoinder.channels.base import CanEdit
 from rejoinder.outbound import plan
-from rejoinder.outbound.deeds import Say, decode
+from rejoinder.outbound.operations import Say, decode
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.sending.fates import Fate, message_of
 from rejoinder.runtime.sending.outbox import Outbox

@@ -8,14 +8,14 @@ from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.events import Route
-from rejoinder.outbound.deeds import decode, words
+from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.losses import Losses
 from rejoinder.runtime.sending.pacing import Account
 from rejoinder.runtime.sending.sender import Sender
 from rejoinder.runtime.serving import serving
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings, Speech
+from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.store.base import PartState, Store, StoredPart
 
 
@@ -36,14 +36,14 @@ class Outbox:
         self._clock = clock
         self._tell = tell
         self._count = count(1)
-        self.losses = Losses(self.speech, self.wake, clock, tell)
+        self.losses = Losses(self.delivery, self.wake, clock, tell)
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._how = settings.channel
         for (channel, _), account in self._accounts.items():
-            account.on_unknown = settings.channel(channel).speech.on_unknown
+            account.on_unknown = settings.channel(channel).delivery.on_unknown
 
     def at(self, route: Route) -> Sender:
         """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
@@ -61,16 +61,16 @@ class Outbox:
     def serving(self, route: Route) -> Channel | None:
         return serving(self._channels, route) if route.channel in self._channels else None
 
-    def speech(self, channel: str) -> Speech | None:
+    def delivery(self, channel: str) -> DeliveryOptions | None:
         """How to speak on this channel; None: there is no such channel."""
-        return self._how(channel).speech if channel in self._channels else None
+        return self._how(channel).delivery if channel in self._channels else None
 
     def _account(self, route: Route) -> Account:
         key = (route.channel, route.account)
         if key not in self._accounts:
-            speech = self._how(route.channel).speech
+            delivery = self._how(route.channel).delivery
             channel = serving(self._channels, route)
-            self._accounts[key] = Account(channel, speech.account_rate, speech.chat_rate, speech.on_unknown)
+            self._accounts[key] = Account(channel, delivery.account_rate, delivery.chat_rate, delivery.on_unknown)
         return self._accounts[key]
 
     # --- from outside -------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Outbox:
         return next((each.trouble for each in here if each.trouble), "")
 
     async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
-        """Shuts down in good order: sends for `seconds`, then begins no further call and waits for those under way."""
+        """Shuts down cleanly: sends for `seconds`, then begins no further call and waits for those under way."""
         await self._end_work(seconds)
         for account in self._accounts.values():
             account.closed = True

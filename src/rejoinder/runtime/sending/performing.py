@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import CanDelete, CanEdit, CanReact, CanStream, Channel, Delivered, Outcome, Rejected
 from rejoinder.events import Part, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, encode, kind
+from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.store.base import Intent, StoreReader
@@ -25,7 +25,9 @@ def intent(planned: Planned, route: Route) -> Intent:
     return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
 
 
-async def perform(deed: Deed, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader) -> Outcome:
+async def perform(
+    deed: Operation, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader
+) -> Outcome:
     """`conceded`: what earlier tries have given up, such as the formatting."""
     match deed:
         case Say(part=part, plain=plain):

@@ -3,7 +3,7 @@
 Rule 1: nothing is sent that is not committed, and nothing is sent again that may have arrived, unless the channel
         makes that harmless or the operator wants it (DU-3).
 Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
-Rule 3: a caller may stop waiting: what has been planned is sent all the same, what has not been planned by then is
+Rule 3: a caller may stop waiting: what has been planned is sent anyway, what has not been planned by then is
         not.
 Rule 4: words overtake reactions, in the store and before it (DE-32): nothing depends on a reaction. Requests are
         planned in the order they were made, so an answer's reactions are planned before its end.
@@ -26,20 +26,20 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Route
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.deeds import React
+from rejoinder.outbound.operations import React
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.carrying import Carrying
+from rejoinder.runtime.sending.delivery_attempt import DeliveryAttempts
 from rejoinder.runtime.sending.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.sending.losses import Losses
 from rejoinder.runtime.sending.pacing import Account, Pace
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.sending.writing import Writing
 from rejoinder.runtime.sending.yielding_calls import YieldingCalls
-from rejoinder.runtime.unit import Unit
-from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, Run, Store, StoredPart
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunClaim, Store, StoredPart
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +49,9 @@ STORE_PAUSE: Final = 1.0
 
 class Request(Struct, frozen=True):
     planned: tuple[Planned, ...]
-    run: Run | None
+    run: RunClaim | None
     final: bool
-    also: Unit | None
+    also: WriteBatch | None
     fates: "tuple[asyncio.Future[Fate], ...]"
     yields: bool
     """Nothing but reactions: words that are posted later overtake it."""
@@ -78,7 +78,7 @@ class Sender:
         self.pace = Pace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
-        self.carrying = Carrying(route, account, self.pace, self.aside, store, runs, clock, tell, losses, self)
+        self.attempts = DeliveryAttempts(route, account, self.pace, self.aside, store, runs, clock, tell, losses, self)
         """Makes the calls."""
         self._account = account
         self._store = store
@@ -100,10 +100,10 @@ class Sender:
     def post(
         self,
         planned: Sequence[Planned],
-        run: Run | None = None,
+        run: RunClaim | None = None,
         *,
         final: bool = False,
-        also: Unit | None = None,
+        also: WriteBatch | None = None,
     ) -> "tuple[asyncio.Future[Fate], ...]":
         """Queues these, in order, after the words that were posted before; each future gets the fate of one.
 
@@ -121,7 +121,7 @@ class Sender:
     def follow(self, row: StoredPart) -> "asyncio.Future[Fate]":
         """The fate of a part that was planned earlier; it may have been settled since the row was read."""
         fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
-        if (known := self.carrying.arriving.get(row.key)) is not None:
+        if (known := self.attempts.arriving.get(row.key)) is not None:
             fate.set_result(known)
             return fate
         self._following.setdefault(row.key, []).append(fate)
@@ -229,7 +229,7 @@ class Sender:
             return False
         now = self._clock()
         intents = tuple([intent(each, self.route) for each in request.planned])
-        unit = Unit()
+        unit = WriteBatch()
         lease_until = now + LEASE if claims else None
         planned = unit.add(PlanParts(intents, now, request.run, request.final, lease_until))
         if request.also is not None:
@@ -255,7 +255,7 @@ class Sender:
                 self._following.setdefault(row.key, []).append(fate)
         if not rows or rows[0].state != "sending" or rows[0].planned != now:
             return False
-        await self.carrying.send(rows[0])
+        await self.attempts.send(rows[0])
         return True
 
     async def _send_next(self) -> bool:
@@ -273,7 +273,7 @@ class Sender:
                 self._rows = True
                 return await self._draft_next(max(0.01, (at - self._clock()).total_seconds()))
             case StoredPart():
-                await self.carrying.send(claimed)
+                await self.attempts.send(claimed)
         return True
 
     def _nothing_left(self) -> None:
@@ -282,7 +282,7 @@ class Sender:
         self._ours.clear()
         if not self._requests:
             self.pauses.clear()
-        if not self.carrying.looking:
+        if not self.attempts.looking:
             for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
                 settle_all(self._following.pop(key), WITHDRAWN)
 
@@ -290,7 +290,7 @@ class Sender:
 
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died."""
-        self.carrying.settle(row)
+        self.attempts.settle(row)
 
     async def resend(self, rows: Iterable[StoredPart]) -> int:
         """Sends held or dead parts once more, the same bytes under the same key; returns how many."""
@@ -311,7 +311,7 @@ class Sender:
 
     def over(self, row: StoredPart, fate: Fate) -> None:
         self._ours.discard(row.key)
-        self.carrying.looking.discard(row.id)
+        self.attempts.looking.discard(row.id)
         if seconds := self.pauses.pop(row.key, 0.0):
             self.pace.rest(seconds)
         settle_all(self._following.pop(row.key, ()), fate)

@@ -21,7 +21,7 @@ from rejoinder.channels.base import (
     RetryAfter,
     Unknown,
 )
-from rejoinder.outbound.deeds import Amend, Deed, Open, React, Remove, Say, Sign
+from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.settings import OnUnknown
 
@@ -77,7 +77,7 @@ Verdict = Arrived | Again | Look | Hold | Forget | GiveUp
 
 def judge(
     outcome: Outcome,
-    deed: Deed,
+    deed: Operation,
     channel: Channel,
     *,
     tries: int,
@@ -113,13 +113,13 @@ def judge(
             return Forget(reason) if isinstance(deed, Open) else Hold(reason)
 
 
-def _again(deed: Deed, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
+def _again(deed: Operation, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
     if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, Sign) else MOST_TRIES):
         return _ended(deed, f"{reason}; given up after {tries} tries")
     return Again(max(seconds, _pause(tries, jitter)), reason)
 
 
-def _ended(deed: Deed, reason: str) -> Verdict:
+def _ended(deed: Operation, reason: str) -> Verdict:
     """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
     adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew)
     return Forget(reason) if adds_nothing else GiveUp(reason)
@@ -130,12 +130,12 @@ def _pause(tries: int, jitter: float) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(max(tries, 1) - 1, 10)) * (0.5 + jitter)
 
 
-def _has_words(deed: Deed) -> bool:
+def _has_words(deed: Operation) -> bool:
     """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
     return isinstance(deed, Say | Amend)
 
 
-def _lost_target(deed: Deed, conceded: frozenset[str]) -> Concession | None:
+def _lost_target(deed: Operation, conceded: frozenset[str]) -> Concession | None:
     """Which message is missing, if the deed can be done without it."""
     match deed:
         case Amend() if "message" not in conceded:

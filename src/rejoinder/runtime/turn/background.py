@@ -18,7 +18,6 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
 from rejoinder.inbound.clock import refusal, timed
 from rejoinder.inbound.rules import Rules
-from rejoinder.letters import one_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.queueing import Queueing
 from rejoinder.runtime.deciding.waiting import pack
@@ -27,9 +26,10 @@ from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import start_over
 from rejoinder.store.base import Destination, Originate, SaveAgentSession, Store, Tick
+from rejoinder.unicode_repair import one_line
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class Background(Struct, frozen=True, kw_only=True):
     target: Route | None = None
     model: str | None = None
     anew: bool = False
-    """Whether the session begins anew with it."""
+    """Whether the session starts over with it."""
     heartbeat: bool = False
 
     def inbound(self, route: Route) -> Inbound:
@@ -64,7 +64,7 @@ class Background(Struct, frozen=True, kw_only=True):
         )
 
 
-class Beginning:
+class BackgroundStarter:
     """Begins such turns: one commit writes the turn, as a row like any message, and the tick that caused it.
 
     None begins before recovery is over: what an earlier process left comes first, and must be queued only once.
@@ -75,7 +75,7 @@ class Beginning:
         agents: Mapping[str, Agent],
         rules: Rules,
         conversations: Conversations,
-        nowhere: "Nowhere",
+        nowhere: "DiscardChannel",
         sessions: Sessions,
         queueing: Queueing,
         lanes: Lanes,
@@ -96,7 +96,7 @@ class Beginning:
         self._tell = tell
         self._recovered = recovered
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._rules = settings.rules
 
     async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
@@ -114,7 +114,7 @@ class Beginning:
             if (why := refusal(message, session, self._rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
-            unit = Unit(*held.becomes(session))
+            unit = WriteBatch(*held.becomes(session))
             originated = unit.add(Originate(inbound, to, now, tick))
             if anew:
                 unit.add_all((SaveAgentSession(held.key, None),))
@@ -142,7 +142,7 @@ class Beginning:
         return conversation
 
 
-class Nowhere:
+class DiscardChannel:
     """A channel for words that have no target, so that they are never lost silently."""
 
     name = "nowhere"

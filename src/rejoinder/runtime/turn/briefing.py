@@ -27,7 +27,7 @@ from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.answer.files import OutboxFolder
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.lanes.lane import Run
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.prefixes import filled
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
@@ -137,7 +137,7 @@ def brief(scene: Scene) -> Turn:
     )
 
 
-def next_parts(here: Surroundings, asked: Asked) -> tuple[PromptPart, ...]:
+def next_parts(here: Surroundings, asked: TurnInput) -> tuple[PromptPart, ...]:
     """What the agent would be told with a message from here, besides the words of that message."""
     user = UserPart(
         messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
@@ -181,7 +181,7 @@ def _interrupted(run: Run) -> tuple[str, ...]:
     return (f"A restart interrupted your answer to this.{sent}",)
 
 
-def brief_further(scene: Scene, asked: tuple[Asked, ...]) -> Turn:
+def brief_further(scene: Scene, asked: tuple[TurnInput, ...]) -> Turn:
     """Further messages for a run that is under way, written as they would be in a turn of their own."""
     user = UserPart(messages=_all_spoken(asked, scene))
     return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
@@ -238,12 +238,12 @@ def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
     return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _all_spoken(asked: tuple[Asked, ...], scene: Scene) -> tuple[Spoken, ...]:
+def _all_spoken(asked: tuple[TurnInput, ...], scene: Scene) -> tuple[Spoken, ...]:
     among_agents = bool(scene.room)
     return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
 
 
-def _spoken(asked: Asked, agent: Agent, *, among_agents: bool) -> Spoken:
+def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
     """`among_agents`: in a room of several agents the receiver is the agent, not the account they share."""
     inbound, text = asked.message.inbound, asked.message.agent_text
     sender = inbound.sender

@@ -20,7 +20,7 @@ from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.sending import notices
 from rejoinder.runtime.turn.compaction import Compaction, Shortened
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
 from rejoinder.store.base import EndRun, Store, Trace, said_about
 
@@ -53,7 +53,7 @@ class Chores:
     async def _end(self, run: Run, shortened: Shortened | None, step: Step) -> None:
         now, event = self._clock(), run.asked[-1].event
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
-        unit = Unit(
+        unit = WriteBatch(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
             run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),

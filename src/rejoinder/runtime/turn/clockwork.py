@@ -17,7 +17,7 @@ from rejoinder.events import JobTicked
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.lanes.lanes import Lanes
 from rejoinder.runtime.turn.background import Background
-from rejoinder.runtime.unit import until_good
+from rejoinder.runtime.write_batch import until_good
 from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
 from rejoinder.turns.job import Job, Moment, obstacle
@@ -52,7 +52,7 @@ class Clockwork:
         self._changed = asyncio.Event()
         self._looked: datetime | None = None
 
-    def heed(self, jobs: tuple[Job, ...]) -> None:
+    def reconfigure(self, jobs: tuple[Job, ...]) -> None:
         """These are the jobs from now on."""
         self._jobs = jobs
         self.changed()

@@ -13,7 +13,7 @@ from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.lanes.sessions import Sessions
 from rejoinder.runtime.turn.reminding import Reminder
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
 from rejoinder.store.base import AppendTranscript, Entry, Store
 from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
@@ -57,7 +57,7 @@ class Compaction:
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
         self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, but people have not been told yet
 
-    def heed(self, settings: CompactionSettings) -> None:
+    def reconfigure(self, settings: CompactionSettings) -> None:
         self._settings = settings
 
     async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
@@ -102,7 +102,7 @@ class Compaction:
             return False
         async with self._sessions.changing(session, name, self._clock()) as held:
             told = with_event(held.session, shortened.note)
-            await Unit(*held.becomes(told), *shortened.kept).insist(self._store)
+            await WriteBatch(*held.becomes(told), *shortened.kept).insist(self._store)
             held.became(told)
         return True
 

@@ -13,7 +13,7 @@ from rejoinder.channels.base import CanFetch, Channel
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.turn.completions import Line, complete
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,9 @@ PATIENCE = 60.0
 LONGEST = 4000
 
 
-async def with_files(asked: tuple[Asked, ...], agent: Agent, describer: Agent | None = None) -> tuple[Asked, ...]:
+async def with_files(
+    asked: tuple[TurnInput, ...], agent: Agent, describer: Agent | None = None
+) -> tuple[TurnInput, ...]:
     """The same messages, with those of their files that this agent can use and that could be fetched."""
     if not any(all_files(each.message.inbound) for each in asked):
         return asked
@@ -45,7 +47,7 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: Asked, agent: Agent, eyes: Agent | None) -> Asked:
+async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> TurnInput:
     inbound, own = asked.message.inbound, len(asked.message.inbound.attachments)
     shown = sees_images(agent) or eyes is not None
     files = tuple([await _fetched(file, asked.conversation.channel, shown=shown) for file in all_files(inbound)])

@@ -107,7 +107,7 @@ class StatusSigns:
         """One call after the other, as a new reaction has to be there before the old one is removed."""
         while self._calls:
             call = self._calls[0]
-            sign = project(call.emoji, self._conversation.how.speech.reactions).value
+            sign = project(call.emoji, self._conversation.how.delivery.reactions).value
             try:
                 if sign is not None:
                     await channel.react(

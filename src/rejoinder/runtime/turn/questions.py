@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, Option, Question
 from rejoinder.events import Choice, Route
-from rejoinder.letters import one_line
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.unicode_repair import one_line
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 ALLOWED, ALWAYS, DENIED = "allow-once", "allow-always", "deny"
@@ -51,7 +51,7 @@ class Questions:
         # Specific to this process, so that a button from before a restart cannot answer a new question.
         self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._seconds = settings.question_seconds
 
     def ask(

@@ -25,7 +25,6 @@ from rejoinder.agents.base import (
     Usage,
 )
 from rejoinder.events import Turn
-from rejoinder.letters import Letters, mended
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.lanes.lane import Run
@@ -34,6 +33,7 @@ from rejoinder.runtime.turn.fairness import SLICE, Fairness, slices
 from rejoinder.runtime.turn.presence import TypingSign
 from rejoinder.runtime.turn.thoughts import Thoughts
 from rejoinder.turns.status import State, state_of_tool
+from rejoinder.unicode_repair import StreamRepair, repair_text
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class Watcher(Struct, frozen=True):
     model: Hears | None = None
 
 
-class Ears(Struct, frozen=True):
+class RunCallbacks(Struct, frozen=True):
     """What else is called with the events of a run."""
 
     asks: Callable[[Question], Awaitable[None]]
@@ -79,7 +79,7 @@ class Relay:
         answer: Answer,
         typing: TypingSign,
         shows: Shows,
-        ears: Ears,
+        ears: RunCallbacks,
         thoughts: Thoughts | None,
         most: int = MAX_ANSWER_CHARS,
     ) -> None:
@@ -92,7 +92,7 @@ class Relay:
         self._shows = shows
         self._ears = ears
         self._thoughts = thoughts
-        self._letters = Letters()
+        self._letters = StreamRepair()
         self._answers: Answers | None = None  # called before the first words are passed on
         self._tool, self._times = "", 0  # the tool shown last, and how often in a row
         self._fairness = Fairness()
@@ -152,7 +152,7 @@ class Relay:
                 if self._thoughts is not None and self._to_think > 0:
                     await self._think(self._thoughts, text[: self._to_think])
             case ToolStarted(title=title, kind=kind):
-                title = mended(title[:LONGEST_TITLE])
+                title = repair_text(title[:LONGEST_TITLE])
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
                 await tell(self._ears.watcher.tool, title)
@@ -161,7 +161,7 @@ class Relay:
                 self._became(State.THINKING)
                 if self._shows.tool_output and (shown := output[: 2 * LONGEST_OUTPUT].strip()):
                     self._end_tools()
-                    await self._answer.add_line(f"```\n{mended(shown[:LONGEST_OUTPUT])}\n```")
+                    await self._answer.add_line(f"```\n{repair_text(shown[:LONGEST_OUTPUT])}\n```")
             case SegmentEnded():
                 await self._answer.next_segment()
             case Usage():
@@ -193,7 +193,7 @@ class Relay:
         self._to_think -= len(text)
         for part in slices(text):
             self._fairness.begin()
-            thoughts.add(mended(part))
+            thoughts.add(repair_text(part))
             await self._fairness.end()
 
     async def _say(self, piece: str) -> None:

@@ -49,13 +49,13 @@ class Thoughts:
 
     def _streaming(self) -> Streaming:
         conversation = self._run.conversation
-        speech, other_bot = conversation.how.speech, conversation.facts.other_bot
+        delivery, other_bot = conversation.how.delivery, conversation.facts.other_bot
         if not self._live:
             return Streaming("off")
-        wanted = speech.streaming
+        wanted = delivery.streaming
         if wanted.mode == "blocks":  # a thought is one message
             wanted = replace(wanted, mode="edits")
-        return streaming_for(wanted, conversation.sender, speech.manner, other_bot=other_bot)
+        return streaming_for(wanted, conversation.sender, delivery.options, other_bot=other_bot)
 
 
 class _Thought:
@@ -65,11 +65,11 @@ class _Thought:
         conversation = run.conversation
         self._run = run
         self._answer = answer
-        self._manner = conversation.how.speech.manner
+        self._options = conversation.how.delivery.options
         self._stem = conversation.outbox.new_stem()
         self._reveal = Reveal()
         # Without the claim of the run: after a crash, what was opened with it counts as a beginning of the answer.
-        self._drafting = Drafting(conversation.sender, streaming, self._manner, lambda: UNHEARD, self._stem, None)
+        self._drafting = Drafting(conversation.sender, streaming, self._options, lambda: UNHEARD, self._stem, None)
         self._was_live = streaming.mode == "live"
         self._drafting.grow(SIGN)
 
@@ -89,7 +89,7 @@ class _Thought:
             draft.text.rstrip(),
             draft.slots,
             conversation.route,
-            self._manner,
+            self._options,
             UNHEARD,
             self._stem,
             live=self._was_live,

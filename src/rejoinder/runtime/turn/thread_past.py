@@ -16,9 +16,9 @@ from rejoinder.events import Inbound, Said
 from rejoinder.inbound.groups import MOST_OVERHEARD
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.lanes.lane import Run
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.sending.conversations import Conversation
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched
 
 log = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ PATIENCE = 10.0
 """Seconds the platform may take; the turn begins without the history after that."""
 
 
-async def with_thread(run: Run, session: Session, now: datetime) -> tuple[Asked, ...]:
+async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnInput, ...]:
     """The messages of the run; in the first turn of a thread the first one says what stands above and before it, in
     later turns none does."""
     first, *others = run.asked
@@ -51,7 +51,7 @@ async def _told(inbound: Inbound, conversation: Conversation, now: datetime) -> 
     before = inbound.thread_history or await _fetched(inbound, conversation)
     met = [said for said in (starter, *before) if said is not None and said.message_id]
     if strangers := conversation.to_meet(met, now):
-        unit = Unit()
+        unit = WriteBatch()
         noted = unit.add(strangers)
         await unit.insist(conversation.store)
         conversation.noted(noted())
@@ -73,7 +73,7 @@ async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Said, 
     try:
         async with asyncio.timeout(PATIENCE):
             return await channel.thread_before(conversation.route, inbound.message_id, MOST_OVERHEARD)
-    except Exception:  # a channel may be third-party code; the agent is asked all the same
+    except Exception:  # a channel may be third-party code; the agent is asked anyway
         log.exception("%s failed at telling what was said in %s", name, conversation.route.thread)
         return ()
 

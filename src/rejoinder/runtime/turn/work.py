@@ -14,7 +14,7 @@ from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
-from rejoinder.outbound.deeds import React, kind
+from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
@@ -25,10 +25,10 @@ from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.lanes.books import LEASE, transcript
+from rejoinder.runtime.lanes.journal import LEASE, transcript
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.turn_inputs import Asked, LeftOut
+from rejoinder.runtime.lanes.turn_inputs import LeftOut, TurnInput
 from rejoinder.runtime.prefixes import filled, prefix_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sending import notices
@@ -41,11 +41,11 @@ from rejoinder.runtime.turn.compaction import Compaction
 from rejoinder.runtime.turn.fetching import with_files
 from rejoinder.runtime.turn.presence import TypingSign
 from rejoinder.runtime.turn.questions import Questions
-from rejoinder.runtime.turn.relay import Ears, Relay, Shows, Watcher
+from rejoinder.runtime.turn.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.turn.reminding import Reminder
 from rejoinder.runtime.turn.thoughts import Thoughts
 from rejoinder.runtime.turn.thread_past import with_thread
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
     EndRun,
@@ -97,9 +97,9 @@ class Workers:
         self._attempts = Attempts(self.compaction.compact)
         self._scenes: dict[Run, Scene] = {}  # one for each turn under way; a turn keeps the settings it began with
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
-        self.compaction.heed(settings.compaction)
+        self.compaction.reconfigure(settings.compaction)
 
     def turns_of(self, agent: Agent) -> list[Run]:
         """The turns this agent is working on."""
@@ -133,7 +133,7 @@ class Workers:
             may_speak=lambda: run.may_speak() and not run.message.listening,
             says_when_empty=_is_awaited(run),
             silence=scene.settings.silence,
-            prefix=filled(run.conversation.how.speech.prefix, run.message, session),
+            prefix=filled(run.conversation.how.delivery.prefix, run.message, session),
             speaker=lambda: Speaker(agent.name, run.model or turn.model or "", scene.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
@@ -225,7 +225,7 @@ class Workers:
                 input_tokens=session.input_tokens + usage.input_tokens,
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
-            unit = Unit(
+            unit = WriteBatch(
                 EndRun(run.claim, outcome, now, wrong or ""),
                 Trace(run.asked[-1].event, now, steps),
                 *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
@@ -273,7 +273,7 @@ class Workers:
             return None
         return Thoughts(run, answer, self._runs, live=level == "stream")
 
-    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> Ears:
+    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> RunCallbacks:
         async def asks(question: Question) -> None:
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
@@ -283,14 +283,14 @@ class Workers:
             self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(saved: str) -> None:
-            await Unit(SaveAgentSession(run.session, saved)).insist(self._store)
+            await WriteBatch(SaveAgentSession(run.session, saved)).insist(self._store)
 
-        return Ears(asks, opened, self._watcher)
+        return RunCallbacks(asks, opened, self._watcher)
 
     # --- messages without a turn of their own -----------------------------------------------------
 
-    async def steer(self, run: Run, asked: tuple[Asked, ...]) -> bool:
-        run.heard += asked  # even if the agent refuses: it may have used them all the same
+    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool:
+        run.heard += asked  # even if the agent refuses: it may have used them anyway
         scene = self._scenes.get(run)
         if scene is None:
             return False  # it is over
@@ -301,7 +301,7 @@ class Workers:
             run.told.append(further.parts)
         return taken
 
-    async def left_out(self, asked: tuple[Asked, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
+    async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
         for each in asked:
             _became_nothing(each)
             if reason != "stopped":
@@ -315,7 +315,7 @@ class Workers:
     async def _say_left_out(self, left: LeftOut, reason: Reason | None) -> None:
         """Says it in words where the platform did not take the reaction (TU-5)."""
         if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
-            await Unit(said).insist(self._store)
+            await WriteBatch(said).insist(self._store)
             notices.wake((left.asked.conversation,))
 
 
@@ -389,7 +389,7 @@ def _end(run: Run, *, ok: bool) -> None:
             asked.signs.ended(ok=ok)
 
 
-def _became_nothing(asked: Asked) -> None:
+def _became_nothing(asked: TurnInput) -> None:
     if asked.signs is not None:
         asked.signs.ended(ok=False)
 

@@ -27,13 +27,13 @@ from rejoinder.store.base import (
     Entry,
     Health,
     InboxEvent,
+    IndexedMessage,
     Input,
     KeptJob,
     KeptSession,
-    Knock,
     Load,
-    Message,
     OpenTurn,
+    PairingRequest,
     PartState,
     Pending,
     PlaceFacts,
@@ -55,7 +55,7 @@ from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refus
 from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.upkeep import take_over
-from rejoinder.store.sqlite.writer import Unit, Writer
+from rejoinder.store.sqlite.writer import PendingWrite, Writer
 
 T = TypeVar("T")
 
@@ -190,25 +190,25 @@ class SqliteReader:
     async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
         return await self._read(reads.transcript, session, since, limit)
 
-    async def message(self, route: Route, reference: str) -> Message | None:
+    async def message(self, route: Route, reference: str) -> IndexedMessage | None:
         return await self._read(reads.message, route, reference)
 
     async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
         return await self._read(lookups.sightings, reference, limit)
 
-    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[Message, ...]:
+    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[IndexedMessage, ...]:
         return await self._read(reads.messages, route, after, limit)
 
-    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[Message, ...]:
+    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
         return await self._read(reads.unheard, session, route, limit)
 
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
 
-    async def knocks(self, channel: str, account: str) -> tuple[Knock, ...]:
+    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]:
         return await self._read(reads.knocks, channel, account)
 
-    async def all_knocks(self) -> tuple[Knock, ...]:
+    async def all_knocks(self) -> tuple[PairingRequest, ...]:
         return await self._read(lookups.all_knocks)
 
     async def admission(self, channel: str, account: str) -> Admission:
@@ -251,10 +251,10 @@ class SqliteStore(SqliteReader):
         generation: int,
         db: Connection,
         lock: Lock | None,
-        glancing: Connection | None,
+        fast_reader: Connection | None,
     ) -> None:
         super().__init__(path, patience)
-        self._glancing = glancing
+        self._fast_reader = fast_reader
         self.generation = generation
         self._lock = lock
         self._in_memory = lock is None
@@ -282,7 +282,7 @@ class SqliteStore(SqliteReader):
                     raise fault
                 try:
                     async with asyncio.timeout(A_MOMENT):
-                        await self._writer.submit(Unit((), _touch))
+                        await self._writer.submit(PendingWrite((), _touch))
                 except TimeoutError:  # another program still holds it
                     raise fault from None
             if self._misread:
@@ -304,9 +304,9 @@ class SqliteStore(SqliteReader):
             await asyncio.sleep(0)  # a caller that reads in a loop lets other tasks run, as with a file
             self._writer.finish()
             return question(self._db, *arguments)
-        if self._glancing is not None and question in SHORT:
+        if self._fast_reader is not None and question in SHORT:
             try:
-                return _in_one_view(self._glancing, question, arguments)
+                return _in_one_view(self._fast_reader, question, arguments)
             except Unreadable:
                 raise
             except Exception:  # noqa: BLE001 - whatever it is, the thread meets it too, and says it
@@ -318,9 +318,9 @@ class SqliteStore(SqliteReader):
             raise
 
     def _stop_glancing(self) -> None:
-        if self._glancing is not None:
-            self._glancing.close()
-            self._glancing = None
+        if self._fast_reader is not None:
+            self._fast_reader.close()
+            self._fast_reader = None
 
     async def close(self) -> None:
         self._stop_glancing()
@@ -349,15 +349,15 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
             except BaseException:
                 db.close()
                 raise
-            glancing = None if lock is None or schema is not None else _glancing(path)
-            return SqliteStore(path, patience, generation, db, lock, glancing)
+            fast_reader = None if lock is None or schema is not None else _fast_reader(path)
+            return SqliteStore(path, patience, generation, db, lock, fast_reader)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
 
 
-def _glancing(path: str) -> Connection | None:
+def _fast_reader(path: str) -> Connection | None:
     """The connection for `SHORT` reads. It is optional: reads in a thread report what is wrong with the file."""
     with suppress(sqlite3.Error):
         db = connect(path, 0.0, read_only=True)

@@ -8,7 +8,7 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     InboxEvent,
-    Knock,
+    PairingRequest,
     PartState,
     Pending,
     Quarantined,
@@ -139,5 +139,5 @@ def _quarantined(row: Row) -> Quarantined:
     return Quarantined(kind, str(id), where, instant(at), why, number)
 
 
-def all_knocks(db: Connection) -> tuple[Knock, ...]:
+def all_knocks(db: Connection) -> tuple[PairingRequest, ...]:
     return tuple(map(knock_from, db.execute(f"SELECT {KNOCK} FROM knock ORDER BY asked, sender")))

@@ -4,11 +4,11 @@ from rejoinder.events import Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     AppendTranscript,
-    ApproveKnock,
+    ApprovePairing,
     EditAllow,
     Entry,
-    KeepKnock,
-    Knock,
+    KeepPairingRequest,
+    PairingRequest,
     PutSession,
     SaveAgentSession,
     SetSessionAside,
@@ -73,14 +73,14 @@ def trace(db: Connection, verb: Trace) -> None:
         db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
-def keep_knock(db: Connection, verb: KeepKnock) -> None:
+def keep_knock(db: Connection, verb: KeepPairingRequest) -> None:
     knock = verb.knock
     times = (micros(knock.asked), micros(knock.told), micros(knock.expires))
     row = (knock.channel, knock.account, knock.sender, knock.code, *times)
     db.execute(f"INSERT OR REPLACE INTO knock ({KNOCK}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def approve_knock(db: Connection, verb: ApproveKnock) -> Knock | None:
+def approve_knock(db: Connection, verb: ApprovePairing) -> PairingRequest | None:
     sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {KNOCK}"
     row = db.execute(sql, (verb.code.upper(), micros(verb.now))).fetchone()
     if row is None:
@@ -102,6 +102,6 @@ def edit_allow(db: Connection, verb: EditAllow) -> None:
     db.execute("INSERT OR REPLACE INTO allow_edit (channel, entry, listed) VALUES (?, ?, ?)", row)
 
 
-def knock_from(row: Row) -> Knock:
+def knock_from(row: Row) -> PairingRequest:
     channel, account, sender, code, asked, told, expires = row
-    return Knock(channel, account, sender, code, instant(asked), instant(told), instant(expires))
+    return PairingRequest(channel, account, sender, code, instant(asked), instant(told), instant(expires))

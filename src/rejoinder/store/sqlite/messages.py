@@ -4,14 +4,14 @@ import re
 
 from msgspec.structs import replace
 
-from rejoinder.store.base import ClearBotTurns, ForgetMessage, Message, NoteMessages
+from rejoinder.store.base import ClearBotTurns, ForgetMessage, IndexedMessage, NoteMessages
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.values import DAY, find_place, micros, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
 
-def note_messages(db: Connection, verb: NoteMessages) -> tuple[Message, ...]:
+def note_messages(db: Connection, verb: NoteMessages) -> tuple[IndexedMessage, ...]:
     place = place_of(db, verb.route)
     return tuple(note(db, place, message) for message in verb.messages)
 
@@ -34,7 +34,7 @@ COUNT = {
 nor adds to it."""
 
 
-def note(db: Connection, place: int, message: Message, *, counts: bool = True) -> Message:
+def note(db: Connection, place: int, message: IndexedMessage, *, counts: bool = True) -> IndexedMessage:
     """Gives the message the next number; an id that is itself a handle keeps its number if that is still free."""
     spoken = HANDLE.fullmatch(message.id)
     if (handles := db.known_handles(place)) is None:

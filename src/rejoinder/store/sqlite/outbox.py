@@ -16,11 +16,11 @@ from rejoinder.store.base import (
     ClaimPart,
     DropPart,
     HoldPart,
+    IndexedMessage,
     Intent,
     Later,
     MarkSent,
     MarkUnknown,
-    Message,
     PartState,
     PlanParts,
     ResendPart,
@@ -124,13 +124,13 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
     )
 
 
-def mark_sent(db: Connection, verb: MarkSent) -> Message | None:
+def mark_sent(db: Connection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, lease_until=None, error="")
     if verb.receipt is None:
         return None
-    own = Message(verb.receipt, verb.author, verb.at, "own", text=verb.text)
+    own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)
     return note(db, place_of(db, part.route), own, counts=opens_answer)
 
 

@@ -16,13 +16,13 @@ from rejoinder.store.base import (
     Census,
     Entry,
     InboxEvent,
+    IndexedMessage,
     Input,
     KeptSession,
-    Knock,
     Load,
-    Message,
     OpenTurn,
     Paired,
+    PairingRequest,
     PartState,
     PlaceFacts,
     StoredPart,
@@ -123,7 +123,7 @@ def session(db: Connection, key: str) -> KeptSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     try:
         return KeptSession(unpack_session(row[0]), row[1]) if row else None
-    except Damaged as problem:  # not a fault of the whole store: this one session begins anew
+    except Damaged as problem:  # not a fault of the whole store: this one session starts over
         raise Unreadable(str(problem)) from None
 
 
@@ -143,7 +143,7 @@ def transcript(db: Connection, key: str, since: datetime, limit: int) -> tuple[E
     return _in_order(unpack_entry(row[0]) for row in db.execute(sql, (key, micros(since), limit)))
 
 
-def message(db: Connection, route: Route, reference: str) -> Message | None:
+def message(db: Connection, route: Route, reference: str) -> IndexedMessage | None:
     place = find_place(db, route)
     by_id = db.execute(f"SELECT {MESSAGE} FROM message WHERE place = ? AND id = ?", (place, reference)).fetchone()
     if by_id is not None:
@@ -156,7 +156,7 @@ def message(db: Connection, route: Route, reference: str) -> Message | None:
     return message_from(by_handle) if by_handle else None
 
 
-def messages(db: Connection, route: Route, after: int, limit: int) -> tuple[Message, ...]:
+def messages(db: Connection, route: Route, after: int, limit: int) -> tuple[IndexedMessage, ...]:
     sql = f"SELECT {MESSAGE} FROM message WHERE place = ? AND number > ? ORDER BY number DESC LIMIT ?"
     return _in_order(map(message_from, db.execute(sql, (find_place(db, route), after, limit))))
 
@@ -166,7 +166,7 @@ def first_turn(db: Connection, key: str, route: Route) -> int | None:
     return _value(db.execute(sql, (key, find_place(db, route))))
 
 
-def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Message, ...]:
+def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
     sql = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
 
@@ -180,7 +180,7 @@ def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today)
 
 
-def knocks(db: Connection, channel: str, account: str) -> tuple[Knock, ...]:
+def knocks(db: Connection, channel: str, account: str) -> tuple[PairingRequest, ...]:
     sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
     return tuple(map(knock_from, db.execute(sql, (channel, account))))
 

@@ -20,9 +20,9 @@ from rejoinder.store.base import (
     Destination,
     EndRun,
     Entry,
+    IndexedMessage,
     Intent,
     MarkSent,
-    Message,
     NoteMessages,
     PlanParts,
     PutSession,
@@ -66,7 +66,7 @@ def _write(db: Connection, name: str) -> None:
     *_, run, _ = perform(
         db,
         (
-            NoteMessages(here, (Message(name, name, THEN),)),
+            NoteMessages(here, (IndexedMessage(name, name, THEN),)),
             Trace(event.id, THEN, (Step(name, name, name),)),
             RouteEvent(event.id, (Destination(name),)),
             BeginTurn(name, here, (event.id,), THEN, THEN),

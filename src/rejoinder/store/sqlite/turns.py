@@ -10,7 +10,7 @@ from rejoinder.store.base import (
     ReleaseRun,
     RenewRun,
     ResumeTurn,
-    Run,
+    RunClaim,
     SteerInputs,
     WantTurn,
 )
@@ -27,7 +27,7 @@ UNTOLD = (
 )
 
 
-def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
+def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
     sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?)"
@@ -38,10 +38,10 @@ def begin_turn(db: Connection, verb: BeginTurn) -> Run | Busy:
     told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
     if told:
         db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
-    return _claim(db, Run(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
+    return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
 
 
-def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy:
+def resume_turn(db: Connection, verb: ResumeTurn) -> RunClaim | Busy:
     sql = "SELECT session, state, attempts FROM turn WHERE id = ? AND state IN ('open', 'answered')"
     found = db.execute(sql, (verb.turn,)).fetchone()
     if found is None:
@@ -53,7 +53,7 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> Run | Busy:
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
     moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
-    run = Run(session, verb.turn, db.numbers.next_generation(), attempt, answered)
+    run = RunClaim(session, verb.turn, db.numbers.next_generation(), attempt, answered)
     return _claim(db, run, micros(verb.lease_until))
 
 
@@ -90,7 +90,7 @@ def _active(db: Connection, session: str) -> Busy | None:
     return Busy(row[0]) if row else None
 
 
-def _claim(db: Connection, run: Run, lease_until: int) -> Run:
+def _claim(db: Connection, run: RunClaim, lease_until: int) -> RunClaim:
     db.execute("INSERT INTO run VALUES (?, ?, ?, ?)", (run.session, run.turn, run.generation, lease_until))
     return run
 
@@ -125,6 +125,6 @@ def release_run(db: Connection, verb: ReleaseRun) -> None:
     moved(db, sql, (verb.run.turn,), f"turn {verb.run.turn}")
 
 
-def _free(db: Connection, run: Run) -> None:
+def _free(db: Connection, run: RunClaim) -> None:
     sql = "DELETE FROM run WHERE session = ? AND turn = ? AND generation = ?"
     moved(db, sql, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")

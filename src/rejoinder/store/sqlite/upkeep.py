@@ -26,7 +26,7 @@ def take_over(db: Connection) -> int:
 
 
 def _suspect(db: Connection) -> None:
-    """A gateway that ends in good order leaves no claim and no try: what is left was under way when a process died.
+    """A gateway that ends cleanly leaves no claim and no try: what is left was under way when a process died.
     Only what was under way alone is known to have been there each time (DU-2)."""
     # There are few runs and many turns: a cross join reads the runs first.
     sql = "SELECT turn.id FROM run CROSS JOIN turn ON turn.id = run.turn AND turn.state = 'open'"

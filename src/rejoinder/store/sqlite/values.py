@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Inbound, Route
-from rejoinder.letters import as_json
 from rejoinder.sqlite_faults import Damaged
-from rejoinder.store.base import InboxEvent, Input, Message, Run, StoredPart, StoredTurn
+from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.unicode_repair import as_json
 
 T = TypeVar("T")
 
@@ -56,7 +56,7 @@ def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
 
 
 _, unpack_inbound = packer(Inbound)
-pack_message, unpack_message = packer(Message)
+pack_message, unpack_message = packer(IndexedMessage)
 
 
 def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
@@ -77,7 +77,7 @@ def moved(db: Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any],
         raise Superseded(f"{what} has been moved on by somebody else")
 
 
-def hold(db: Connection, run: Run) -> None:
+def hold(db: Connection, run: RunClaim) -> None:
     """Makes sure that this run still has its session; no other writer can change that within this transaction."""
     sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
     if db.execute(sql, (run.session, run.turn, run.generation)).fetchone() is None:
@@ -182,6 +182,6 @@ def part_from(row: Row) -> StoredPart:
     )
 
 
-def message_from(row: Row) -> Message:
+def message_from(row: Row) -> IndexedMessage:
     number, body = row
     return replace(unpack_message(body), number=number)

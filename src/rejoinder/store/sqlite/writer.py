@@ -45,7 +45,7 @@ Verbs = tuple[Verb[Any], ...]
 Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 
 
-class Unit:
+class PendingWrite:
     """What one caller wants done together, and where the answer goes."""
 
     def __init__(
@@ -92,8 +92,8 @@ class Writer:
         self._db: Connection | None = db
         db.execute("PRAGMA busy_timeout = 0")
         self._version: int | None = _version(db)  # of the file as this connection last saw it; None: not seen yet
-        self._waiting: deque[Unit] = deque()
-        self._group: list[Unit] = []  # carried out, and not yet committed
+        self._waiting: deque[PendingWrite] = deque()
+        self._group: list[PendingWrite] = []  # carried out, and not yet committed
         self._rows = 0  # of the group
         self._is_open = False  # a transaction
         self._is_careful = False  # one of the group has lost its fence
@@ -115,9 +115,9 @@ class Writer:
             self._thread.start()
 
     async def write(self, verbs: Verbs, known: Callable[[Any], None] | None = None) -> tuple[Any, ...]:
-        return await self.submit(Unit(verbs, lambda db: perform(db, verbs), known))
+        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs), known))
 
-    async def submit(self, unit: Unit) -> Any:
+    async def submit(self, unit: PendingWrite) -> Any:
         self.refuse_when_closed()
         self._waiting.append(unit)
         self._loop = asyncio.get_running_loop()
@@ -163,7 +163,7 @@ class Writer:
         """Carries out the waiting units, as far as this commit has room for them."""
         if not self._is_open and not self._begin():
             return
-        done: list[Unit] = []
+        done: list[PendingWrite] = []
         while self._waiting and (not self._group or self._rows + self._waiting[0].rows <= GROUP):
             unit = self._waiting.popleft()
             self._group.append(unit)
@@ -206,7 +206,7 @@ class Writer:
     def _opened(self, db: Connection) -> None:
         self._is_open, self._is_careful, self._drawn_before = True, False, db.numbers.drawn()
 
-    def _do(self, unit: Unit) -> None:
+    def _do(self, unit: PendingWrite) -> None:
         db = self._db
         assert db is not None, "it is open"
         if self._is_careful:
@@ -227,7 +227,7 @@ class Writer:
         for unit in self._group:
             self._do_carefully(db, unit)
 
-    def _do_carefully(self, db: Connection, unit: Unit) -> None:
+    def _do_carefully(self, db: Connection, unit: PendingWrite) -> None:
         db.execute("SAVEPOINT unit")
         try:
             unit.result = unit.work(db)
@@ -238,7 +238,7 @@ class Writer:
             db.take_back("unit")
         db.execute("RELEASE unit")
 
-    def _tell_early(self, unit: Unit) -> None:
+    def _tell_early(self, unit: PendingWrite) -> None:
         if self._reopen is None:
             unit.settle()
         if unit.known is not None and unit.error is None:
@@ -280,12 +280,12 @@ class Writer:
             unit.error = fault or error
         self._settle(group)
 
-    def _ended(self) -> list[Unit]:
+    def _ended(self) -> list[PendingWrite]:
         """Ends the open group and returns it."""
         group, self._group, self._rows, self._is_open = self._group, [], 0, False
         return group
 
-    def _settle(self, group: list[Unit]) -> None:
+    def _settle(self, group: list[PendingWrite]) -> None:
         for unit in group:
             unit.settle()
         if self._look_due:

@@ -307,7 +307,7 @@ class Browser:
         length = len(had.encode("utf-16-le")) // 2
         if length == at:
             self._world.show_text(message, had + text)
-        elif length < at:  # it missed something: a page reads the message anew
+        elif length < at:  # it missed something: a page reads the message again
             ask = AskHistory(f"around-{message}", room, around=message, limit=1)
             self._asking = asyncio.create_task(self._send(ask))
 

@@ -14,7 +14,7 @@ from rejoinder.store.base import (
     InboxEvent,
     Intent,
     RouteEvent,
-    Run,
+    RunClaim,
     Store,
     StoredPart,
     Verb,
@@ -46,10 +46,10 @@ async def waiting(store: Store, *numbers: int, session: str = "s", now: datetime
     return tuple(event.id for event in events)
 
 
-async def begun(store: Store, *numbers: int, session: str = "s") -> Run:
+async def begun(store: Store, *numbers: int, session: str = "s") -> RunClaim:
     events = await waiting(store, *numbers, session=session)
     run = await store.write(BeginTurn(session, HERE, events, NOW, SOON))
-    assert isinstance(run, Run)
+    assert isinstance(run, RunClaim)
     return run
 
 

@@ -18,7 +18,7 @@ from rejoinder.store.base import (
     PassTick,
     PauseJob,
     QuarantineTurn,
-    Run,
+    RunClaim,
     SaidBefore,
     Store,
     Tick,
@@ -88,7 +88,7 @@ class Jobs(Opened):
             event = await store.write(fires(1))
             assert event is not None
             run = await store.write(BeginTurn("s", HERE, (event.id,), NOW, SOON))
-            assert isinstance(run, Run)
+            assert isinstance(run, RunClaim)
             assert (await the_job(store)).state == "running"
             assert (await the_job(store)).is_open
             await store.write(EndRun(run, "failed", SOON, "timeout"))
@@ -107,14 +107,14 @@ class Jobs(Opened):
             again = await store.write(fires(2, Tick("tidy", NEXT, None)))
             assert again is not None
             run = await store.write(BeginTurn("s", HERE, (again.id,), NOW, NOW))
-            assert isinstance(run, Run)
+            assert isinstance(run, RunClaim)
         async with self.opened(tmp_path) as store:
             if self.survives:
                 await store.write(QuarantineTurn(run.turn, NOW, ""))
                 assert await the_job(store) == KeptJob("tidy", "1h", None, fired=SOON, state="quarantined")
 
     async def test_a_job_that_is_written_anew(self, tmp_path: Path) -> None:
-        """TU-27: its ticks begin anew; that it is paused, and what it did last, stays."""
+        """TU-27: its ticks start over; that it is paused, and what it did last, stays."""
         async with self.opened(tmp_path) as store:
             await store.write(KeepJob("tidy", "1h", SOON), PassTick(TICK, "busy", SOON), PauseJob("tidy", True))
             await store.write(KeepJob("tidy", "2h", SOON))

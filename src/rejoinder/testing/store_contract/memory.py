@@ -9,23 +9,23 @@ from rejoinder.store.base import (
     Admission,
     AllowEdit,
     AppendTranscript,
-    ApproveKnock,
+    ApprovePairing,
     BeginTurn,
     ClearBotTurns,
     EditAllow,
     EndRun,
     Entry,
     ForgetMessage,
-    KeepKnock,
-    Knock,
+    IndexedMessage,
+    KeepPairingRequest,
     MarkSent,
-    Message,
     NoteMessages,
     Paired,
+    PairingRequest,
     PlaceFacts,
     PlanParts,
     PutSession,
-    Run,
+    RunClaim,
     SaveAgentSession,
     Trace,
     Traced,
@@ -82,7 +82,7 @@ class Memory(Opened):
     async def test_messages_have_short_handles(self, tmp_path: Path) -> None:
         """OD-22: m1, m2, ... in each conversation, found by handle or id; the handle of a deleted one is not reused."""
         async with self.opened(tmp_path) as store:
-            told = [Message(f"id-{n}", "anna", NOW, text=f"text {n}") for n in (1, 2)]
+            told = [IndexedMessage(f"id-{n}", "anna", NOW, text=f"text {n}") for n in (1, 2)]
             one, two = await store.write(NoteMessages(HERE, tuple(told)))
             assert (one.handle, two.handle) == ("m1", "m2")
             assert await store.message(HERE, "m2") == await store.message(HERE, "id-2") == two
@@ -90,7 +90,7 @@ class Memory(Opened):
             await store.write(ForgetMessage(HERE, "id-2"))
             assert await store.message(HERE, "m2") is None
             edited, three = await store.write(
-                NoteMessages(HERE, (Message("id-1", "anna", SOON), Message("id-3", "b", NOW)))
+                NoteMessages(HERE, (IndexedMessage("id-1", "anna", SOON), IndexedMessage("id-3", "b", NOW)))
             )
             assert (edited.handle, three.handle) == ("m1", "m3")
             assert [each.handle for each in await store.messages(HERE, after=1)] == ["m3"]
@@ -98,13 +98,13 @@ class Memory(Opened):
     async def test_a_platform_whose_ids_are_handles_keeps_them(self, tmp_path: Path) -> None:
         """OD-22: what a person sees as m7 is m7 to the agent."""
         async with self.opened(tmp_path) as store:
-            told = tuple(Message(id, "anna", NOW) for id in ("m3", "x", "m7"))
+            told = tuple(IndexedMessage(id, "anna", NOW) for id in ("m3", "x", "m7"))
             assert [each.handle for each in await store.write(NoteMessages(HERE, told))] == ["m3", "m4", "m7"]
 
     async def test_a_turn_hears_what_was_said_since_the_last(self, tmp_path: Path) -> None:
         """IN-32: for each session on its own, so every agent of a room hears it once."""
         async with self.opened(tmp_path) as store:
-            told = tuple(Message(f"{n}", "anna", NOW) for n in range(1, 5))
+            told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 5))
             await store.write(NoteMessages(HERE, told))
             await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=3))
             assert [each.number for each in await store.unheard("s", HERE)] == [4]
@@ -113,13 +113,13 @@ class Memory(Opened):
     async def test_the_first_turn_of_a_session_in_a_place(self, tmp_path: Path) -> None:
         """TU-31: by this a thread's first turn is known, also after a restart; a turn that told nothing is none."""
         async with self.opened(tmp_path) as store:
-            await store.write(NoteMessages(HERE, (Message("1", "anna", NOW),)))
+            await store.write(NoteMessages(HERE, (IndexedMessage("1", "anna", NOW),)))
             chore = await store.write(BeginTurn("s", HERE, (), NOW, SOON, tells=False))
-            assert isinstance(chore, Run)
+            assert isinstance(chore, RunClaim)
             await store.write(EndRun(chore, "answered", NOW))
             assert await store.first_turn("s", HERE) is None
             run = await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=1))
-            assert isinstance(run, Run)
+            assert isinstance(run, RunClaim)
             await store.write(EndRun(run, "answered", NOW))
             await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=1))
             assert await store.first_turn("s", HERE) == run.turn
@@ -130,7 +130,7 @@ class Memory(Opened):
         async with self.opened(tmp_path) as store:
             assert await store.place(HERE, NOW) == PlaceFacts()
             kinds = ("human", "bot", "system", "bot")
-            told = tuple(Message(f"{n}", "x", NOW, kind) for n, kind in enumerate(kinds))
+            told = tuple(IndexedMessage(f"{n}", "x", NOW, kind) for n, kind in enumerate(kinds))
             await store.write(NoteMessages(HERE, told))
             await store.write(NoteMessages(HERE, told))
             assert await store.place(HERE, NOW) == PlaceFacts(other_bot=True, bot_turns=2, bot_turns_today=2)
@@ -147,7 +147,7 @@ class Memory(Opened):
     async def test_what_was_quoted_first_is_known_for_ours_when_its_receipt_comes(self, tmp_path: Path) -> None:
         """OD-52: a person may answer a message of ours before we know that it arrived."""
         async with self.opened(tmp_path) as store:
-            await store.write(NoteMessages(HERE, (Message("own-1", "", NOW, "system"),)))
+            await store.write(NoteMessages(HERE, (IndexedMessage("own-1", "", NOW, "system"),)))
             await store.write(PlanParts((an_intent(1),), NOW))
             await store.write(MarkSent(await claimed(store), "own-1", NOW))
             found = await store.message(HERE, "own-1")
@@ -159,7 +159,7 @@ class Memory(Opened):
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1, THREAD),), NOW))
             await store.write(MarkSent(await claimed(store, route=THREAD), "own-1", NOW))
-            await store.write(NoteMessages(THREAD, (Message("2", "anna", NOW),)))
+            await store.write(NoteMessages(THREAD, (IndexedMessage("2", "anna", NOW),)))
             assert await store.place(THREAD, NOW) == PlaceFacts(owned=True, posted=True, bot_turns_today=1)
 
     async def test_traces(self, tmp_path: Path) -> None:
@@ -176,25 +176,27 @@ class Memory(Opened):
     async def test_pairing(self, tmp_path: Path) -> None:
         """IN-11: one code for each stranger, approved once, while it is valid."""
         async with self.opened(tmp_path) as store:
-            knock = Knock("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
-            await store.write(KeepKnock(knock))
-            told_again = Knock("telegram", "default", "eve", "ABCDEFGH", NOW, SOON, SOON)
-            await store.write(KeepKnock(told_again))
+            knock = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
+            await store.write(KeepPairingRequest(knock))
+            told_again = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, SOON, SOON)
+            await store.write(KeepPairingRequest(told_again))
             assert await store.knocks("telegram", "default") == (told_again,)
             assert (await store.admission("telegram", "default")).knocks == (told_again,)
-            assert await store.write(ApproveKnock("ABCDEFGH", SOON)) is None
+            assert await store.write(ApprovePairing("ABCDEFGH", SOON)) is None
             assert (await store.admission("telegram", "default")).paired == ()
-            assert await store.write(ApproveKnock("abcdefgh", NOW)) == told_again
+            assert await store.write(ApprovePairing("abcdefgh", NOW)) == told_again
             let_in = Admission((Paired("telegram", "default", "eve"),), (), ())
             assert await store.admission("telegram", "default") == let_in
-            assert await store.write(ApproveKnock("ABCDEFGH", NOW)) is None
+            assert await store.write(ApprovePairing("ABCDEFGH", NOW)) is None
 
     async def test_who_was_let_in_is_so_until_taken_off(self, tmp_path: Path) -> None:
         """IN-11: pairing and the allow-list are kept, the latest word about an entry counts."""
         async with self.opened(tmp_path) as store:
             for sender, code in (("eve", "ABCDEFGH"), ("bob", "HGFEDCBA")):
-                await store.write(KeepKnock(Knock("telegram", "default", sender, code, NOW, NOW, SOON)))
-                await store.write(ApproveKnock(code, NOW))
+                await store.write(
+                    KeepPairingRequest(PairingRequest("telegram", "default", sender, code, NOW, NOW, SOON))
+                )
+                await store.write(ApprovePairing(code, NOW))
             eve, bob = Paired("telegram", "default", "eve"), Paired("telegram", "default", "bob")
             assert set((await store.admission("telegram", "second")).paired) == {eve, bob}
             await store.write(Unpair(eve))

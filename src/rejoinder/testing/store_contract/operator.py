@@ -13,20 +13,20 @@ from rejoinder.events import Route
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Accept,
-    ApproveKnock,
+    ApprovePairing,
     BeginTurn,
     BuryPart,
     DropPart,
     EndRun,
     HoldPart,
-    KeepKnock,
-    Knock,
+    IndexedMessage,
+    KeepPairingRequest,
     Load,
     MarkSent,
     MarkUnknown,
-    Message,
     NoteMessages,
     Paired,
+    PairingRequest,
     Pending,
     PlanParts,
     PutSession,
@@ -36,7 +36,7 @@ from rejoinder.store.base import (
     ReadmitTurn,
     ReleaseRun,
     ResendPart,
-    Run,
+    RunClaim,
     SetSessionAside,
     Sighting,
     Store,
@@ -93,9 +93,9 @@ class Operator(Opened):
         """OD-22: by id or handle; a handle alone may be of several conversations."""
         async with self.opened(tmp_path) as store:
             for route, id in ((HERE, "17"), (THREAD, "18")):
-                await store.write(NoteMessages(route, (Message(id, "anna", NOW),)))
+                await store.write(NoteMessages(route, (IndexedMessage(id, "anna", NOW),)))
             (found,) = await store.sightings("18")
-            assert found == Sighting(THREAD, Message("18", "anna", NOW, number=1))
+            assert found == Sighting(THREAD, IndexedMessage("18", "anna", NOW, number=1))
             assert {each.route for each in await store.sightings("m1")} == {HERE, THREAD}
             assert await store.sightings("nothing") == ()
 
@@ -118,7 +118,7 @@ class Operator(Opened):
             assert [part.key for part in await store.parts_under("event/7/1")] == ["event/7/1/0/c"]
 
     async def test_what_is_quarantined_is_listed(self, tmp_path: Path) -> None:
-        """DU-14: an event, a turn and a session, each with where it was; a session under its key begins anew."""
+        """DU-14: an event, a turn and a session, each with where it was; a session under its key starts over."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             await store.write(QuarantineEvent(event.id, "odd"))
@@ -168,7 +168,7 @@ class Operator(Opened):
             assert (await store.wanted(), await store.quarantined()) == ((), ())
             await loses(store, WantTurn(run.turn))
             await loses(store, WantEvent(event.id))
-            assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW, SOON)), Run)
+            assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW, SOON)), RunClaim)
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many, only those that are asked for are read."""
@@ -214,9 +214,9 @@ class Operator(Opened):
 
     async def test_everybody_who_knocked(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
-            first = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, SOON)
-            second = Knock("matrix", "default", "boris", "BBBB", SOON, SOON, SOON)
-            await store.write(KeepKnock(second), KeepKnock(first))
+            first = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, SOON)
+            second = PairingRequest("matrix", "default", "boris", "BBBB", SOON, SOON, SOON)
+            await store.write(KeepPairingRequest(second), KeepPairingRequest(first))
             assert await store.all_knocks() == (first, second)
 
     # --- written ------------------------------------------------------------------------------------
@@ -318,11 +318,11 @@ class Operator(Opened):
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, beside):
-            knock = Knock("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
-            await store.write(KeepKnock(knock))
-            assert await beside.write(ApproveKnock("AAAA", NOW)) == knock
+            knock = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
+            await store.write(KeepPairingRequest(knock))
+            assert await beside.write(ApprovePairing("AAAA", NOW)) == knock
             assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
-            assert await beside.write(ApproveKnock("AAAA", NOW)) is None
+            assert await beside.write(ApprovePairing("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:
         """Asking does not keep a gateway from starting."""

@@ -16,7 +16,7 @@ from rejoinder.store.base import (
     RenewRun,
     ResumeTurn,
     RouteEvent,
-    Run,
+    RunClaim,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -45,10 +45,10 @@ class Turns(Opened):
             (late,) = await waiting(store, 2)
             assert await store.write(BeginTurn("s", HERE, (late,), NOW, SOON)) == Busy(run.turn)
             assert [put.event.id for put in await store.waiting("s")] == [late]
-            assert isinstance(await begun(store, 3, session="another"), Run)
+            assert isinstance(await begun(store, 3, session="another"), RunClaim)
             await store.write(EndRun(run, "answered", NOW))
             after = await store.write(BeginTurn("s", HERE, (late,), NOW, SOON))
-            assert isinstance(after, Run)
+            assert isinstance(after, RunClaim)
             assert after.generation > run.generation
 
     async def test_a_message_is_in_one_turn_of_a_session(self, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ class Turns(Opened):
             await store.write(EndRun(run, "answered", NOW))
             (last,) = await waiting(store, 5)
             following = await store.write(BeginTurn("s", HERE, (last,), NOW, SOON))
-            assert isinstance(following, Run)
+            assert isinstance(following, RunClaim)
             first, second = await store.turn(run.turn), await store.turn(following.turn)
             assert first is not None
             assert second is not None
@@ -89,7 +89,7 @@ class Turns(Opened):
             await store.write(RenewRun(stale, SOON))
             await store.write(ReleaseRun(stale))
             run = await store.write(ResumeTurn(stale.turn, NOW, SOON))
-            assert isinstance(run, Run)
+            assert isinstance(run, RunClaim)
             assert run.turn == stale.turn
             (more,) = await waiting(store, 2)
             for verb in (
@@ -110,7 +110,7 @@ class Turns(Opened):
             await store.write(SummariseInputs("s", (left_out,)))
             for event, tells in zip(others, (False, True), strict=True):
                 run = await store.write(BeginTurn("s", HERE, (event,), NOW, SOON, tells=tells))
-                assert isinstance(run, Run)
+                assert isinstance(run, RunClaim)
                 assert [put.event.id for put in await store.waiting("s") if put.event.id == left_out] == (
                     [] if tells else [left_out]
                 )
@@ -126,7 +126,7 @@ class Turns(Opened):
         for attempt in (2, 3):
             async with self.opened(tmp_path) as store:
                 again = await store.write(ResumeTurn(both[0].turn, NOW, SOON))
-                assert isinstance(again, Run)
+                assert isinstance(again, RunClaim)
                 assert again.attempt == attempt
                 assert await store.write(ResumeTurn(both[0].turn, NOW, SOON)) == Busy(both[0].turn)
         async with self.opened(tmp_path) as store:
@@ -160,16 +160,16 @@ class Turns(Opened):
             await loses(store, QuarantineTurn(run.turn, NOW, "it ended the process"))
             await loses(store, ResumeTurn(run.turn, NOW, SOON))
             assert (await store.recover(NOW)).turns == ()
-            assert isinstance(await begun(store, 2), Run)
+            assert isinstance(await begun(store, 2), RunClaim)
 
     async def test_a_drain_counts_no_attempt(self, tmp_path: Path) -> None:
-        """A gateway that goes down in good order gives the turn back as it was."""
+        """A gateway that goes down cleanly gives the turn back as it was."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             for _ in range(5):
                 await store.write(ReleaseRun(run))
                 again = await store.write(ResumeTurn(run.turn, NOW, SOON))
-                assert isinstance(again, Run)
+                assert isinstance(again, RunClaim)
                 assert again.attempt == 1
                 run = again
 
@@ -183,7 +183,7 @@ class Turns(Opened):
         for _ in range(5):
             async with self.opened(tmp_path) as store:
                 again = await store.write(ResumeTurn(run.turn, NOW, SOON))
-                assert isinstance(again, Run)
+                assert isinstance(again, RunClaim)
                 assert (again.answered, again.attempt) == (True, 1)
 
     async def test_turns_are_counted_by_chat_and_person(self, tmp_path: Path) -> None:

@@ -122,11 +122,11 @@ const line = new Line(
 const column = (...parts) => h("div", { class: "column" }, ...parts.map((part) => part.element));
 
 async function refresh() {
-  if (!document.hidden) await Promise.all([heed(), ...Object.values(tables).map((card) => card.refresh())]);
+  if (!document.hidden) await Promise.all([showNotInEffect(), ...Object.values(tables).map((card) => card.refresh())]);
 }
 
 /** Says what of the configuration does not hold, as long as it does not. */
-async function heed() {
+async function showNotInEffect() {
   const { configuration } = await get("gateway").catch(() => ({ configuration: warning.textContent }));
   if (warning.textContent !== configuration) warning.textContent = clean(configuration);
   warning.hidden = !configuration;

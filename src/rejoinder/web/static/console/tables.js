@@ -1,4 +1,4 @@
-/** What stands and what waits: channels, sessions with their lanes, the outbox, strangers at the door, the clock. */
+/** What stands and what waits: channels, sessions with their lanes, the outbox, pairing requests, the clock. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { h } from "../shared/dom.js";
@@ -11,7 +11,7 @@ export const cards = () => ({
   sessions: new Card("sessions", "Sessions", "sessions", drawSessions),
   lanes: new Card("lanes", "Waiting for a turn", "lanes", drawLanes),
   channels: new Card("channels", "Channels", "channels", drawChannels),
-  pairing: new Card("pairing", "At the door", "pairing", drawPairing),
+  pairing: new Card("pairing", "Pairing requests", "pairing", drawPairing),
   people: new Card("people", "People", "people", drawPeople),
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),

@@ -31,7 +31,7 @@ export class Line {
     });
     if (!pings) return;
     setInterval(() => this.#check(), 1_000);
-    addEventListener("offline", () => this.#ask()); // what runs on this machine is there all the same
+    addEventListener("offline", () => this.#ask()); // what runs on this machine is there anyway
   }
 
   connect() {
@@ -57,7 +57,7 @@ export class Line {
     };
   }
 
-  /** The server has let us in: the next failure begins to count anew. */
+  /** The server has let us in: the next failure starts to count again. */
   settled() {
     this.#tries = 0;
   }

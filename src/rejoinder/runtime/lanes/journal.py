@@ -17,10 +17,10 @@ from rejoinder.inbound.message import Message
 from rejoinder.runtime.deciding.waiting import Told, pack_told, unpack_told
 from rejoinder.runtime.lanes.lane import Run
 from rejoinder.runtime.lanes.sessions import Held, Sessions
-from rejoinder.runtime.lanes.turn_inputs import Asked, Granted, LeftOut, Resumed
+from rejoinder.runtime.lanes.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.runtime.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.sending import notices
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, turn_taken
 from rejoinder.store.base import (
     AppendTranscript,
@@ -38,7 +38,7 @@ from rejoinder.store.base import (
     SummariseInputs,
     WithdrawParts,
 )
-from rejoinder.store.base import Run as Claim
+from rejoinder.store.base import RunClaim as Claim
 from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ RENEWED_EVERY = 30.0
 
 
 def begin_turn(
-    unit: Unit,
+    unit: WriteBatch,
     held: Held,
     session: Session,
     start: Start,
@@ -90,7 +90,7 @@ def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -
     return Granted(claim, before)
 
 
-class StoreBooks:
+class LaneJournal:
     def __init__(self, store: Store, sessions: Sessions, prefixes: Prefixes, clock: Callable[[], datetime]) -> None:
         self._store = store
         self._sessions = sessions
@@ -109,7 +109,7 @@ class StoreBooks:
         now, is_told = self._clock(), run.is_gathered and not run.message.listening
         prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
         async with self._sessions.changing(run.session, run.agent, now) as held:
-            unit, heard = Unit(), run.conversation.messages.count
+            unit, heard = WriteBatch(), run.conversation.messages.count
             granted = begin_turn(
                 unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
             )
@@ -124,7 +124,7 @@ class StoreBooks:
     async def _resume(self, run: Run, resumed: Resumed) -> None:
         """Begins a turn again, telling the agent the same."""
         turn, now = resumed.turn, self._clock()
-        unit = Unit()
+        unit = WriteBatch()
         claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
         run.is_claiming = True
         await unit.insist(self._store)
@@ -133,20 +133,20 @@ class StoreBooks:
             session = await self._sessions.find(run.session, run.agent, now)
             run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
 
-    async def steered(self, run: Run, asked: tuple[Asked, ...]) -> None:
+    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None:
         events = _events(asked)
         try:
-            await Unit(SteerInputs(run.claim, events)).insist(self._store)
+            await WriteBatch(SteerInputs(run.claim, events)).insist(self._store)
         except Superseded:  # the run has ended meanwhile, but the agent did receive them
-            await self._superseded(Unit(DropInputs(run.session, events, "steered")))
+            await self._superseded(WriteBatch(DropInputs(run.session, events, "steered")))
 
     async def left_out(
-        self, session: str, agent: str, asked: tuple[Asked, ...], reason: Reason | None
+        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
     ) -> tuple[LeftOut, ...]:
         events, now = _events(asked), self._clock()
         verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
-        unit = Unit(verb)
-        told: list[tuple[Asked, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
+        unit = WriteBatch(verb)
+        told: list[tuple[TurnInput, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
         for each in asked:
             prefix = await self._prefixes.of(each.message, session, agent)
             if (notice := notices.left_out(each, reason, now, prefix)) is not None:
@@ -162,14 +162,14 @@ class StoreBooks:
     async def end(self, run: Run) -> None:
         now = self._clock()
         if run.released:
-            unit = Unit(ReleaseRun(run.claim)) if run.granted is not None else Unit()
+            unit = WriteBatch(ReleaseRun(run.claim)) if run.granted is not None else WriteBatch()
         elif run.granted is None and run.resumed is not None:
             unit = await self._giving_up(run, run.resumed, now)
         elif run.granted is None:
-            unit = Unit(DropInputs(run.session, run.events, "stopped"))
+            unit = WriteBatch(DropInputs(run.session, run.events, "stopped"))
         else:
             turn = run.claim.turn
-            unit = Unit(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
+            unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
             unit.add_all(transcript(run, now))
         told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
         if told:
@@ -179,18 +179,18 @@ class StoreBooks:
         if unit.is_written:
             notices.wake((run.conversation,))
 
-    async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> Unit:
+    async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> WriteBatch:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
         it had begun to say is removed."""
-        turn, unit = resumed.turn.id, Unit()
+        turn, unit = resumed.turn.id, WriteBatch()
         claimed = unit.add(ResumeTurn(turn, now, now))
         await self._superseded(unit)
         claim = claimed() if unit.is_written else None  # None: the turn is no longer open
         if not isinstance(claim, Claim):
-            return Unit()
+            return WriteBatch()
         notices.clear(run.conversation, resumed.parts)
         removed = notices.removed(run.conversation, now, resumed.parts)
-        return Unit(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
+        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
 
     async def renew(self, runs: Iterable[Run]) -> None:
         """Renews the claims of these runs. A run that has lost its claim may not speak any more."""
@@ -203,7 +203,7 @@ class StoreBooks:
                     log.warning("%s: the run has lost its claim", run.session)
                     run.expired = True
 
-    async def _superseded(self, unit: Unit) -> None:
+    async def _superseded(self, unit: WriteBatch) -> None:
         """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""
         try:
             await unit.insist(self._store)
@@ -228,5 +228,5 @@ def _as_it_was(session: Session, told: Told) -> Session:
     return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
 
 
-def _events(asked: tuple[Asked, ...]) -> tuple[int, ...]:
+def _events(asked: tuple[TurnInput, ...]) -> tuple[int, ...]:
     return tuple(each.event for each in asked)

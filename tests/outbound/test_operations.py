@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.events import Attachment, Part, Route
-from rejoinder.outbound.deeds import Amend, Deed, Open, Say, decode, encode, words
+from rejoinder.outbound.operations import Amend, Open, Operation, Say, decode, encode, words
 from rejoinder.store.bodies import text_of
 
 HELLO = Part(Route("web", "1"), "Hello.")
@@ -16,6 +16,6 @@ def test_a_row_is_written_whatever_a_name_holds():
 
 
 @pytest.mark.parametrize("deed", [Say(HELLO), Say(CHART), Open(HELLO), Amend("17", HELLO)], ids=repr)
-def test_who_looks_into_the_store_reads_the_same(deed: Deed):
+def test_who_looks_into_the_store_reads_the_same(deed: Operation):
     """DE-33: a row tells its words also to who knows nothing of deeds."""
     assert text_of(encode(deed)) == words(deed)

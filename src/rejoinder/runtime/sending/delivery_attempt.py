@@ -21,7 +21,7 @@ from rejoinder.channels.base import CanFind, CanFindOpening, Delivered, Outcome,
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
-from rejoinder.outbound.deeds import Deed, Open, React, Remove, Say, Sign, Words, decode, keyed, words
+from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
@@ -32,15 +32,15 @@ from rejoinder.runtime.sending.pacing import Account, Pace
 from rejoinder.runtime.sending.performing import form_of, intent, perform
 from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.runtime.sending.yielding_calls import YieldingCalls
-from rejoinder.runtime.unit import Unit
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     BuryPart,
     DropPart,
     ForgetMessage,
     HoldPart,
+    IndexedMessage,
     MarkSent,
     MarkUnknown,
-    Message,
     PlanParts,
     ResendPart,
     RetryPart,
@@ -73,7 +73,7 @@ class Line(Protocol):
     def wake(self, *, rows: bool = False) -> None: ...
 
 
-class Carrying:
+class DeliveryAttempts:
     def __init__(
         self,
         route: Route,
@@ -87,7 +87,7 @@ class Carrying:
         losses: Losses,
         line: Line,
     ) -> None:
-        self.noted: Callable[[Message], None] | None = None
+        self.noted: Callable[[IndexedMessage], None] | None = None
         """Called with every message of ours when it has entered the index."""
         self.forgotten: Callable[[str], None] | None = None
         """Called with every message that was deleted."""
@@ -136,7 +136,7 @@ class Carrying:
         await self._keep(BuryPart(row, f"it cannot be read: {error}"))
         self._line.over(row, Unsent("it cannot be read"))
 
-    async def _conclude(self, row: StoredPart, deed: Deed, outcome: Outcome, conceded: frozenset[str]) -> None:
+    async def _conclude(self, row: StoredPart, deed: Operation, outcome: Outcome, conceded: frozenset[str]) -> None:
         verdict = judge(
             outcome,
             deed,
@@ -169,7 +169,9 @@ class Carrying:
                 self._line.over(row, Unsent(error))
                 loss.then()
 
-    async def _arrived(self, row: StoredPart, deed: Deed, message: str, now: datetime, *also: Verb[object]) -> None:
+    async def _arrived(
+        self, row: StoredPart, deed: Operation, message: str, now: datetime, *also: Verb[object]
+    ) -> None:
         """`also`: what is written with its receipt."""
         said = words(deed)
         receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
@@ -188,7 +190,7 @@ class Carrying:
             del self.arriving[row.key]
         if isinstance(deed, Remove) and self.forgotten is not None:
             self.forgotten(deed.message)
-        if isinstance(known, Message) and self.noted is not None:
+        if isinstance(known, IndexedMessage) and self.noted is not None:
             self.noted(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
@@ -218,7 +220,7 @@ class Carrying:
             log.warning("%s: the platform takes our messages again", self._channel.name)
             self._account.accept()
 
-    async def _look(self, row: StoredPart, deed: Deed) -> None:
+    async def _look(self, row: StoredPart, deed: Operation) -> None:
         """Asks the platform whether the part is there; until that is known nothing else is sent here."""
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
@@ -269,7 +271,7 @@ class Carrying:
         newer = [message.id for message in messages if message.at > row.planned]
         return await channel.find_opening(part, [message.id for message in older], newer)
 
-    async def _unwanted(self, row: StoredPart, deed: Deed, message: str, now: datetime) -> tuple[PlanParts, ...]:
+    async def _unwanted(self, row: StoredPart, deed: Operation, message: str, now: datetime) -> tuple[PlanParts, ...]:
         """The removal of a draft that nobody goes on with: its turn has ended without it."""
         turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(deed, Open) else None
         if turn is None or turn.turn.state == "open":
@@ -278,7 +280,7 @@ class Carrying:
         self._line.has_more()
         return (PlanParts((intent(removed, self._route),), now),)
 
-    async def _hold(self, row: StoredPart, deed: Deed, error: str, *before: Verb[object]) -> None:
+    async def _hold(self, row: StoredPart, deed: Operation, error: str, *before: Verb[object]) -> None:
         """`before`: what makes the part one of unknown fate. A notice is not held but said again later (losses.py)."""
         if is_notice(row):
             untold = self._losses.not_told(row)
@@ -326,7 +328,7 @@ class Carrying:
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to recover (DU-15)."""
-        unit = Unit(*verbs)
+        unit = WriteBatch(*verbs)
         await unit.insist(self._store)
         return unit.results
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Part
-from rejoinder.letters import as_json
+from rejoinder.unicode_repair import as_json
 
 
 class Say(Struct, frozen=True, omit_defaults=True, tag="say"):
@@ -56,31 +56,31 @@ class Remove(Struct, frozen=True, omit_defaults=True, tag="delete"):
 
 Words = Say | Open | Amend
 Sign = React | Remove
-Deed = Words | Sign
+Operation = Words | Sign
 
-_reading = msgspec.json.Decoder[Deed](Deed)
+_reading = msgspec.json.Decoder[Operation](Operation)
 
 
-def kind(deed: Deed) -> str:
+def kind(deed: Operation) -> str:
     return str(deed.__struct_config__.tag)
 
 
-def encode(deed: Deed) -> bytes:
+def encode(deed: Operation) -> bytes:
     return as_json(deed)  # replaces lone surrogates in names and titles, which no platform takes either
 
 
-def decode(body: bytes) -> Deed:
+def decode(body: bytes) -> Operation:
     return _reading.decode(body)
 
 
-def words(deed: Deed) -> str:
+def words(deed: Operation) -> str:
     """The part of it that people would read."""
     if isinstance(deed, Words):
         return deed.part.text or ", ".join(file.name for file in deed.part.files)
     return deed.emoji if isinstance(deed, React) else ""
 
 
-def keyed(deed: Deed, stem: str) -> tuple[str, Deed]:
+def keyed(deed: Operation, stem: str) -> tuple[str, Operation]:
     """A key that identifies these bytes for ever, and the deed that carries it (DU-4).
 
     The same deed of the same turn has the same key, whichever attempt planned it.

@@ -15,7 +15,6 @@ from rejoinder.events import (
     ShowContext,
     WriteConfig,
 )
-from rejoinder.letters import mended
 from rejoinder.outbound import plan
 from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
@@ -24,7 +23,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.deciding.effects import Asking, Errand, Performed
 from rejoinder.runtime.deciding.restarting import Restarting
 from rejoinder.runtime.deciding.shell import Shell
-from rejoinder.runtime.lanes.turn_inputs import Asked
+from rejoinder.runtime.lanes.turn_inputs import TurnInput
 from rejoinder.runtime.prefixes import prefix_of
 from rejoinder.runtime.sending.performing import intent
 from rejoinder.runtime.settings import RuntimeSettings
@@ -36,6 +35,7 @@ from rejoinder.store.base import PlanParts, Store, said_about
 from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
+from rejoinder.unicode_repair import repair_text
 
 NO_FILE = "This gateway was given its settings by another program: there is no file of its own."
 NO_PAGE = "This gateway has no chat page to invite anybody to."
@@ -44,7 +44,7 @@ MOST_SHOWN = 6000
 """Characters of a transcript that a chat is given as text."""
 
 
-class Errands:
+class GatewayCommands:
     def __init__(
         self,
         agents: Mapping[str, Agent],
@@ -67,7 +67,7 @@ class Errands:
         self.invite: Callable[[ChangeInvitations], Awaitable[str]] | None = None
         """Invites people to the chat page; None where there is none."""
 
-    def heed(self, settings: RuntimeSettings) -> None:
+    def reconfigure(self, settings: RuntimeSettings) -> None:
         self._settings = settings
 
     async def run(self, errand: Errand, asking: Asking) -> Performed:
@@ -95,7 +95,7 @@ class Errands:
         here = surroundings_of(asking.message, session, self._settings, agent, conversation)
         handle = conversation.messages.handle(asking.message.inbound.message_id)
         overheard = conversation.overheard(agent.name)
-        specimen = Asked("", asking.event.id, asking.message, conversation, handle, overheard)
+        specimen = TurnInput("", asking.event.id, asking.message, conversation, handle, overheard)
         sent, kept = await self._remembered(agent, session), None
         if sent is None:
             kept = context.together(_past(exchanges(await self._store.transcript(session.key, session.started))))
@@ -121,14 +121,14 @@ class Errands:
         key = f"{said_about(asking.event.id)}/transcript"
         file = Attachment("", f"session-{asking.now:%Y-%m-%d-%H%M}.md", "text/markdown", len(page), content=page)
         kept = await channel.kept_file(key) or await channel.keep_file(key, file)
-        manner = conversation.how.speech.manner
-        planned = plan.show_file(kept, "The transcript of this session.", conversation.route, manner, Wording(), key)
+        options = conversation.how.delivery.options
+        planned = plan.show_file(kept, "The transcript of this session.", conversation.route, options, Wording(), key)
         rows = tuple(intent(each, conversation.route) for each in planned)
         return Performed((PlanParts(rows, asking.now),), lambda: conversation.sender.wake(rows=True))
 
 
 def _file(transcript: Transcript) -> bytes:
-    return mended(redact(as_markdown(transcript))).encode()
+    return repair_text(redact(as_markdown(transcript))).encode()
 
 
 def _shown(transcript: Transcript) -> str:

@@ -3,8 +3,8 @@
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime import unit
-from rejoinder.runtime.unit import until_good
+from rejoinder.runtime import write_batch as unit
+from rejoinder.runtime.write_batch import until_good
 from rejoinder.store.rows import Health
 
 

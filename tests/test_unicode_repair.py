@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import Quote
-from rejoinder.letters import Letters, as_json, from_json, mended
+from rejoinder.unicode_repair import StreamRepair, as_json, from_json, repair_text
 
 QUOTE = msgspec.json.Decoder(Quote)
 
@@ -23,7 +23,7 @@ def halved(text: str) -> str:
 )
 def test_a_text_is_one_that_can_be_sent(text: str, whole: str):
     """OD-4: what can be read stays; half a letter alone is shown as one that cannot."""
-    assert mended(text) == whole
+    assert repair_text(text) == whole
 
 
 @given(st.text(), st.data())
@@ -31,16 +31,16 @@ def test_however_it_is_cut(text: str, data: st.DataObject):
     """OD-2: pieces cut between any two units give the text."""
     units = halved(text)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(units)), max_size=6)))
-    letters = Letters()
+    letters = StreamRepair()
     pieces = [letters.feed(units[a:b]) for a, b in zip([0, *cuts], [*cuts, len(units)], strict=True)]
     assert "".join(pieces) == text
-    assert all(piece == mended(piece) for piece in pieces)
+    assert all(piece == repair_text(piece) for piece in pieces)
 
 
 @given(st.text(st.characters()) | st.text(st.characters(categories=["Cs"])))
 def test_whatever_is_in_a_text_it_can_be_written(text: str):
-    """DE-30, DU-1: what comes back is the text, mended."""
-    assert from_json(as_json(Quote("m1", text=text)), QUOTE) == Quote("m1", text=mended(text))
+    """DE-30, DU-1: what comes back is the text, repaired."""
+    assert from_json(as_json(Quote("m1", text=text)), QUOTE) == Quote("m1", text=repair_text(text))
 
 
 @pytest.mark.parametrize(

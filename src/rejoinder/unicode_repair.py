@@ -32,7 +32,7 @@ def one_line(text: str) -> str:
     return " ".join(harmless(text).split())
 
 
-def mended(text: str) -> str:
+def repair_text(text: str) -> str:
     """Two halves side by side become one character again; a lone half becomes U+FFFD, the replacement character."""
     if text.isascii():
         return text
@@ -43,7 +43,7 @@ def mended(text: str) -> str:
     return text
 
 
-class Letters:
+class StreamRepair:
     """Whole characters out of pieces cut anywhere: half a character waits for the other half."""
 
     def __init__(self) -> None:
@@ -55,15 +55,15 @@ class Letters:
         text, self._half = self._half + piece, ""
         if text and _FIRST_HALF[0] <= text[-1] <= _FIRST_HALF[1]:
             text, self._half = text[:-1], text[-1]
-        return mended(text)
+        return repair_text(text)
 
 
 def as_json(value: object) -> bytes:
-    """A value as JSON, its texts mended where they have to be."""
+    """A value as JSON, its texts repaired where they have to be."""
     try:
         return _encode(value)
-    except UnicodeEncodeError:  # only the slower encoder accepts a half, which can then be mended
-        return mended(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)).encode()
+    except UnicodeEncodeError:  # only the slower encoder accepts a half, which can then be repaired
+        return repair_text(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)).encode()
 
 
 def as_it_came(value: object) -> bytes:

@@ -13,12 +13,12 @@ PAUSE = 1.0
 """Seconds between two checks of a store that could not be written."""
 
 
-class Unit:
+class WriteBatch:
     def __init__(self, *verbs: Verb[Any]) -> None:
         self._verbs = list(verbs)
         self.results: tuple[Any, ...] = ()
         """In the order of the verbs."""
-        self._included: list[tuple[int, Unit]] = []
+        self._included: list[tuple[int, WriteBatch]] = []
         self.is_written = False
         self.then: Callable[[], object] | None = None
         """Called when the unit is written."""
@@ -32,7 +32,7 @@ class Unit:
     def add_all(self, verbs: "tuple[Verb[Any], ...]") -> None:
         self._verbs += verbs
 
-    def include(self, other: "Unit") -> None:
+    def include(self, other: "WriteBatch") -> None:
         """The verbs of the other unit are written with this one; the other then has its results as if written alone."""
         self._included.append((len(self._verbs), other))
         self._verbs += other._verbs

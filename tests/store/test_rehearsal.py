@@ -77,25 +77,25 @@ async def test_the_first_message_asks_nothing_new(tmp_path, monkeypatch):
     async with asyncio.timeout(2 * PATIENCE), FakePlatform("telegram") as platform:
         settings = read(CONFIG.format(here=platform.config()), "rejoinder.toml", {})
         store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
-        glancing = store._glancing
-        rehearsed = set(asked[glancing])
-        asked[glancing].clear()
+        fast_reader = store._fast_reader
+        rehearsed = set(asked[fast_reader])
+        asked[fast_reader].clear()
         agents = {"scripted": ScriptedAgent("Hello.")}
         gateway = Gateway(settings, agents=agents, channels=open_channels(settings), store=store)
         async with Runs() as runs, gateway:
             runs.start("gateway", gateway.serve())
             await platform.says("ann", "ann", "hello")
             await platform.hears("ann", "Hello.")
-    assert any("FROM session" in sql for sql in asked[glancing])
-    assert asked[glancing] <= rehearsed
+    assert any("FROM session" in sql for sql in asked[fast_reader])
+    assert asked[fast_reader] <= rehearsed
 
 
 async def test_a_glance_that_fails_is_a_question_for_a_thread(tmp_path, monkeypatch):
     """It is answered anyway, or the fault told."""
     store = open_store(f"sqlite:{tmp_path / 'kept.db'}")
-    store._glancing.close()
+    store._fast_reader.close()
     assert await store.session("nobody") is None
-    assert store._glancing is None
+    assert store._fast_reader is None
     await store.close()
 
 

@@ -251,6 +251,7 @@ class ChannelContract:
         """DE-32: a platform that is down has taken nothing: it may be sent again."""
         async with self._opened() as opened:
             await opened.platform.__aexit__()
+            await asyncio.sleep(0)  # the end of its connections is heard before the next call
             outcome = await opened.channel.send(Part(opened.route, "hello"))
             assert isinstance(outcome, RetryAfter), outcome
 

@@ -310,20 +310,20 @@ class SqliteStore(SqliteReader):
             except Unreadable:
                 raise
             except Exception:  # noqa: BLE001 - whatever it is, the thread meets it too, and says it
-                self._stop_glancing()
+                self._stop_fast_reader()
         try:
             return await super()._read(question, *arguments)
         except StoreUnavailable:
             self._misread = True
             raise
 
-    def _stop_glancing(self) -> None:
+    def _stop_fast_reader(self) -> None:
         if self._fast_reader is not None:
             self._fast_reader.close()
             self._fast_reader = None
 
     async def close(self) -> None:
-        self._stop_glancing()
+        self._stop_fast_reader()
         await super().close()
         await self._writer.close()
         if self._lock is not None:

@@ -193,6 +193,23 @@ def test_the_same_in_a_sentence_or_without_an_end(text: str) -> None:
     assert read_every_way(text).text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Say <voice>x</voice> to speak, or <voice>y</voice>.", ["outside_actions"]),
+        ("Ask <handoff to='bo'> or <send-message chat='c'>.", ["outside_actions"] * 2),
+        ("Write `<voice>x</voice>` for that.", []),
+        ("```\nsay <voice>x</voice>\n```", []),
+        (r"Write \<voice>x</voice> for that.", []),
+        ("less <b>bold</b> and a < b, <v", []),
+    ],
+)
+def test_in_a_sentence_it_is_told_of(text: str, told: list[str]) -> None:
+    """OD-57: shown as it stands, outside code, with a problem that says how to write it, once for each name."""
+    reading = read_every_way(text)
+    assert (reading.text, [problem.code for problem in reading.problems]) == (text, told)
+
+
 def test_the_events_of_another_spelling() -> None:
     """OD-1, OD-58: the problem and the directive come where the line stood."""
     events, _ = events_of(["a\nMEDIA: b.c\nd"])

@@ -1,7 +1,7 @@
 """The layer for tags that need a block but stand outside one (OD-57).
 
 Such a tag does nothing, and a problem says how to write it. If it is complete and alone on its lines, it is not shown
-either, except for a body that was to be spoken; in a sentence, or without an end, it is text.
+either, except for a body that was to be spoken; in a sentence, or without an end, it is text, and told of as well.
 """
 
 from msgspec import Struct
@@ -97,8 +97,11 @@ class StrayReader(TagReader):
         self._tell_outside(stray.name)
         return behind
 
+    def _is_untold(self, name: str) -> bool:
+        return name in self._registry.with_body and name not in self._told_outside
+
     def _tell_outside(self, name: str) -> None:
-        if name in self._registry.with_body and name not in self._told_outside:
+        if self._is_untold(name):
             self._told_outside.add(name)
             written = f"<{BLOCK}><{name} ...>...</{name}></{BLOCK}>"
             self._problem("outside_actions", f"<{name}> does nothing outside a block: write {written}")

@@ -238,7 +238,9 @@ class TagReader(CodeReader):
         if self._in_block:
             return len(beginning.removeprefix("/")) <= _LONGEST_NAME
         names = [BLOCK, MARKER, *("/" + name for name in self._opened)]
-        if not self._prefix:
+        if self._prefix:
+            names += self._registry.with_body  # it is text, but is told of when its name is whole
+        else:
             names += self._registry.bodiless if self._bare else self._registry.tags
         if self._bare:
             names += ("/" + name for name in self._registry.bodiless)

@@ -6,13 +6,14 @@ import time
 
 from rejoinder.channels.base import Delivered
 from rejoinder.channels.web import Settings, open_channel
+from rejoinder.channels.web.port import bind
 from rejoinder.door import Room
 from rejoinder.events import Part, Route
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import MEMORY, open_store
 from rejoinder.web.house import House
 from rejoinder.web.login import Login
-from rejoinder.web.server import Pages, address, bind
+from rejoinder.web.server import Pages, address
 
 EVERYBODY = Room(per_address=100_000, in_all=100_000)
 PER_SECOND = 10

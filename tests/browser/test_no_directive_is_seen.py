@@ -24,6 +24,7 @@ from rejoinder.config import schema
 from rejoinder.events import ReplyEvent, Text, TurnEnded
 from rejoinder.outbound.reading import read_reply
 from rejoinder.runtime.answer import delivery
+from rejoinder.testing.patience import PATIENCE
 from tests.browser.conftest import Open
 from tests.browser.hands import box
 from tests.web.running import Site, running, settings
@@ -179,6 +180,12 @@ class Crowd:
         self._begin.set()
 
 
+async def looked(page: Page, holds: str) -> None:
+    """Waits until this holds of what was read, and not for ever."""
+    async with asyncio.timeout(PATIENCE):
+        await page.evaluate(f"until(() => {holds})")
+
+
 async def test_a_thousand_random_streams(open_page: Open, capsys: pytest.CaptureFixture[str]) -> None:
     """OD-3: however the answers are cut, whatever stands in them."""
     seed = int(os.environ.get("STREAMS_SEED", random.randrange(10**6)))
@@ -219,7 +226,7 @@ async def test_a_gateway_that_leaks_is_caught(open_page: Open, monkeypatch: pyte
     crowd = Crowd(1)
     async with running(played(ONE), crowd.play) as site:
         await crowd.watched(page := await open_page(site.url), site)
-        await page.evaluate("until(() => seen.length)")
+        await looked(page, "seen.length")
         assert "[[reply_to:m1]]" in (await page.evaluate("seen"))[0]
 
 
@@ -227,16 +234,23 @@ async def test_a_gateway_that_leaks_is_caught(open_page: Open, monkeypatch: pyte
 async def test_one_byte_in_one_frame_is_caught(open_page: Open, byte: str) -> None:
     """The observer can fail: a line that adds one character to what grows, and fixes it at the end."""
 
+    lines: list[WebSocketRoute] = []
+    held: list[Any] | None = None  # what follows the first byte, until the page has drawn it
+
+    def pass_on(frame: Any) -> None:
+        nonlocal held
+        if held:
+            held.append(frame)
+            return
+        told = json.loads(frame)
+        if told["type"] == "message" and told["message"].get("growing"):
+            told["message"]["text"] += f" {byte}"
+            held = [frame] if held is None else held
+        lines[-1].send(json.dumps(told))
+
     def tamper(line: WebSocketRoute) -> None:
-        server = line.connect_to_server()
-
-        def pass_on(frame: Any) -> None:
-            told = json.loads(frame)
-            if told["type"] == "message" and told["message"].get("growing"):
-                told["message"]["text"] += f" {byte}"
-            line.send(json.dumps(told))
-
-        server.on_message(pass_on)
+        lines.append(line)
+        line.connect_to_server().on_message(pass_on)
 
     crowd = Crowd(1)
     streams = [("well, ", 0.1, f"end {number}.") for number in range(len(PEOPLE))]
@@ -244,6 +258,10 @@ async def test_one_byte_in_one_frame_is_caught(open_page: Open, byte: str) -> No
         page = await open_page("about:blank")
         await page.route_web_socket("**/socket", tamper)
         await crowd.watched(page, site)
-        await page.evaluate("until(() => seen.length)")
+        await looked(page, "seen.length")
+        _, *waiting = held or []
+        held = []
+        for frame in waiting:
+            pass_on(frame)
         await expect(page.locator(".message.growing")).to_have_count(0)
         assert {text.partition(byte)[0].rpartition(":")[2].strip() for text in await page.evaluate("seen")} == {"well,"}

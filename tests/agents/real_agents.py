@@ -1,5 +1,6 @@
 """Agents that nobody here wrote: how each is installed, and how it is told where our model server is."""
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -76,25 +77,32 @@ HERMES = RealAgent("hermes-agent[acp]", "bin/hermes-acp", (), _hermes, registry=
 
 
 def installed(agent: RealAgent) -> tuple[str, ...]:
-    """Its command; installs it when it is not there yet, and skips the test only where there is no npm."""
-    if agent.registry == "pypi":
-        return (str(_environment_with(agent.package) / agent.program), *agent.arguments)
-    modules = Path(sys.prefix) / "agents" / agent.package / "node_modules"
-    if not list(modules.glob(agent.program)):
-        command = [str(ROOT / "scripts" / "agents"), sys.prefix, agent.package]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        if result.returncode == NO_NPM:
-            missing(result.stderr.strip())
-        assert result.returncode == 0, result.stderr
-    return (str(next(modules.glob(agent.program))), *agent.arguments)
+    """Its command; installs it when it is not there yet, and skips the test only where there is no npm.
+
+    A program is there before its package is installed whole: only the stamp says so, and one process installs.
+    """
+    place = Path(sys.prefix) / "agents" / agent.package
+    place.mkdir(parents=True, exist_ok=True)
+    stamp = place / "installed"
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists():
+            (_from_pypi if agent.registry == "pypi" else _from_npm)(agent.package, place)
+            stamp.touch()
+    folder = place if agent.registry == "pypi" else place / "node_modules"
+    return (str(next(folder.glob(agent.program))), *agent.arguments)
 
 
-def _environment_with(package: str) -> Path:
+def _from_npm(package: str, _: Path) -> None:
+    command = [str(ROOT / "scripts" / "agents"), sys.prefix, package]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if result.returncode == NO_NPM:
+        missing(result.stderr.strip())
+    assert result.returncode == 0, result.stderr
+
+
+def _from_pypi(package: str, place: Path) -> None:
     """A Python environment of its own: what an agent needs has nothing to do with what we need."""
-    place = Path(sys.prefix) / "agents" / package
-    if not (place / "installed").exists():
-        for command in ([sys.executable, "-m", "venv", place], [place / "bin/python", "-m", "pip", "install", package]):
-            result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-            assert result.returncode == 0, result.stderr
-        (place / "installed").touch()
-    return place
+    for command in ([sys.executable, "-m", "venv", place], [place / "bin/python", "-m", "pip", "install", package]):
+        result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+        assert result.returncode == 0, result.stderr

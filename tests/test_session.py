@@ -174,21 +174,21 @@ ANNA = {"identity_links": {"anna": ("telegram:7", "discord:9")}}
 @pytest.mark.parametrize(
     ("given_settings", "given_message", "where"),
     [
-        ({}, {}, "telegram:default:direct:7"),
-        ({}, {"account": "second"}, "telegram:second:direct:7"),
-        ({}, {"thread": "t1"}, "telegram:default:direct:7"),
+        ({}, {}, "telegram:default:7"),
+        ({}, {"account": "second"}, "telegram:second:7"),
+        ({}, {"thread": "t1"}, "telegram:default:7"),
         ({"scope": "shared"}, {}, "main"),
         ({"scope": "shared"}, {"channel": "discord", "sender": "8"}, "main"),
         ({"scope": "shared", "main_key": "all"}, {}, "all"),
         (ANNA, {}, "person:anna"),
         (ANNA, {"channel": "discord", "sender": "9"}, "person:anna"),
-        ({}, IN_GROUP, "telegram:default:group:-100"),
-        ({}, {**IN_GROUP, "thread": "t1"}, "telegram:default:group:-100"),
-        ({}, {"chat": "-1001", "kind": "group", "former": "-100"}, "telegram:default:group:-100"),
-        ({"group_scope": "per-sender"}, IN_GROUP, "telegram:default:group:-100"),
-        ({"group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, "telegram:default:group:-100"),
-        ({"scope": "shared"}, IN_GROUP, "telegram:default:group:-100"),
-        ({}, {"channel": "matrix", "sender": "@a:b.org"}, "matrix:default:direct:@a%3Ab.org"),
+        ({}, IN_GROUP, "telegram:default:-100"),
+        ({}, {**IN_GROUP, "thread": "t1"}, "telegram:default:-100"),
+        ({}, {"chat": "-1001", "kind": "group", "former": "-100"}, "telegram:default:-100"),
+        ({"group_scope": "per-sender"}, IN_GROUP, "telegram:default:-100"),
+        ({"group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, "telegram:default:-100"),
+        ({"scope": "shared"}, IN_GROUP, "telegram:default:-100"),
+        ({}, {"channel": "matrix", "sender": "@a:b.org"}, "matrix:default:@a%3Ab.org"),
     ],
 )
 def test_a_home_is_a_group_chat_or_what_shares_a_direct_session(given_settings, given_message, where):
@@ -216,9 +216,9 @@ def test_what_shares_a_session_shares_a_home(one, other, scope, group_scope, mai
 
 def test_a_home_stays_in_its_shard():
     """SC-2: the hash is the same in every process and version; these values are stored."""
-    assert [shard_of(f"telegram:default:direct:{id}", 64) for id in range(6)] == [56, 46, 20, 2, 33, 55]
-    assert {shard_of(f"telegram:default:direct:{id}", 4) for id in range(100)} == {0, 1, 2, 3}
-    assert shard_of("telegram:default:direct:\ud800", 1) == 0
+    assert [shard_of(f"telegram:default:{id}", 64) for id in range(6)] == [56, 46, 20, 2, 33, 55]
+    assert {shard_of(f"telegram:default:{id}", 4) for id in range(100)} == {0, 1, 2, 3}
+    assert shard_of("telegram:default:\ud800", 1) == 0
 
 
 @given(st.tuples(ids, ids, ids), st.tuples(ids, ids, ids))

@@ -126,10 +126,11 @@ def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
     return tuple(map(_quarantined, db.execute(sql, {"aside": ASIDE, "limit": limit})))
 
 
-def wanted(db: Connection) -> tuple[Quarantined, ...]:
+def wanted(db: Connection, shard: int | None = None) -> tuple[Quarantined, ...]:
     sql = (
-        "SELECT 'message', message, channel, accepted, reason, id FROM inbox WHERE wanted = 1 UNION ALL "
-        "SELECT 'turn', id, session, closed, detail, id FROM turn WHERE wanted = 1 ORDER BY 6"
+        "SELECT 'message', message, channel, accepted, reason, id FROM inbox "
+        f"WHERE wanted = 1 {of_shard('inbox', shard)} UNION ALL "
+        f"SELECT 'turn', id, session, closed, detail, id FROM turn WHERE wanted = 1 {of_shard('turn', shard)} ORDER BY 6"
     )
     return tuple(map(_quarantined, db.execute(sql)))
 

@@ -25,6 +25,12 @@ from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.backlogs import Backlogs
+from rejoinder.runtime.foreign_changes import ForeignChanges
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.outbox.unconfirmed import Unconfirmed
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.consequences import Consequences, Decision
 from rejoinder.runtime.place.debounce import Debounce
@@ -37,27 +43,21 @@ from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
 from rejoinder.runtime.place.tally import Tally
-from rejoinder.runtime.foreign_changes import ForeignChanges
-from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.session.journal import LaneJournal
-from rejoinder.runtime.session.lanes import Lanes
-from rejoinder.runtime.session.sessions import Sessions
-from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.prefixes import Prefixes
 from rejoinder.runtime.quarantine import Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.outbox.conversations import Conversation, Conversations
-from rejoinder.runtime.outbox.outbox import Outbox
-from rejoinder.runtime.outbox.owners import Owners
-from rejoinder.runtime.outbox.unconfirmed import Unconfirmed
 from rejoinder.runtime.serving import by_name, listeners
-from rejoinder.runtime.settings import Reconfigurable, RuntimeSettings
 from rejoinder.runtime.session.background import BackgroundStarter, DiscardChannel
+from rejoinder.runtime.session.journal import LaneJournal
+from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Watcher
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.settings import Reconfigurable, RuntimeSettings
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch, until_good
 from rejoinder.session import session_key

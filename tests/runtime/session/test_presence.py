@@ -7,8 +7,8 @@ from typing import Any, cast
 import pytest
 
 from rejoinder.outbound.typing import TypingSettings
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.presence import TypingSign
 from tests.crash.virtual_time import VirtualTime
 

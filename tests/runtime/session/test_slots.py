@@ -7,8 +7,8 @@ import pytest
 
 from rejoinder.agents.base import AgentEvent, Done
 from rejoinder.events import Turn
-from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.slots import Slots
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, Again
 from tests.crash.virtual_time import VirtualTime

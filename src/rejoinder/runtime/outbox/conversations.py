@@ -20,13 +20,13 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.place.precedence import Arrival
 from rejoinder.runtime.outbox.fates import Fate, message_of
 from rejoinder.runtime.outbox.messages import Messages
 from rejoinder.runtime.outbox.offers import OFFERS
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.outbox.recent import Recent
+from rejoinder.runtime.place.precedence import Arrival
 from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.store.base import IndexedMessage, NoteMessages, PlaceFacts, PlanParts, Store

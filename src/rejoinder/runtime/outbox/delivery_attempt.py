@@ -25,13 +25,13 @@ from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, S
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.pacing import Account, Pace
 from rejoinder.runtime.outbox.performing import form_of, intent, perform
 from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     BuryPart,

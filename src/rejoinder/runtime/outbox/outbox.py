@@ -10,10 +10,10 @@ from rejoinder.channels.base import Channel
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.pacing import Account
 from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.store.base import PartState, Store, StoredPart

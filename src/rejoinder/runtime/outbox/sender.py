@@ -30,7 +30,6 @@ from rejoinder.outbound.operations import React
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
 from rejoinder.runtime.outbox.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.outbox.losses import Losses
@@ -38,6 +37,7 @@ from rejoinder.runtime.outbox.pacing import Account, Pace
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.outbox.writing import Writing
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunClaim, Store, StoredPart
 

@@ -15,19 +15,19 @@ from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.message import Message as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Walk
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
+from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
 from rejoinder.runtime.place.inheriting import Inheritance
 from rejoinder.runtime.place.queueing import Queueing
 from rejoinder.runtime.place.tally import Tally
 from rejoinder.runtime.place.waiting import pack
-from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.prefixes import Prefix, prefix_of
 from rejoinder.runtime.session.journal import begin_turn
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.sessions import Held, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted
-from rejoinder.runtime.prefixes import Prefix, prefix_of
-from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
-from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, session_key

@@ -47,14 +47,14 @@ from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.session.lanes import Lanes
-from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.readmission import Readmission
+from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.questions import Questions
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 

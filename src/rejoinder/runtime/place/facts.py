@@ -13,13 +13,13 @@ from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
 from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.tally import Tally
-from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.session.lanes import Lanes
-from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import Store
 
 LAST_WORDS = 1000

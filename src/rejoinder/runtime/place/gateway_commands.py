@@ -20,16 +20,16 @@ from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.place.effects import Asking, Errand, Performed
 from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.shell import Shell
-from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.prefixes import prefix_of
-from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
 from rejoinder.runtime.session.reminding import exchanges
+from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 from rejoinder.store.base import PlanParts, Store, said_about
 from rejoinder.transcripts import Transcript, as_markdown, latest

@@ -4,11 +4,11 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
-from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.presence import StatusSigns
+from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import QueueChoice, Session
 from rejoinder.turns import backlog
 from rejoinder.turns.backlog import estimate_tokens

@@ -19,12 +19,12 @@ from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
 from rejoinder.inbound.clock import refusal, timed
 from rejoinder.inbound.rules import Rules
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.place.queueing import Queueing
 from rejoinder.runtime.place.waiting import pack
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.sessions import Sessions
-from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import start_over

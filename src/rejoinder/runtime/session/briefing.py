@@ -26,12 +26,12 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.answer.files import OutboxFolder
 from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.prefixes import filled
+from rejoinder.runtime.session.fetching import all_files, sees_images
 from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.prefixes import filled
-from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.session.fetching import all_files, sees_images
 from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
     Group,

@@ -16,10 +16,10 @@ from rejoinder.events import TurnEnded
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.session.lane import Run
-from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.session.compaction import Compaction, Shortened
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
 from rejoinder.store.base import EndRun, Store, Trace, said_about

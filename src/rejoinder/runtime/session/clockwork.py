@@ -15,8 +15,8 @@ from datetime import datetime
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import JobTicked
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.write_batch import until_good
 from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with

@@ -11,8 +11,8 @@ from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
 from rejoinder.store.base import AppendTranscript, Entry, Store

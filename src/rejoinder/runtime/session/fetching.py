@@ -13,8 +13,8 @@ from rejoinder.channels.base import CanFetch, Channel
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.turn_inputs import TurnInput
 
 log = logging.getLogger(__name__)
 

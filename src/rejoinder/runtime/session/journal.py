@@ -14,12 +14,12 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
 from rejoinder.inbound.message import Message
+from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.place.waiting import Told, pack_told, unpack_told
+from rejoinder.runtime.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.sessions import Held, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
-from rejoinder.runtime.prefixes import Prefix, Prefixes, no_prefix
-from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, turn_taken
 from rejoinder.store.base import (

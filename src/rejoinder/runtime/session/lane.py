@@ -19,10 +19,10 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
 from rejoinder.runtime.place.waiting import unpack_told
-from rejoinder.runtime.session.slots import Slots
-from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns import backlog

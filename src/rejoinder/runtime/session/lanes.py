@@ -6,10 +6,10 @@ from time import monotonic
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.lane import Crew, Journal, Run, SessionLane, start_of
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane

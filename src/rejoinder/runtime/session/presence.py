@@ -12,8 +12,8 @@ from rejoinder.channels.base import CanReact, CanType
 from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.runs import Runs
 from rejoinder.session import TypingMode
 from rejoinder.turns import status
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 from rejoinder.agents.base import Agent, CanAnswer, Option, Question
 from rejoinder.events import Choice, Route
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.unicode_repair import one_line
 

@@ -27,9 +27,9 @@ from rejoinder.agents.base import (
 from rejoinder.events import Turn
 from rejoinder.outbound.tools import Display, tool_line
 from rejoinder.runtime.answer.delivery import Answer
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.attempts import Answers
 from rejoinder.runtime.session.fairness import SLICE, Fairness, slices
+from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.turns.status import State, state_of_tool

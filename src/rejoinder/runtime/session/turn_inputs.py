@@ -4,8 +4,8 @@ from msgspec import Struct
 
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
-from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.prefixes import Prefix
 from rejoinder.runtime.session.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import RunClaim as Claim

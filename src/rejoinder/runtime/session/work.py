@@ -25,26 +25,26 @@ from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.session.journal import LEASE, transcript
-from rejoinder.runtime.session.lane import Run
-from rejoinder.runtime.session.sessions import Sessions
-from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
-from rejoinder.runtime.prefixes import filled, prefix_of
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.outbox.fates import Unsent
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.prefixes import filled, prefix_of
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import with_files
+from rejoinder.runtime.session.journal import LEASE, transcript
+from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
+from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (

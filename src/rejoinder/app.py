@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 
@@ -23,28 +23,29 @@ from rejoinder.channels.base import (
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.live import Taken, taken_over
-from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.abilities import learn
-from rejoinder.runtime.deciding.inlet import ChannelInlet
-from rejoinder.runtime.deciding.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
+from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.place.inlet import ChannelInlet
+from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of, by_name, listeners
+from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.turn.background import Background
-from rejoinder.runtime.turn.relay import Watcher
-from rejoinder.store.base import Health, Store
+from rejoinder.store.base import Health, Lease, SharedStore
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store
 
 if TYPE_CHECKING:
-    from rejoinder.runtime.turn.clockwork import Clockwork
+    from rejoinder.runtime.session.clockwork import Clockwork
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class Gateway:
     `reviving` is given by a caller that starts the gateway again when it ends for a restart.
     """
 
-    store: Store
+    store: SharedStore
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class Gateway:
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] | None = None,
-        store: str | Store | None = None,
+        store: str | SharedStore | None = None,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
@@ -240,12 +241,17 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
+        lease = await self.store.claim(0, process_name())
+        if lease is None:
+            raise StoreUnavailable("taken", str(self._opens))
+        self._stack.push_async_callback(self._give_back, lease)
         self.engine = Engine(
             self.agents,
             tuple(self.listeners.values()),
             self.runs,
             self._settings,
-            self.store,
+            self.store.owned(lease),
+            lease,
             self._clock,
             watcher=self._watcher,
             hooks=self.hooks,
@@ -261,6 +267,10 @@ class Gateway:
         await self._stack.enter_async_context(self._upkeep)
         self._upkeep.start("upkeep", self.engine.upkeep.run())
         return self
+
+    async def _give_back(self, lease: Lease) -> None:
+        with suppress(StoreUnavailable):  # the next process finds that this one has ended
+            await self.store.release(lease)
 
     async def __aexit__(self, *_: object) -> None:
         try:

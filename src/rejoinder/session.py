@@ -198,8 +198,8 @@ def home(inbound: Inbound, settings: SessionSettings) -> str:
 
 
 def session_home(key: str) -> str:
-    """The home of a session: its key without the agent and without what divides a group, so what shares a session shares
-    a home. The kind of chat is left out as well: who sends to a chat first may not know it (`route_home`)."""
+    """The home of a session: its key without the agent and without what divides a group, so what shares a session
+    shares a home. The kind of chat is left out as well: who sends to a chat first may not know it (`route_home`)."""
     _, *parts = key.split(":")
     if len(parts) >= len(("channel", "account", "kind", "chat")):
         channel, account, _, chat = parts[:4]

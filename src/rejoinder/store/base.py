@@ -136,6 +136,10 @@ class StoreReader(Protocol):
     # what came in
     async def cursor(self, channel: str, name: str, account: str = "default") -> str | None: ...
 
+    async def cursors(self, channel: str, prefix: str, account: str = "default") -> dict[str, str]:
+        """All whose names begin like this, by the rest of the name."""
+        ...
+
     async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
         """The events that tell of a platform's message, oldest first."""
         ...
@@ -296,9 +300,7 @@ class Store(StoreReader, Protocol):
     @overload
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> tuple[Any, ...]: ...
 
-    async def recover(
-        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
-    ) -> Recovery:
+    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
         """All that is to be done in the shard, by its state: after a claim, and whenever something may have come."""
         ...
 

@@ -47,6 +47,8 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
     events: tuple[Inbound, ...]
     now: datetime
     cursor: Cursor | None = None
+    places: tuple[Cursor, ...] = ()
+    """How far single places were read, where the platform has a position for each."""
     homes: tuple[str, ...] = ()
     """Of each event; the home of a place is pinned with the first (SC-1). Without, a chat is its own home."""
 
@@ -195,8 +197,8 @@ class ReleaseRun(Verb[None], frozen=True):
 class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
     """Commits what is to be said before its first byte is sent. A key that was planned before returns its known part.
 
-    With `final` the answer is whole: after a crash the agent is not asked again. With `claims` the first part is claimed
-    in the same step, if nothing waits before it and its place is in the writer's shard.
+    With `final` the answer is whole: after a crash the agent is not asked again. With `claims` the first part is
+    claimed in the same step, if nothing waits before it and its place is in the writer's shard.
     """
 
     parts: tuple[Intent, ...]

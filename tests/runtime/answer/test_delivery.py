@@ -14,7 +14,7 @@ from rejoinder.runtime.answer import delivery
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.reach import Reach
-from rejoinder.runtime.sending import yielding_calls
+from rejoinder.runtime.outbox import yielding_calls
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
@@ -523,7 +523,7 @@ async def test_a_slot_that_was_settled_before_the_rerun_is_not_waited_for():
         (intent,) = await here.store.write(
             PlanParts((Intent("t/open0", here.route, encode(Open(Part(here.route, "…"))), "open"),), here.now(), run)
         )
-        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+        claimed = await here.store.write(ClaimPart(here.route, here.now()))
         await here.store.write(MarkUnknown(claimed, "killed"))
         before = await here.store.part(intent.id)
         await here.store.write(HoldPart(before))

@@ -32,7 +32,7 @@ ALTER TABLE message ADD COLUMN shard INTEGER NOT NULL DEFAULT 0;
 
 UPDATE session SET home = session_home(key);
 UPDATE place SET home = coalesce(
-  (SELECT session_home(turn.session) FROM turn WHERE turn.place = place.id ORDER BY turn.id DESC LIMIT 1),
+  (SELECT session_home(turn.session) FROM turn WHERE turn.place = place.id LIMIT 1),
   route_home(channel, account, chat));
 
 -- A run and a part under way belong to the lease of their shard and have none of their own.

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,6 +76,10 @@ ROOM = 512 << 10
 """Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class SqliteReader:
     """Reads in threads of its own, each with its own connection."""
 
@@ -124,6 +128,9 @@ class SqliteReader:
 
     async def cursor(self, channel: str, name: str, account: str = "default") -> str | None:
         return await self._read(reads.cursor, channel, name, account)
+
+    async def cursors(self, channel: str, prefix: str, account: str = "default") -> dict[str, str]:
+        return await self._read(reads.cursors, channel, prefix, account)
 
     async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
         return await self._read(reads.events_of, message)
@@ -255,11 +262,13 @@ class SqliteStore(SqliteReader):
         lock: Lock | None,
         fast_reader: Connection | None,
         lease_seconds: float | None = None,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         super().__init__(path, patience)
         self._fast_reader = fast_reader
         self.shards = db.shards
         self.lease_seconds = lease_seconds
+        self._clock = clock
         self._lock = lock
         self._in_memory = lock is None
         self._misread = False
@@ -277,8 +286,7 @@ class SqliteStore(SqliteReader):
         self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
     ) -> Any:
         """`lease`: without it nothing of the verbs is written."""
-        told = None if known is None else lambda results: known(results[0])
-        results = await self._writer.write(verbs, told, lease)
+        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
         return results if len(verbs) > 1 else results[0]
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
@@ -293,11 +301,12 @@ class SqliteStore(SqliteReader):
         return SqliteShard(self, lease, lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
-        return await self._change(partial(leases.claim, shard=shard, holder=holder, seconds=self.lease_seconds))
+        when = {"seconds": self.lease_seconds, "at": self._clock()}
+        return await self._change(partial(leases.claim, shard=shard, holder=holder, **when))
 
     async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
-        work = partial(renew, holder=holder, leases=leases, seconds=self.lease_seconds)
-        return await self._change(work)
+        when = {"seconds": self.lease_seconds, "at": self._clock()}
+        return await self._change(partial(renew, holder=holder, leases=leases, **when))
 
     async def release(self, lease: Lease) -> None:
         await self._change(partial(leases.release, lease=lease))
@@ -306,7 +315,7 @@ class SqliteStore(SqliteReader):
         await self._change(partial(leases.leave, holder=holder))
 
     async def owners(self) -> Owners:
-        return await self._read(leases.owners)
+        return await self._read(leases.owners, self._clock())
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
         return await self._writer.submit(PendingWrite((), work))
@@ -417,7 +426,7 @@ def open_store(
     schema: list[Migration] | None = None,
     shards: int = 1,
     lease_seconds: float | None = None,
-    clock: Callable[[], datetime] | None = None,
+    clock: Callable[[], datetime] = utc_now,
 ) -> SqliteStore:
     """Opens `sqlite:FILE` or `sqlite::memory:` for this gateway alone. `patience`: the seconds to wait for another
     program that holds the file. In memory there may be several shards, with leases that run out by this clock, as in a
@@ -432,14 +441,13 @@ def open_store(
             try:
                 migrate(db, path, schema or migrations())
                 _begin(db, shards)
-                db.clock = clock or db.clock
                 if lock is not None and schema is None:
                     rehearse(db)
             except BaseException:
                 db.close()
                 raise
             fast_reader = None if lock is None or schema is not None else _fast_reader(path)
-            return SqliteStore(path, patience, db, lock, fast_reader, lease_seconds)
+            return SqliteStore(path, patience, db, lock, fast_reader, lease_seconds, clock)
     except BaseException:
         if lock is not None:
             lock.release()

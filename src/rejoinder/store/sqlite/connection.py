@@ -1,8 +1,6 @@
 """A connection that remembers what it has read once and need not read again."""
 
 import sqlite3
-from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 from rejoinder.events import Route
@@ -41,7 +39,6 @@ class Connection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self.numbers = Numbers()
         self.shards = 1
-        self.clock: Callable[[], datetime] = lambda: datetime.now(UTC)
         self.acting: int | None = None
         """The shard whose owner writes now; None: nobody's."""
         self._places: dict[Route, int] = {}
@@ -53,7 +50,7 @@ class Connection(sqlite3.Connection):
 
     def go_on_like(self, before: "Connection") -> None:
         """Continues the numbers of another one."""
-        self.numbers, self.shards, self.clock = before.numbers, before.shards, before.clock
+        self.numbers, self.shards = before.numbers, before.shards
 
     def known_place(self, route: Route) -> int | None:
         return self._places.get(route)

@@ -3,7 +3,10 @@ order the engines within it; in memory they may also run out, as those of a stor
 
 Rule 1: a claim draws a new generation and takes over what the last holder left, in one step.
 Rule 2: who is not the latest generation of its shard writes nothing (`held`).
+Rule 3: `at` is when it was asked for, also when the writer has to do a group again.
 """
+
+from datetime import datetime
 
 from rejoinder.errors import LeaseLost
 from rejoinder.store.base import Lease, Owners, Renewal, Shard
@@ -25,8 +28,8 @@ def held(db: Connection, lease: Lease) -> int:
     return lease.shard
 
 
-def claim(db: Connection, shard: int, holder: str, seconds: float | None) -> Lease | None:
-    now = micros(db.clock())
+def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: datetime) -> Lease | None:
+    now = micros(at)
     last, until = db.execute("SELECT holder, lease_until FROM shard WHERE id = ?", (shard,)).fetchone()
     if last is not None and last != holder and (until is None or until > now):
         return None
@@ -48,7 +51,7 @@ def claim(db: Connection, shard: int, holder: str, seconds: float | None) -> Lea
     sql = "UPDATE shard SET holder = ?, generation = ?, lease_until = ? WHERE id = ?"
     db.execute(sql, (holder, generation, until, shard))
     db.forget_owner(shard)
-    _show(db, holder, until)
+    _show(db, holder, until, now)
     return Lease(shard, holder, generation)
 
 
@@ -74,14 +77,13 @@ def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
     db.execute(sql, (len(turns) + len(events), last))
 
 
-def renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float | None) -> Renewal:
+def renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float | None, at: datetime) -> Renewal:
     """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
-    now = db.clock()
-    until = _until(micros(now), seconds)
+    until = _until(micros(at), seconds)
     sql = "UPDATE shard SET lease_until = ? WHERE id = ? AND holder = ? AND generation = ?"
     kept = [each for each in leases if db.execute(sql, (until, each.shard, holder, each.generation)).rowcount]
-    _show(db, holder, until)
-    return Renewal(tuple(kept), now)
+    _show(db, holder, until, micros(at))
+    return Renewal(tuple(kept), at)
 
 
 def release(db: Connection, lease: Lease) -> None:
@@ -94,8 +96,8 @@ def leave(db: Connection, holder: str) -> None:
     db.execute("DELETE FROM process WHERE name = ?", (holder,))
 
 
-def owners(db: Connection) -> Owners:
-    now = micros(db.clock())
+def owners(db: Connection, at: datetime) -> Owners:
+    now = micros(at)
     sql = "SELECT id, iif(lease_until <= ?, NULL, holder) FROM shard ORDER BY id"
     shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
     sql = "SELECT name FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
@@ -108,12 +110,12 @@ def all_have_ended(db: Connection) -> None:
     db.execute("UPDATE process SET lease_until = 0")
 
 
-def _show(db: Connection, holder: str, until: int | None) -> None:
+def _show(db: Connection, holder: str, until: int | None, now: int) -> None:
     """Lets others see that the process is alive, and forgets those that ended long ago."""
     sql = "INSERT INTO process (name, lease_until) VALUES (?, ?) ON CONFLICT DO UPDATE SET lease_until = ?2"
     db.execute(sql, (holder, until))
     sql = "DELETE FROM process WHERE lease_until < ? AND NOT EXISTS (SELECT 1 FROM shard WHERE holder = process.name)"
-    db.execute(sql, (micros(db.clock()) - HOUR,))
+    db.execute(sql, (now - HOUR,))
 
 
 def _until(now: int, seconds: float | None) -> int | None:

@@ -173,10 +173,7 @@ def drop_part(db: Connection, verb: DropPart) -> StoredPart:
 
 def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
-    sql = (
-        f"UPDATE part SET state = '{target}', retry_at = NULL "
-        f"WHERE turn = ? AND {any_of('state', sources)}"
-    )
+    sql = f"UPDATE part SET state = '{target}', retry_at = NULL WHERE turn = ? AND {any_of('state', sources)}"
     return db.execute(sql, (verb.turn,)).rowcount
 
 

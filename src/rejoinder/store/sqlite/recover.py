@@ -31,9 +31,7 @@ T = TypeVar("T")
 NO_BODY = seal(b"")
 
 
-def recover(
-    db: Connection, now: datetime, singly: int, within: timedelta, shard: int | None = None
-) -> Recovery:
+def recover(db: Connection, now: datetime, singly: int, within: timedelta, shard: int | None = None) -> Recovery:
     """Of one shard, or of all."""
     unread: list[Unread] = []
 

@@ -146,7 +146,7 @@ async def test_the_menu_is_offered(platform):
     """IN-60: Telegram's own menu comes from the registry."""
     inlet = KeptInlet()
     channel = bot(platform)
-    channel.menu = (("help", "What there is"), ("no-dash", "left out"))
+    channel.menu = (MenuCommand("help", "What there is"), MenuCommand("no-dash", "left out"))
     async with listening(channel, inlet):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")

@@ -38,7 +38,8 @@ class Rejected(Struct, frozen=True):
     """The platform will never take it like this.
 
     `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
-    there. `thread`: the thread cannot be opened, but the chat takes the words. `gone`: the chat is closed to us. `account`: our token is refused, and with it every chat.
+    there. `thread`: the thread cannot be opened, but the chat takes the words. `gone`: the chat is closed to us.
+    `account`: our token is refused, and with it every chat.
     """
 
     reason: str
@@ -82,11 +83,6 @@ class Inlet(Protocol):
 
     async def cursor(self) -> str | None:
         """How far this channel had been read."""
-        ...
-
-    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Values for an option of a command that a person is typing (CH-9): `typed` is as it would come, `invoked`
-        holding what was typed so far. Nothing for somebody who may not give the command."""
         ...
 
 

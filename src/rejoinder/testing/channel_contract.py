@@ -50,7 +50,7 @@ class KeptInlet:
         self._cursor: str | None = None
         self._changed = asyncio.Event()
 
-    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+    async def __call__(self, *messages: Inbound, cursor: str | None = None, within: float | None = None) -> None:
         self._changed.set()
         if self.broken:
             self.refused += 1

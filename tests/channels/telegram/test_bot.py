@@ -17,7 +17,7 @@ from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.door import Room
 from rejoinder.errors import ChannelStopped
-from rejoinder.events import Attachment, Choice, Part, Route
+from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet

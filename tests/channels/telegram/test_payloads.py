@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.channels.telegram import payloads
-from rejoinder.events import Choice, Entity, Part, Route
+from rejoinder.events import Choice, Entity, MenuCommand, Part, Route
 from rejoinder.testing.platform.telegram.strict import MOST_ENTITIES, check_entities
 from rejoinder.testing.platform.telegram.world import found_entities, units
 

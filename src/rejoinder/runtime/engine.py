@@ -197,7 +197,7 @@ class Engine:
         for each in self._reconfigurable:
             each.reconfigure(settings)
 
-    async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
+    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
@@ -210,7 +210,7 @@ class Engine:
                 self.decide(event)
 
         try:
-            events = await self._store.write(Accept(messages, self._clock(), cursor), known=take)
+            events = await self._store.write(Accept(messages, self._clock(), cursor, places), known=take)
         except Exception:
             for event in taken:  # the platform will deliver it again
                 self._forget(event)

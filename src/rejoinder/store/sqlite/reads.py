@@ -234,6 +234,8 @@ BODIES = (
     "session",
     "agent_session",
     "transcript",
+    "blob",
+    "blob_chunk",
     "trace",
 )
 

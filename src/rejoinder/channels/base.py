@@ -5,7 +5,7 @@ do beyond that by having the method: `isinstance(channel, CanReact)`. No call ra
 is an `Outcome`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -69,15 +69,22 @@ Outcome = Delivered | Rejected | RetryAfter | Unknown
 class Inlet(Protocol):
     """Where a channel puts what it hears from its platform."""
 
-    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+    async def __call__(
+        self, *messages: Inbound, cursor: str | None = None, places: Mapping[str, str] | None = None
+    ) -> None:
         """Returns when they are durable; only then may the channel confirm them to the platform.
 
         `cursor`, how far the platform has been read, is stored in the same transaction, even without a message (DU-1).
+        `places`: the same for single places of the platform, by a name for each; those not named stay as they are.
         """
         ...
 
     async def cursor(self) -> str | None:
         """How far this channel had been read."""
+        ...
+
+    async def places(self) -> dict[str, str]:
+        """What was stored for single places."""
         ...
 
 

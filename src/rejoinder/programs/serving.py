@@ -26,10 +26,10 @@ from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.invitations import Invitations, public_address
 from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.rendering import RenderOptions
-from rejoinder.runtime.deciding.restarting import Reviving
+from rejoinder.runtime.place.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
-from rejoinder.runtime.turn.completions import Line, complete
+from rejoinder.runtime.session.completions import Line, complete
 from rejoinder.store.base import (
     ApprovePairing,
     DropPart,

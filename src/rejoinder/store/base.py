@@ -134,6 +134,10 @@ class StoreReader(BlobReader, Protocol):
     # what came in
     async def cursor(self, channel: str, name: str, account: str = "default") -> str | None: ...
 
+    async def cursors(self, channel: str, prefix: str, account: str = "default") -> dict[str, str]:
+        """All whose names begin like this, by the rest of the name."""
+        ...
+
     async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
         """The events that tell of a platform's message, oldest first."""
         ...

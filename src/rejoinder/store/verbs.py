@@ -46,6 +46,8 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
     events: tuple[Inbound, ...]
     now: datetime
     cursor: Cursor | None = None
+    places: tuple[Cursor, ...] = ()
+    """How far single places were read, where the platform has a position for each."""
 
 
 class MoveCursor(Verb[None], frozen=True):

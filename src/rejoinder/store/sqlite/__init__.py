@@ -123,6 +123,9 @@ class SqliteReader:
     async def cursor(self, channel: str, name: str, account: str = "default") -> str | None:
         return await self._read(reads.cursor, channel, name, account)
 
+    async def cursors(self, channel: str, prefix: str, account: str = "default") -> dict[str, str]:
+        return await self._read(reads.cursors, channel, prefix, account)
+
     async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
         return await self._read(reads.events_of, message)
 

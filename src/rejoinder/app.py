@@ -29,22 +29,22 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.abilities import learn
-from rejoinder.runtime.deciding.inlet import ChannelInlet
-from rejoinder.runtime.deciding.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
+from rejoinder.runtime.place.inlet import ChannelInlet
+from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of, by_name, listeners
+from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.turn.background import Background
-from rejoinder.runtime.turn.relay import Watcher
 from rejoinder.store.base import Health, Store
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store
 
 if TYPE_CHECKING:
-    from rejoinder.runtime.turn.clockwork import Clockwork
+    from rejoinder.runtime.session.clockwork import Clockwork
 
 log = logging.getLogger(__name__)
 
@@ -194,7 +194,7 @@ class Gateway:
                 raise problem
 
     def _inlet(self, channel: Channel) -> ChannelInlet:
-        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store)
+        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns

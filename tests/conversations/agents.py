@@ -3,7 +3,7 @@
 import asyncio
 
 from rejoinder.agents.base import Done, Question, TextDelta
-from rejoinder.runtime.turn.presence import TypingSign
+from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.testing import ScriptedAgent
 
 
@@ -77,7 +77,7 @@ def signs(monkeypatch) -> list[str]:
             super().__init__(runs, conversation, mode, *more)
             modes.append(mode)
 
-    monkeypatch.setattr("rejoinder.runtime.turn.work.TypingSign", Noted)
+    monkeypatch.setattr("rejoinder.runtime.session.work.TypingSign", Noted)
     return modes
 
 

@@ -11,7 +11,7 @@ from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.events import Route
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.turn.background import Background
+from rejoinder.runtime.session.background import Background
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
 from tests.conversations.agents import Asking, said, signs, told

@@ -11,8 +11,8 @@ from rejoinder.agents.python import Settings as PythonSettings
 from rejoinder.agents.python.function import PythonAgent
 from rejoinder.config.load import read
 from rejoinder.outbound.reader import ReplyReader
-from rejoinder.runtime.turn import fairness, relay
-from rejoinder.runtime.turn.completions import Line, complete
+from rejoinder.runtime.session import fairness, relay
+from rejoinder.runtime.session.completions import Line, complete
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger
 

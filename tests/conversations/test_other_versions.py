@@ -6,9 +6,9 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from rejoinder.runtime.deciding import consequences, waiting
-from rejoinder.runtime.lanes import journal as journal
-from rejoinder.runtime.sending.notices import UNREADABLE
+from rejoinder.runtime.outbox.notices import UNREADABLE
+from rejoinder.runtime.place import consequences, waiting
+from rejoinder.runtime.session import journal as journal
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until
@@ -51,7 +51,7 @@ async def test_what_a_turn_was_to_tell_and_cannot_be_read(tmp_path, monkeypatch)
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(
-            "rejoinder.runtime.lanes.journal.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"})
+            "rejoinder.runtime.session.journal.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"})
         )
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):

@@ -15,13 +15,13 @@ from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.outbox.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
+from rejoinder.runtime.outbox.sender import Sender as OneSender
 from rejoinder.runtime.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
-from rejoinder.runtime.sending.sender import Sender as OneSender
-from rejoinder.runtime.turn.background import Background
-from rejoinder.runtime.turn.questions import RESTARTED
-from rejoinder.runtime.turn.work import Workers
+from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.questions import RESTARTED
+from rejoinder.runtime.session.work import Workers
 from rejoinder.store.base import (
     Accept,
     EndRun,
@@ -331,7 +331,7 @@ async def test_what_died_alone_twice_waits_while_the_process_is_killed_again_and
                 await machine.chat.says("/why", reply_to=replied)
                 assert (await machine.chat.hears()).text.endswith(f"lane: waits, {UNTIL_STABLE}")
         assert len(others.turns) == 1
-    monkeypatch.setattr("rejoinder.runtime.lanes.slots.STABLE_AFTER", 0.01)
+    monkeypatch.setattr("rejoinder.runtime.session.slots.STABLE_AFTER", 0.01)
     last = ScriptedAgent("Done at last.", "After it.")
     async with machine.running(last) as gateway:
         await machine.chat.hears("Done at last.")
@@ -400,7 +400,7 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
         await machine.chat.says("hello", sender="b", chat="b")
         await until(gateway, lambda census: census.inputs.get("waiting", 0) == 1)
         assert len(agent.turns) == 1
-    monkeypatch.setattr("rejoinder.runtime.lanes.slots.HEAD_START", 0.05)
+    monkeypatch.setattr("rejoinder.runtime.session.slots.HEAD_START", 0.05)
     agent = ScriptedAgent([never], "Hi.")
     async with machine.running(agent, killed=True):
         await machine.chat.hears("Hi.")

@@ -206,7 +206,7 @@ async def test_a_model_that_failed_rests_while_another_answers(kind, next_turn):
 async def test_a_model_that_answers_again_has_its_failures_forgotten(monkeypatch):
     """TU-22: 1, 5, 25, 60 min are for failures in a row."""
     now = 0.0
-    monkeypatch.setattr("rejoinder.runtime.turn.attempts.monotonic", lambda: now)
+    monkeypatch.setattr("rejoinder.runtime.session.attempts.monotonic", lambda: now)
     refuses = [failed("rate_limit")]
     agent = Models(refuses, "2", "1", refuses, "2", "1", refuses, "2")
     async with conversation(agent) as chat:

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
-from rejoinder.runtime.deciding.facts import FactGatherer
-from rejoinder.runtime.sending.conversations import Conversation
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.session import SessionSettings
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import said

@@ -8,7 +8,7 @@ from rejoinder.channels.telegram import LIMITS
 from rejoinder.config.schema import Settings
 from rejoinder.outbound import plan
 from rejoinder.rendering import messages
-from rejoinder.runtime.sending import pacing
+from rejoinder.runtime.outbox import pacing
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.restarting import Machine, until

@@ -7,8 +7,8 @@ from itertools import pairwise
 import pytest
 
 from rejoinder.agents.base import ToolEnded, ToolStarted
-from rejoinder.runtime.sending.performing import WITHDRAWN
-from rejoinder.runtime.sending.unconfirmed import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.outbox.performing import WITHDRAWN
+from rejoinder.runtime.outbox.unconfirmed import MAY_HAVE_BEEN_LOST
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram

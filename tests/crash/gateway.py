@@ -20,7 +20,7 @@ from rejoinder.store.sqlite import open_reader
 
 PROGRAM = """
 from rejoinder.cli import main
-from rejoinder.runtime.lanes import slots
+from rejoinder.runtime.session import slots
 slots.STABLE_AFTER = {stable_after}
 main()
 """

@@ -14,9 +14,9 @@ from rejoinder.outbound.draft import Streaming
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.conversations import Conversation
-from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions
 from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
 from rejoinder.store.sqlite import open_store

@@ -10,7 +10,7 @@ import pytest
 from rejoinder.agents.base import Done, Failed, TextDelta, Usage
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.events import PromptImage, PromptText
-from rejoinder.runtime.turn.completions import Line, complete, turn_of
+from rejoinder.runtime.session.completions import Line, complete, turn_of
 from rejoinder.secret import Secret
 from tests.web.running import running, settings
 

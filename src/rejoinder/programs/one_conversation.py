@@ -14,7 +14,7 @@ from rejoinder.events import Inbound, Part, Reply, Route
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.turn.relay import Hears, Watcher, tell
+from rejoinder.runtime.session.relay import Hears, Watcher, tell
 
 
 def _only(settings: schema.Settings, channel: str) -> schema.Settings:

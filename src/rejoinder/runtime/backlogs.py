@@ -7,13 +7,13 @@ from datetime import datetime
 from msgspec import MsgspecError
 from msgspec.structs import replace
 
-from rejoinder.runtime.deciding.queueing import Queueing
-from rejoinder.runtime.deciding.waiting import message_of, unpack
-from rejoinder.runtime.lanes.lanes import Lanes
-from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.turn_inputs import TurnInput
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.place.queueing import Queueing
+from rejoinder.runtime.place.waiting import message_of, unpack
 from rejoinder.runtime.quarantine import Quarantine
-from rejoinder.runtime.sending.conversations import Conversation, Conversations
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.store.base import Backlog, DropInputs, Input, Store
 from rejoinder.turns.modes import Mode
 

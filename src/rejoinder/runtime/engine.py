@@ -25,39 +25,39 @@ from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.backlogs import Backlogs
-from rejoinder.runtime.deciding.access import Access
-from rejoinder.runtime.deciding.consequences import Consequences, Decision
-from rejoinder.runtime.deciding.debounce import Debounce
-from rejoinder.runtime.deciding.effects import Effects
-from rejoinder.runtime.deciding.facts import FactGatherer
-from rejoinder.runtime.deciding.gateway_commands import GatewayCommands
-from rejoinder.runtime.deciding.precedence import Arrival, Precedence
-from rejoinder.runtime.deciding.queueing import Queueing
-from rejoinder.runtime.deciding.restarting import Restarting
-from rejoinder.runtime.deciding.rights import Rights
-from rejoinder.runtime.deciding.shell import Shell
-from rejoinder.runtime.deciding.tally import Tally
 from rejoinder.runtime.foreign_changes import ForeignChanges
 from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.lanes.journal import LaneJournal
-from rejoinder.runtime.lanes.lanes import Lanes
-from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.slots import Slots
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.outbox.unconfirmed import Unconfirmed
+from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.place.consequences import Consequences, Decision
+from rejoinder.runtime.place.debounce import Debounce
+from rejoinder.runtime.place.effects import Effects
+from rejoinder.runtime.place.facts import FactGatherer
+from rejoinder.runtime.place.gateway_commands import GatewayCommands
+from rejoinder.runtime.place.precedence import Arrival, Precedence
+from rejoinder.runtime.place.queueing import Queueing
+from rejoinder.runtime.place.restarting import Restarting
+from rejoinder.runtime.place.rights import Rights
+from rejoinder.runtime.place.shell import Shell
+from rejoinder.runtime.place.tally import Tally
 from rejoinder.runtime.prefixes import Prefixes
 from rejoinder.runtime.quarantine import Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.conversations import Conversation, Conversations
-from rejoinder.runtime.sending.outbox import Outbox
-from rejoinder.runtime.sending.owners import Owners
-from rejoinder.runtime.sending.unconfirmed import Unconfirmed
 from rejoinder.runtime.serving import by_name, listeners
+from rejoinder.runtime.session.background import BackgroundStarter, DiscardChannel
+from rejoinder.runtime.session.journal import LaneJournal
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.questions import Questions
+from rejoinder.runtime.session.relay import Watcher
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.work import Workers
 from rejoinder.runtime.settings import Reconfigurable, RuntimeSettings
-from rejoinder.runtime.turn.background import BackgroundStarter, DiscardChannel
-from rejoinder.runtime.turn.questions import Questions
-from rejoinder.runtime.turn.relay import Watcher
-from rejoinder.runtime.turn.work import Workers
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch, until_good
 from rejoinder.session import session_key
@@ -197,7 +197,7 @@ class Engine:
         for each in self._reconfigurable:
             each.reconfigure(settings)
 
-    async def accept(self, *messages: Inbound, cursor: Cursor | None = None) -> None:
+    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
@@ -210,7 +210,7 @@ class Engine:
                 self.decide(event)
 
         try:
-            events = await self._store.write(Accept(messages, self._clock(), cursor), known=take)
+            events = await self._store.write(Accept(messages, self._clock(), cursor, places), known=take)
         except Exception:
             for event in taken:  # the platform will deliver it again
                 self._forget(event)

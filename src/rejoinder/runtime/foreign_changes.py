@@ -5,10 +5,10 @@ finds out what."""
 import asyncio
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.deciding.access import Access
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending.outbox import Outbox
 from rejoinder.store.base import Store
 
 

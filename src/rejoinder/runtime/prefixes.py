@@ -13,7 +13,7 @@ from rejoinder.inbound.rooms import whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.template import fill, values_of
-from rejoinder.runtime.lanes.sessions import Sessions
+from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session, is_untouched, session_key
 

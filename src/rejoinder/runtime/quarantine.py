@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any, Final
 
 from rejoinder.events import Inbound, Route
-from rejoinder.runtime.deciding.rights import Rights
+from rejoinder.runtime.outbox import notices
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending import notices
-from rejoinder.runtime.sending.conversations import Conversation, Conversations
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     DropInputs,

@@ -22,22 +22,22 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Unreadable
 from rejoinder.events import Step
 from rejoinder.runtime.backlogs import Backlogs
-from rejoinder.runtime.deciding.queueing import Queueing
-from rejoinder.runtime.deciding.waiting import message_of, unpack
-from rejoinder.runtime.lanes.lanes import Lanes
-from rejoinder.runtime.lanes.sessions import Sessions
-from rejoinder.runtime.lanes.slots import Slots
-from rejoinder.runtime.lanes.turn_inputs import Resumed, TurnInput
+from rejoinder.runtime.outbox import notices
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.outbox.offers import close_left_open
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.place.queueing import Queueing
+from rejoinder.runtime.place.waiting import message_of, unpack
 from rejoinder.runtime.prefixes import Prefix, Prefixes
 from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.sending import notices
-from rejoinder.runtime.sending.conversations import Conversation, Conversations
-from rejoinder.runtime.sending.offers import close_left_open
-from rejoinder.runtime.sending.outbox import Outbox
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.questions import RESTARTED
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.turn_inputs import Resumed, TurnInput
 from rejoinder.runtime.settings import OnCrash
-from rejoinder.runtime.turn.questions import RESTARTED
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     EndRun,

@@ -18,7 +18,7 @@ from rejoinder.outbound.typing import TypingSettings
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.answer.files import OutboxFolder
-from rejoinder.runtime.turn.compaction import CompactionSettings
+from rejoinder.runtime.session.compaction import CompactionSettings
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.heartbeat import ACK_MAX_CHARS

@@ -11,7 +11,7 @@ from msgspec import Struct
 from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say
-from rejoinder.runtime.sending.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
+from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
 from rejoinder.runtime.settings import OnUnknown
 from rejoinder.tables import table
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.lanes.journal import RENEWED_EVERY, LaneJournal
-from rejoinder.runtime.lanes.lanes import Lanes
+from rejoinder.runtime.session.journal import RENEWED_EVERY, LaneJournal
+from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.store.base import Retention, Store, Sweep
 
 log = logging.getLogger(__name__)

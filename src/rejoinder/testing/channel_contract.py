@@ -48,9 +48,16 @@ class KeptInlet:
         self.refused = 0
         self.broken = False
         self._cursor: str | None = None
+        self._places: dict[str, str] = {}
         self._changed = asyncio.Event()
 
-    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+    async def __call__(
+        self,
+        *messages: Inbound,
+        cursor: str | None = None,
+        places: Mapping[str, str] | None = None,
+        within: float | None = None,
+    ) -> None:
         self._changed.set()
         if self.broken:
             self.refused += 1
@@ -59,9 +66,13 @@ class KeptInlet:
         for message in messages:
             self.kept.setdefault(message.event_id, message)
         self._cursor = cursor or self._cursor
+        self._places |= places or {}
 
     async def cursor(self) -> str | None:
         return self._cursor
+
+    async def places(self) -> dict[str, str]:
+        return self._places
 
     async def until(self, holds: Callable[[], bool]) -> None:
         while not holds():

@@ -14,7 +14,7 @@ from rejoinder.media.notes import read_notes
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.serving import ONLY
-from rejoinder.runtime.turn.clockwork import Clockwork
+from rejoinder.runtime.session.clockwork import Clockwork
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat

@@ -14,7 +14,7 @@ from rejoinder.runtime.answer import delivery
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.reach import Reach
-from rejoinder.runtime.sending import yielding_calls
+from rejoinder.runtime.outbox import yielding_calls
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
 from rejoinder.testing.patience import PATIENCE

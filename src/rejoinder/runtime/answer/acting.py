@@ -42,9 +42,9 @@ from rejoinder.runtime.answer.files import OutboxFolder, file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
-from rejoinder.runtime.sending.conversations import Conversation
-from rejoinder.runtime.sending.fates import Fate, Sent, Underway, Unsent, message_of
-from rejoinder.runtime.sending.sender import Sender
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.fates import Fate, Sent, Underway, Unsent, message_of
+from rejoinder.runtime.outbox.sender import Sender
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import RunClaim
 

@@ -33,8 +33,8 @@ from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
-from rejoinder.runtime.sending.conversations import Conversation
-from rejoinder.runtime.sending.fates import Sent, Unsent, hear, message_of
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.fates import Sent, Unsent, hear, message_of
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import RunClaim, StoredPart, Verb
 

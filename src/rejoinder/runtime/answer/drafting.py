@@ -21,10 +21,10 @@ from rejoinder.outbound.operations import Open, decode, keyed
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.rendering import Message, RenderOptions
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.sending.fates import Fate, Sent
-from rejoinder.runtime.sending.sender import Sender
-from rejoinder.runtime.sending.verdict import is_blind
-from rejoinder.runtime.sending.yielding_calls import LetGo
+from rejoinder.runtime.outbox.fates import Fate, Sent
+from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.outbox.verdict import is_blind
+from rejoinder.runtime.outbox.yielding_calls import LetGo
 from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
 
 

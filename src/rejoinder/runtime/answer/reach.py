@@ -5,7 +5,7 @@ from msgspec import Struct
 from rejoinder.events import Route
 from rejoinder.inbound import reach
 from rejoinder.inbound.rules import Rules
-from rejoinder.runtime.deciding.access import Access
+from rejoinder.runtime.place.access import Access
 from rejoinder.store.base import Store
 
 

@@ -34,8 +34,8 @@ def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
         id = db.numbers.next_event()
         if db.execute(sql, (id, *key, now, body)).rowcount:
             new.append(InboxEvent(id, written, verb.now))
-    if verb.cursor is not None:
-        _keep_cursor(db, verb.cursor)
+    for cursor in verb.places if verb.cursor is None else (verb.cursor, *verb.places):
+        _keep_cursor(db, cursor)
     return tuple(new)
 
 

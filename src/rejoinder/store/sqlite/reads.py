@@ -65,6 +65,12 @@ def cursor(db: Connection, channel: str, name: str, account: str) -> str | None:
     return _text(db.execute(sql, (channel, account, name)))
 
 
+def cursors(db: Connection, channel: str, prefix: str, account: str) -> dict[str, str]:
+    sql = "SELECT name, body FROM cursor WHERE channel = ? AND account = ? AND substr(name, 1, ?) = ?"
+    found = db.execute(sql, (channel, account, len(prefix), prefix))
+    return {name[len(prefix) :]: unseal(body).decode() for name, body in found}
+
+
 def events_of(db: Connection, message: str) -> tuple[InboxEvent, ...]:
     return tuple(map(event_from, db.execute(f"SELECT {EVENT} FROM inbox WHERE message = ? ORDER BY id", (message,))))
 
@@ -234,6 +240,8 @@ BODIES = (
     "session",
     "agent_session",
     "transcript",
+    "blob",
+    "blob_chunk",
     "trace",
 )
 

@@ -69,6 +69,18 @@ class Events(Opened):
             assert await store.cursor("telegram", "offset") == "3"
             assert await store.cursor("telegram", "offset", "second") is None
 
+    async def test_each_place_has_a_cursor_of_its_own(self, tmp_path: Path) -> None:
+        """DU-1: they move with the events too, one by one, and are read together."""
+        async with self.opened(tmp_path) as store:
+            read = Cursor("discord", "read", "session")
+            first = (Cursor("discord", "place 1", "10"), Cursor("discord", "place 2", "20"))
+            await store.write(Accept((an_inbound(1),), NOW, read, first))
+            await store.write(Accept((), NOW, places=(Cursor("discord", "place 2", "21"),)))
+            await loses(store, Accept((), NOW, places=(Cursor("discord", "place 1", "11"),)), SettleEvent(999, "no"))
+            assert await store.cursors("discord", "place ") == {"1": "10", "2": "21"}
+            assert await store.cursor("discord", "read") == "session"
+            assert await store.cursors("discord", "place ", "second") == {}
+
     async def test_an_event_is_decided_once(self, tmp_path: Path) -> None:
         """TU-2: routed or settled, never both, never twice."""
         async with self.opened(tmp_path) as store:

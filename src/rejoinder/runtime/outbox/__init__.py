@@ -1,0 +1,7 @@
+"""Sends what is to be said, in order and once, and keeps what is known of each conversation.
+
+conversations   conversations, messages, recent, owners, offers, notices
+calls           outbox, sender, delivery_attempt, performing
+pace            pacing, yielding_calls, writing
+outcome         verdict, fates, losses, unconfirmed
+"""

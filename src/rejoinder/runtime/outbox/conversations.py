@@ -1,0 +1,384 @@
+"""The conversations of people and agents: one for each chat and thread of each channel."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import filterfalse
+
+from msgspec.structs import replace
+
+from rejoinder.bounded import Bounded
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
+from rejoinder.events import Choice, Inbound, Quote, Route, Said, Step
+from rejoinder.inbound.bots import BotTurns, Seen, count_turn
+from rejoinder.inbound.groups import overhear
+from rejoinder.inbound.rooms import named_in
+from rejoinder.outbound import plan
+from rejoinder.outbound.operations import React, keyed
+from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.outbound.redact import redact
+from rejoinder.rendering.emoji import project
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.outbox.messages import Messages
+from rejoinder.runtime.outbox.offers import OFFERS
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.performing import intent
+from rejoinder.runtime.outbox.recent import Recent
+from rejoinder.runtime.place.precedence import Arrival
+from rejoinder.runtime.serving import serving
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
+from rejoinder.store.base import IndexedMessage, NoteMessages, PlaceFacts, PlanParts, Store
+
+TRACES = 50
+KEPT = 2000
+PATIENCE = 5.0
+"""Seconds for which the caller of `send` waits for the platform; the message is sent anyway."""
+COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
+"""Stages that answer requests to the gateway itself."""
+ROOT = "root"
+"""How an agent may call the message that its thread hangs under, where the thread has its id."""
+OVERHEARD = "overheard"
+"""The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""
+
+
+class Conversation:
+    """One conversation of one channel: its messages, and its one sender."""
+
+    def __init__(self, channel: Channel, route: Route, store: Store, outbox: Outbox, how: ChannelFacts) -> None:
+        self.channel = channel
+        self.route = route
+        self.store = store
+        self.how = how
+        self.outbox = outbox
+        self.sender = outbox.at(route)
+        self.sender.attempts.noted = self._noted
+        self.sender.attempts.forgotten = self._forgotten
+        self.messages = Messages(store, route)
+        self.arrived: deque[Arrival] = deque()  # messages not decided yet, in order
+        self.deciding: asyncio.Task[None] | None = None
+        self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
+        self.facts = PlaceFacts()
+        self.bot_turns = BotTurns()
+        self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
+        self._is_open = False
+
+    async def open(self, now: datetime) -> None:
+        """Reads, once, what the store knows of this conversation."""
+        if self._is_open:
+            return
+        self.facts = facts = await self.store.place(self.route, now)
+        self.bot_turns = BotTurns(
+            facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
+        )
+        await self.messages.read()
+        self._is_open = True
+
+    async def recall(self, agent: str, session: str, coming: Inbound) -> None:
+        """Reads, once, what was said here since the last turn of this agent in this session. `coming`: the message that
+        is being decided."""
+        if agent in self._overheard:
+            return
+        heard: tuple[Said, ...] = ()
+        if self.messages.count:
+            for message in await self.store.unheard(session, self.route):
+                if message.author != agent and await self._was_overheard(message, agent, session, coming):
+                    heard = overhear(heard, _said(message))
+        self._overheard[agent] = heard
+
+    async def _was_overheard(self, message: IndexedMessage, agent: str, session: str, coming: Inbound) -> bool:
+        """The message was settled as history for all agents, or routed only to other sessions.
+
+        Where the channel does not report what our agents say, their messages have no event: one that names this agent
+        and was handed to it (IN-21, OD-50) belongs to a turn that is still to come; the others are history, such as one
+        that hit the limit of bot turns.
+        """
+        for event in await self.store.events_of(message.id):
+            if event.inbound.route != self.route:
+                continue
+            if event.state == "settled":
+                return event.reason.startswith(OVERHEARD)
+            inputs = await self.store.inputs_of(event.id)
+            return bool(inputs) and all(put.session != session for put in inputs)
+        if message.kind != "own" or not message.author or can(self.channel, TellsAgents):
+            return False
+        if not named_in(message.text, (agent,)):
+            return True
+        waiting = [put.event.inbound for put in await self.store.waiting(session)]
+        return all(handed.sender.id != message.author for handed in (coming, *waiting))
+
+    @property
+    def other_bot(self) -> bool:
+        """Another bot has written here."""
+        return self.facts.other_bot
+
+    # --- what was said ----------------------------------------------------------------------------
+
+    async def counting(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
+        """The turns of bots, this message included (IN-23). `ours`: one of our own agents said it.
+
+        The index counts every message once, including our own; a message that is counted already adds nothing here.
+        """
+        if inbound.sender.is_self or inbound.entry == "reaction":
+            return self.bot_turns
+        today = now.date()
+        if not inbound.sender.is_bot:
+            return count_turn(self.bot_turns, Seen("human", today))
+        counted = await self.store.place(self.route, now)
+        known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
+        if known:  # its receipt may have been written between the two reads: now it is certainly counted
+            counted = await self.store.place(self.route, now)
+        turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
+        return count_turn(turns, Seen("echo" if known else "bot", today))
+
+    async def author_answered(self, inbound: Inbound) -> str:
+        """Which of our agents wrote the message that this one answers, if one did."""
+        quoted = None if inbound.reply_to is None else await self.look_up(inbound.reply_to.message_id)
+        return quoted.author if quoted is not None and quoted.kind == "own" else ""
+
+    async def words_of(self, message: str) -> str | None:
+        """The text of a message, as far as the index knows it."""
+        known = await self.messages.look_up(message)
+        return known.text if known is not None else None
+
+    def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
+        """Every message goes into the index, whatever becomes of it (OD-52); a stranger's goes in without its text.
+
+        A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
+        the channel did not report it when it was written. An edit is the same message with its new text.
+        """
+        inbounds = tuple(inbounds)
+        fresh = [
+            _noted(inbound, now, inbound.text if readable else "", ours=ours)
+            for inbound in inbounds
+            if inbound.entry not in ("native", "reaction")
+            and inbound.message_id
+            and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
+        ]
+        quoted = {
+            quote.message_id: _quoted(quote, now, readable=readable)
+            for inbound in inbounds
+            if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
+        }
+        starter = inbounds[-1].thread_starter
+        if isinstance(starter, Said) and starter.message_id and readable:
+            quoted.setdefault(starter.message_id, _met(starter, now))
+        known = {message.id for message in fresh}
+        unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
+        return NoteMessages(self.route, (*fresh, *unknown))
+
+    def to_meet(self, told: Iterable[Said], now: datetime) -> NoteMessages | None:
+        """Notes those of these messages that the index does not have; None: it has them all."""
+        unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
+        return NoteMessages(self.route, unknown) if unknown else None
+
+    def noted(self, messages: Iterable[IndexedMessage]) -> None:
+        """The index has these now."""
+        for message in messages:
+            self.messages.add(message)
+            if message.kind == "own":
+                self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
+            elif message.kind == "bot":
+                self.facts = replace(self.facts, other_bot=True)
+
+    def hear(self, said: Said, agents: Iterable[str]) -> None:
+        """These agents are told of it with their next turn, except the one that said it."""
+        handle = self.messages.handle(said.message_id) or ""
+        for agent in agents:
+            if agent != said.author_id:
+                self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
+
+    def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
+        """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""
+        self.hear(said, [agent for agent in agents if agent in self._overheard])
+
+    def overheard(self, agent: str) -> tuple[Said, ...]:
+        """What was said here since this agent was last asked."""
+        heard = self._overheard.get(agent, ())
+        if any(not said.handle for said in heard):  # our own messages may have entered the index since
+            heard = tuple(replace(said, handle=self.messages.handle(said.message_id) or "") for said in heard)
+        return heard
+
+    def was_told(self, agent: str) -> None:
+        self._overheard[agent] = ()
+
+    async def find(self, reference: str) -> str | None:
+        """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
+        if reference == ROOT and self.route.thread is not None:
+            reference = self.route.thread
+        known = await self.look_up(reference)
+        return None if known is None else known.id
+
+    async def look_up(self, reference: str) -> IndexedMessage | None:
+        """The message behind a handle or an id; from a thread also one of the chat that the thread hangs under."""
+        known = await self.messages.look_up(reference)
+        if known is not None or self.route.thread is None:
+            return known
+        return await self.store.message(replace(self.route, thread=None), reference)
+
+    async def root(self) -> Said | None:
+        """The message this thread hangs under, where the thread has its id and the index has it."""
+        known = await self.look_up(self.route.thread) if self.route.thread is not None else None
+        return None if known is None or known.id != self.route.thread else _said(known)
+
+    # --- what the gateway says itself --------------------------------------------------------------
+
+    async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
+        """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
+        wording = Wording(reply_to=reply_to)
+        planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
+        fates = self.sender.post(planned)
+        if fates:
+            await asyncio.wait(fates, timeout=PATIENCE)
+        return message_of(fates[0]) or None if fates else None
+
+    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str, str], None]:
+        """Says something with buttons under it; the last paragraph of the text tells how to answer without them.
+
+        Returns a function that replaces the text and removes the buttons. Its second argument is the message whose
+        button was pressed: that one certainly arrived, even if its delivery was never confirmed.
+        """
+        options, stem = self.how.delivery.options, f"{OFFERS}/{self.outbox.new_stem()}"
+        posted = self.sender.post(plan.say(redact(text), self.route, options, Wording(choices=choices), stem))
+
+        def close(words: str, pressed: str) -> None:
+            if can(self.channel, CanEdit):
+                posted[-1].add_done_callback(lambda _: self._put_instead(words, pressed, posted, stem))
+
+        return close
+
+    def _put_instead(self, words: str, pressed: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+        *before, with_buttons = map(message_of, posted)
+        shown = [message for message in (*before, with_buttons or pressed) if message]
+        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))
+
+    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+        """As `send`, but the caller commits it with the decision it belongs to, and then wakes the sender.
+
+        `stem`: texts said under the same stem are said once.
+        """
+        options, wording = self.how.delivery.options, Wording(reply_to=reply_to or None)
+        said = (
+            plan.say(redact(text), self.route, options, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
+            for at, text in enumerate(texts)
+        )
+        return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """As `to_say`, but replaces messages that were left unfinished; without a text they are removed.
+
+        Where the platform can edit, the text goes into the first of them, whatever that replies to: an edit can be
+        repeated until it has arrived, so the unfinished words do not stay.
+        """
+        channel, stem = self.channel, self.outbox.new_stem()
+        if text:
+            edits = can(channel, CanEdit)
+            options, wording = (
+                self.how.delivery.options,
+                Wording(reply_to=slots[0].reply_to if edits else reply_to or None),
+            )
+            may_move = can(channel, CanDelete) or can(channel, CanEdit)
+            planned = plan.settle(redact(text), slots, self.route, options, wording, stem, may_move=may_move)
+        else:
+            planned = plan.withdraw(slots, stem)
+        return PlanParts(tuple(intent(each, self.route) for each in planned), now)
+
+    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+        """A reaction of the gateway's own on a message; None where the platform cannot show it."""
+        sign = project(emoji, self.how.delivery.reactions).value
+        if not can(self.channel, CanReact) or sign is None:
+            return None
+        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        return PlanParts((intent(planned, self.route),), now)
+
+    def _noted(self, message: IndexedMessage) -> None:
+        self.noted((message,))
+
+    def _forgotten(self, message: str) -> None:
+        self.messages.forget(message)
+
+    async def note(self, text: str) -> None:
+        if can(self.channel, CanNote):
+            await self.channel.note(self.route, text)
+
+    # --- what became of each message (IN-64) ------------------------------------------------------
+
+    def trace(self, message: str, steps: Iterable[Step]) -> None:
+        """Adds steps to what is known about a message."""
+        self._traces[message] = (*self._traces.get(message, ()), *steps)
+
+    def has_trace(self, message: str) -> bool:
+        return message in self._traces
+
+    def trace_of(self, message: str | None) -> tuple[Step, ...]:
+        """What became of this message; if none is given, of the last message that was neither ours nor a command: the
+        outcome of a command is known already."""
+        if message is not None and message in self._traces:
+            return self._traces[message]
+        asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
+        latest = next(asked, ())
+        return latest if not _was_command(latest) else next(filterfalse(_was_command, asked), latest)
+
+    def _is_ours(self, message: str) -> bool:
+        """One of our agents said it, and the channel reported it."""
+        known = self.messages.get(message)
+        return known is not None and known.kind == "own"
+
+
+def _was_command(steps: tuple[Step, ...]) -> bool:
+    return any(step.decision == "answer" and step.stage in COMMANDING for step in steps)
+
+
+class Conversations:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        outbox: Outbox,
+        how: Callable[[str], ChannelFacts],
+    ) -> None:
+        self._channels = channels
+        self._how = how
+        self._places: Recent[Route, Conversation] = Recent(
+            lambda route: Conversation(serving(channels, route), route, store, outbox, self._how(route.channel)), KEPT
+        )
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for conversation in self._places.alive():
+            conversation.how = settings.channel(conversation.route.channel)
+
+    def of(self, message: Inbound) -> Conversation:
+        return self._places.get(message.route)
+
+    def has(self, channel: str) -> bool:
+        """Whether the channel is still configured."""
+        return channel in self._channels
+
+    def at(self, route: Route) -> Conversation | None:
+        """None where the channel is no longer configured."""
+        return self._places.get(route) if route.channel in self._channels else None
+
+
+def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> IndexedMessage:
+    sender = inbound.sender
+    kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
+    return IndexedMessage(inbound.message_id, sender.id, now, kind, sender.called, text)
+
+
+def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:
+    """It may be old, so as a `system` message it neither ends a row of bot turns nor adds to it."""
+    return IndexedMessage(
+        quote.message_id, quote.author_id or "", now, "system", quote.author_name, quote.text if readable else ""
+    )
+
+
+def _met(said: Said, now: datetime) -> IndexedMessage:
+    """An earlier message, as `_quoted`."""
+    return IndexedMessage(said.message_id, said.author_id, now, "system", said.author_name, said.text)
+
+
+def _said(message: IndexedMessage) -> Said:
+    by_bot = message.kind in ("bot", "own")
+    return Said(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

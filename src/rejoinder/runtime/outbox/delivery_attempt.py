@@ -1,0 +1,336 @@
+"""Carries out one part of a conversation: the call, what follows from its outcome, and what is stored of that.
+
+Rule 1: what has happened is written down, however long the store takes to recover (DU-15).
+Rule 2: callers that wait for a part are told as soon as it has arrived; its receipt is stored after that.
+Rule 3: a part that may or may not have arrived is looked up where the channel can do that (DU-3); the parts behind it
+        wait until its fate is settled.
+Which part is sent when is decided by the line (`sender`), not here.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from random import random
+from typing import Final, Protocol
+
+from msgspec import DecodeError
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanFind, CanFindOpening, Delivered, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.crashpoint import calling, crashpoint
+from rejoinder.errors import Superseded
+from rejoinder.events import Part, ReplySent, Route
+from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
+from rejoinder.outbound.plan import Planned
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
+from rejoinder.runtime.outbox.losses import Losses, is_notice
+from rejoinder.runtime.outbox.pacing import Account, Pace
+from rejoinder.runtime.outbox.performing import form_of, intent, perform
+from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
+from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import (
+    BuryPart,
+    DropPart,
+    ForgetMessage,
+    HoldPart,
+    IndexedMessage,
+    MarkSent,
+    MarkUnknown,
+    PlanParts,
+    ResendPart,
+    RetryPart,
+    Store,
+    StoredPart,
+    Verb,
+)
+
+log = logging.getLogger(__name__)
+
+LOOKS = 8
+LOOK_PAUSE = 1.0
+"""How often the platform is asked whether a part of unknown fate is there, and by how many seconds the pause grows each
+time: about half a minute in all (DU-3)."""
+LATEST_MESSAGES = 50
+OPENING: Final = "open"
+
+
+class Line(Protocol):
+    """The queue in which the parts of the conversation wait."""
+
+    def over(self, row: StoredPart, fate: Fate) -> None:
+        """The part is finished: nothing more is done about it."""
+        ...
+
+    def has_more(self) -> None:
+        """The store has something to send, now or later."""
+        ...
+
+    def wake(self, *, rows: bool = False) -> None: ...
+
+
+class DeliveryAttempts:
+    def __init__(
+        self,
+        route: Route,
+        account: Account,
+        pace: Pace,
+        aside: YieldingCalls,
+        store: Store,
+        runs: Runs,
+        clock: Callable[[], datetime],
+        tell: Tell,
+        losses: Losses,
+        line: Line,
+    ) -> None:
+        self.noted: Callable[[IndexedMessage], None] | None = None
+        """Called with every message of ours when it has entered the index."""
+        self.forgotten: Callable[[str], None] | None = None
+        """Called with every message that was deleted."""
+        self.looking: set[int] = set()
+        """Parts of unknown fate; the parts behind them wait."""
+        self.arriving: dict[str, Sent] = {}
+        """Parts that have arrived and whose receipt is not in the store yet, by key."""
+        self._route = route
+        self._channel = account.channel
+        self._account = account
+        self._pace = pace
+        self._aside = aside
+        self._store = store
+        self._runs = runs
+        self._name = f"{route.channel}:{route.chat}"
+        self._clock = clock
+        self._tell = tell
+        self._losses = losses
+        self._line = line
+        self._looks = 0
+
+    async def send(self, row: StoredPart) -> None:
+        try:
+            deed = decode(row.body)
+        except DecodeError as error:
+            return await self._bury(row, error)
+        conceded = conceded_in(row.error)
+        crashpoint("K20" if isinstance(deed, Sign) else "K16")
+        try:
+            self._pace.spend()
+            with calling(_ACCEPTED.get(type(deed), "K17")):
+                call = perform(deed, self._channel, self._route, conceded, self._store)
+                outcome = await (self._aside.make(call) if isinstance(deed, React) else call)
+        except Exception as error:  # a channel may be third-party code
+            log.exception("%s failed at a part", self._channel.name)
+            outcome = Unknown(f"{type(error).__name__}: {error}")
+        try:
+            await self._conclude(row, deed, outcome, conceded)
+        except Superseded as lost:  # the call outlasted its claim: the new claimant settles the part
+            log.warning("%s: %s", self._channel.name, lost)
+        crashpoint("K19")
+
+    async def _bury(self, row: StoredPart, error: DecodeError) -> None:
+        """Gives up a part of another version, or a damaged one: it must not hold up the parts behind it."""
+        log.error("%s: part %s cannot be read: %s", self._channel.name, row.key, error)
+        await self._keep(BuryPart(row, f"it cannot be read: {error}"))
+        self._line.over(row, Unsent("it cannot be read"))
+
+    async def _conclude(self, row: StoredPart, deed: Operation, outcome: Outcome, conceded: frozenset[str]) -> None:
+        verdict = judge(
+            outcome,
+            deed,
+            self._channel,
+            tries=row.attempts,
+            conceded=conceded,
+            on_unknown=self._account.on_unknown,
+            jitter=random(),
+        )
+        now = self._clock()
+        match verdict:
+            case Arrived(message=message):
+                self._works_again()
+                crashpoint("K12" if isinstance(deed, Open) else "K18")
+                await self._arrived(row, deed, message, now)
+            case Again():
+                await self._later(row, verdict, conceded, now)
+            case Look(error=error):
+                await self._keep(MarkUnknown(row, error))
+                await self._look(replace(row, state="unknown", error=error), deed)
+            case Hold(error=error):
+                await self._hold(replace(row, state="unknown"), deed, error, MarkUnknown(row, error))
+            case Forget(error=error):
+                unknown = replace(row, state="unknown")
+                await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
+                self._line.over(row, Unsent(error))
+            case GiveUp(error=error):
+                loss = await self._losses.given_up(row, deed, error)
+                await self._keep(BuryPart(row, error), *loss.verbs)
+                self._line.over(row, Unsent(error))
+                loss.then()
+
+    async def _arrived(
+        self, row: StoredPart, deed: Operation, message: str, now: datetime, *also: Verb[object]
+    ) -> None:
+        """`also`: what is written with its receipt."""
+        said = words(deed)
+        receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
+        marked = MarkSent(row, receipt, now, said, author)
+        # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
+        sent = self.arriving[row.key] = Sent(message)
+        self._line.over(row, sent)
+        if owed := self._losses.said_again(self._route):
+            also = (*also, *owed)
+            self._line.has_more()
+        if isinstance(deed, Remove):
+            also = (*also, ForgetMessage(self._route, deed.message))
+        try:
+            known, *_ = await self._keep(marked, *also)
+        finally:
+            del self.arriving[row.key]
+        if isinstance(deed, Remove) and self.forgotten is not None:
+            self.forgotten(deed.message)
+        if isinstance(known, IndexedMessage) and self.noted is not None:
+            self.noted(known)
+        self._looks = 0
+        if isinstance(deed, Words) and not isinstance(deed, Open):
+            self._tell(ReplySent(self._route, message, said, row.turn))
+
+    async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
+        error = remembered(verdict.error, verdict.concedes, conceded)
+        if verdict.refused:
+            was, seconds = self._account.trouble, self._account.refuse(verdict.error)
+            if not was:
+                refused = "%s: nothing is sent, what is to be said is kept: %s; tried again in %.0f s, then each minute"
+                log.error(refused, self._channel.name, verdict.error, seconds)
+        elif verdict.concedes is not None:
+            log.warning("%s refused a %s: %s", self._channel.name, verdict.concedes, verdict.error)
+        elif verdict.everywhere:
+            waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
+            log.warning(waits, self._channel.name, verdict.seconds, verdict.error)
+        elif verdict.seconds:
+            log.info("%s: again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
+        await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
+        if not verdict.counted:
+            self._pace.pause(verdict.seconds, everywhere=verdict.everywhere)
+        self._line.has_more()
+
+    def _works_again(self) -> None:
+        if self._account.trouble:
+            log.warning("%s: the platform takes our messages again", self._channel.name)
+            self._account.accept()
+
+    async def _look(self, row: StoredPart, deed: Operation) -> None:
+        """Asks the platform whether the part is there; until that is known nothing else is sent here."""
+        channel, now = self._channel, self._clock()
+        self.looking.add(row.id)
+        outcome: Outcome = Unknown("it cannot be looked up")
+        try:
+            if can(channel, CanFind) and isinstance(deed, Say | Open):
+                outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
+            elif can(channel, CanFindOpening) and isinstance(deed, Open):
+                outcome = await self._find_opening(row, deed.part, channel)
+        except Exception:  # a channel may be third-party code
+            log.exception("%s failed to look a part up", self._channel.name)
+        match outcome:
+            case Delivered(message=message):
+                await self._arrived(row, deed, message, now, *await self._unwanted(row, deed, message, now))
+            case Rejected(reason=reason):  # an opening that was not found
+                await self._forget(row, reason)
+            case RetryAfter(limited=False):
+                await self._keep(RetryPart(row, now, row.error))
+                self.looking.discard(row.id)
+                self._line.has_more()
+            case RetryAfter():  # a rate limit: this does not count as a look
+                seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
+                self._pace.pause(seconds, everywhere=outcome.everywhere)
+                asyncio.get_running_loop().call_later(seconds, self.settle, row)
+            case _:
+                self._looks += 1
+                if self._looks < LOOKS:
+                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
+                elif isinstance(deed, Open):
+                    await self._forget(row, row.error)
+                elif self._account.on_unknown == "resend":
+                    await self._keep(ResendPart(row))
+                    self.looking.discard(row.id)
+                    self._line.has_more()
+                else:
+                    await self._hold(row, deed, row.error)
+
+    async def _find_opening(self, row: StoredPart, part: Part, channel: CanFindOpening) -> Outcome:
+        """Looks only where nothing else of ours can be: what may have arrived meanwhile is not touched."""
+        chat = (row.route.channel, row.route.account, row.route.chat)
+        messages = await self._store.messages(self._route, limit=LATEST_MESSAGES)
+        older = [message for message in messages if message.at <= row.planned]
+        since = max((message.at for message in older), default=row.planned)
+        for other in await self._store.parts_in("held", "unknown", "sending"):
+            there = (other.route.channel, other.route.account, other.route.chat)
+            if there == chat and other.id != row.id and other.planned >= since and other.kind != OPENING:
+                return Rejected("something else may have arrived there")
+        newer = [message.id for message in messages if message.at > row.planned]
+        return await channel.find_opening(part, [message.id for message in older], newer)
+
+    async def _unwanted(self, row: StoredPart, deed: Operation, message: str, now: datetime) -> tuple[PlanParts, ...]:
+        """The removal of a draft that nobody goes on with: its turn has ended without it."""
+        turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(deed, Open) else None
+        if turn is None or turn.turn.state == "open":
+            return ()
+        removed = Planned(*keyed(Remove(message), f"{row.key}/left"))
+        self._line.has_more()
+        return (PlanParts((intent(removed, self._route),), now),)
+
+    async def _hold(self, row: StoredPart, deed: Operation, error: str, *before: Verb[object]) -> None:
+        """`before`: what makes the part one of unknown fate. A notice is not held but said again later (losses.py)."""
+        if is_notice(row):
+            untold = self._losses.not_told(row)
+            await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")), untold)
+            return self._line.over(row, Unsent(error))
+        loss = await self._losses.held(row, deed, error)
+        await self._keep(*before, HoldPart(row), *loss.verbs)
+        self._line.over(row, Unsent(error, held=True))
+        loss.then()
+
+    async def _forget(self, row: StoredPart, error: str) -> None:
+        await self._keep(HoldPart(row), DropPart(replace(row, state="held")))
+        self._line.over(row, Unsent(error))
+
+    # --- after a restart ----------------------------------------------------------------------------
+
+    def settle(self, row: StoredPart) -> None:
+        """Finds out about a part that was under way when a process died, or whose fate is not known yet."""
+        self.looking.add(row.id)
+        self._runs.start(f"settle:{self._name}", self._settle(row))
+
+    async def _settle(self, row: StoredPart) -> None:
+        try:
+            deed, now = decode(row.body), self._clock()
+        except DecodeError as problem:
+            await self._bury(row, problem)
+            return self._line.wake(rows=True)
+        error = row.error or "the gateway ended while it was being sent"
+        conceded, how = conceded_in(row.error), self._account.on_unknown
+        verdict = judge(Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=how)
+        try:
+            match verdict:
+                case Look():
+                    await self._look(row, deed)
+                case Hold():
+                    await self._hold(row, deed, error)
+                case Forget():
+                    await self._forget(row, error)
+                case _:
+                    await self._keep(RetryPart(row, now, remembered(error, None, conceded)))
+                    self.looking.discard(row.id)
+        except Superseded:  # it has been settled elsewhere
+            self.looking.discard(row.id)
+        self._line.wake(rows=True)
+
+    async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
+        """Writes what has happened already, however long the store takes to recover (DU-15)."""
+        unit = WriteBatch(*verbs)
+        await unit.insist(self._store)
+        return unit.results
+
+
+_ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}

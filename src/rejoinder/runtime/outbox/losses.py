@@ -1,0 +1,158 @@
+"""What follows when a message is given up, or may not have arrived: who is told, and how (DE-32, DU-3).
+
+Rule 1: the notices are written in the commit of what they report: a crash leaves both or neither.
+Rule 2: the person in the chat is told of an answer that may not have arrived, once for each answer. That notice is
+        never held itself: if its own fate is unknown, it goes with the next call that succeeds there, also of another
+        process.
+Rule 3: an owner is told of both, elsewhere (`owners`). No notice is about a notice.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+from typing import Any, Final, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder.events import DeliveryFailed, Route
+from rejoinder.outbound import plan
+from rejoinder.outbound.operations import Operation, Sign, decode, words
+from rejoinder.outbound.plan import Wording
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.performing import intent
+from rejoinder.runtime.outbox.unconfirmed import ASK_AGAIN
+from rejoinder.runtime.settings import DeliveryOptions
+from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store, StoredPart, Verb
+
+log = logging.getLogger(__name__)
+
+UNCONFIRMED: Final = "unconfirmed"
+"""What the keys of these notices begin with."""
+ANSWERS: Final = "event/"
+"""What the keys of the gateway's own answers to a message begin with (`said_about`)."""
+
+
+UNTOLD: Final = "untold"
+"""The cursor that has the notices of unknown fate of a channel."""
+MOST_UNTOLD: Final = 100
+"""Of one channel; of more than that the oldest are left to the owner's notice."""
+
+
+class Untold(Struct, frozen=True):
+    """A notice of unknown fate. `about`: what its key says after its beginning."""
+
+    route: Route
+    about: str
+    text: str
+
+
+_kept = msgspec.json.Decoder(list[Untold])
+
+
+async def _ask_again(_: int | None) -> str:
+    return ASK_AGAIN
+
+
+class Loss(Struct, frozen=True):
+    """`verbs` are written in the commit that records the loss, `then` is called after it."""
+
+    then: Callable[[], None]
+    verbs: tuple[Verb[Any], ...] = ()
+
+
+class TellsOwner(Protocol):
+    async def owed(self, failed: DeliveryFailed, *, held: bool) -> PlanParts | None:
+        """The notice for an owner, if one is to be told now."""
+        ...
+
+
+class Losses:
+    def __init__(
+        self,
+        delivery: Callable[[str], DeliveryOptions | None],
+        wake: Callable[[Route], None],
+        clock: Callable[[], datetime],
+        tell: Tell,
+    ) -> None:
+        self._delivery = delivery
+        self._wake = wake
+        self._clock = clock
+        self._tell = tell
+        self._untold: dict[Route, Untold] = {}
+        self.owners: TellsOwner | None = None
+        self.sentence: Callable[[int | None], Awaitable[str]] = _ask_again
+        """What a person is told of the answer of this turn, or of one of the gateway's own."""
+
+    async def read(self, store: Store, channels: Iterable[str]) -> None:
+        """Reads, once, which notices earlier processes still owe."""
+        for channel in channels:
+            for each in _kept.decode(await store.cursor(channel, UNTOLD) or "[]"):
+                self._untold[each.route] = each
+
+    async def given_up(self, row: StoredPart, deed: Operation, error: str) -> Loss:
+        if isinstance(deed, Sign):
+            return Loss(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
+        failed = DeliveryFailed(row.route, row.key, words(deed), error)
+        owed = None if self.owners is None or is_notice(row) else await self.owners.owed(failed, held=False)
+
+        def then() -> None:
+            what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
+            log.error(what, row.route.channel, row.route.chat, error)
+            self._tell(failed)
+            self._wake_for(owed)
+
+        return Loss(then, () if owed is None else (owed,))
+
+    async def held(self, row: StoredPart, deed: Operation, error: str) -> Loss:
+        what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
+        owed = notice = None
+        if row.turn is not None or row.key.startswith(ANSWERS):
+            failed = DeliveryFailed(row.route, row.key, words(deed), error)
+            owed = None if self.owners is None else await self.owners.owed(failed, held=True)
+            notice = await self._notice(row)
+
+        def then() -> None:
+            log.warning(what, row.route.channel, row.key, error)
+            self._wake_for(owed)
+            self._wake_for(notice)
+
+        return Loss(then, tuple([each for each in (owed, notice) if each is not None]))
+
+    async def _notice(self, row: StoredPart) -> PlanParts | None:
+        """For the person in the chat."""
+        about = f"t{row.turn}" if row.turn is not None else row.key.split("/")[1]
+        return self._said(row.route, about, await self.sentence(row.turn))
+
+    def not_told(self, notice: StoredPart) -> MoveCursor:
+        """It is not known whether this notice arrived: what to write, so that it is said once more."""
+        route, about = notice.route, f"{notice.key.split('/')[1]}-again"
+        self._untold.pop(route, None)
+        self._untold[route] = Untold(route, about, words(decode(notice.body)))
+        return self._to_keep(route.channel)
+
+    def said_again(self, route: Route) -> tuple[Verb[Any], ...]:
+        """What this place is still owed: the same notice once more, under a key of its own."""
+        if (untold := self._untold.pop(route, None)) is None:
+            return ()
+        notice = self._said(route, untold.about, untold.text)
+        return (self._to_keep(route.channel), *(() if notice is None else (notice,)))
+
+    def _to_keep(self, channel: str) -> MoveCursor:
+        untold = [each for each in self._untold.values() if each.route.channel == channel]
+        return MoveCursor(Cursor(channel, UNTOLD, msgspec.json.encode(untold[-MOST_UNTOLD:]).decode()))
+
+    def _said(self, route: Route, about: str, text: str) -> PlanParts | None:
+        delivery = self._delivery(route.channel)
+        if delivery is None:
+            return None
+        said = plan.say(text, route, delivery.options, Wording(), f"{UNCONFIRMED}/{about}")
+        return PlanParts(tuple(intent(each, route) for each in said), self._clock())
+
+    def _wake_for(self, planned: PlanParts | None) -> None:
+        for part in planned.parts if planned is not None else ():
+            self._wake(part.route)
+
+
+def is_notice(row: StoredPart) -> bool:
+    return row.key.startswith(f"{UNCONFIRMED}/")

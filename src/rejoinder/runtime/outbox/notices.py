@@ -1,0 +1,150 @@
+"""Notices the gateway itself owes a person: rows, written in the commit that makes them true.
+
+Rule 1: the code that writes a fact adds its notice to the same unit. A crash leaves both or neither, so no person is
+        told twice, or waits for an answer that will not come (DU-2, TU-5).
+Rule 2: after the commit, the same code wakes the sender of the conversation.
+Rule 3: where the agent only listens, no notice is owed (IN-33).
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import DecodeError
+
+from rejoinder.events import Inbound
+from rejoinder.outbound.operations import Open, decode
+from rejoinder.outbound.plan import Slot, withdraw
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.prefixes import Prefix
+from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.store.base import IN_FLIGHT, PlanParts, StoredPart
+from rejoinder.turns.signals import Reason
+from rejoinder.turns.suspicion import MOST_ALONE
+from rejoinder.unicode_repair import one_line
+
+QUARANTINED: Final = (
+    f"The gateway stopped {MOST_ALONE} times while working on this, and has quarantined it: {{messages}} {{way_out}}"
+)
+RUN_AGAIN, BY_THE_OWNER = "`/resend` runs it again.", "The owner can have it run again."
+LONGEST_NAMED, MOST_NAMED = 60, 5
+"""Characters of a message that a notice quotes, and how many messages it quotes."""
+UNREADABLE: Final = "Another version of this gateway has kept this message, and this one cannot read it; send it again."
+TIMED_OUT: Final = "The agent did not answer in time; please try again."
+CRASHED: Final = "Something went wrong while this was being answered; please try again."
+INTERRUPTED: Final = "A restart interrupted the answer to this message; send it again if you still want one."
+AWAY: Final = "I was away: your {count} messages from before are answered together."
+DROPPED, SHORTENED = "🙈", "✍️"
+TOO_MANY: Final = "Too many messages are waiting: this one was dropped."
+TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this one in one line."
+
+
+def quarantined(
+    conversation: Conversation,
+    messages: Sequence[Inbound],
+    now: datetime,
+    prefix: Prefix,
+    parts: tuple[StoredPart, ...] = (),
+    *,
+    may_resend: bool,
+) -> PlanParts:
+    """`may_resend`: the person may use `/resend` there."""
+    sentence = QUARANTINED.format(messages=_named(messages), way_out=RUN_AGAIN if may_resend else BY_THE_OWNER)
+    return _instead_of(parts, conversation, prefix(sentence), messages[-1].message_id, now)
+
+
+def _named(messages: Sequence[Inbound]) -> str:
+    """The messages in the person's own words, so that they know which are meant."""
+    named = [f"“{_shortened(one_line(each.text)) or each.message_id}”" for each in messages[:MOST_NAMED]]
+    more = len(messages) - len(named)
+    return ", ".join(named) + (f" and {more} more." if more else ".")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_NAMED else f"{text[: LONGEST_NAMED - 1].rstrip()}…"
+
+
+def unreadable(
+    conversation: Conversation, message: str, now: datetime, prefix: Prefix, parts: tuple[StoredPart, ...] = ()
+) -> PlanParts:
+    return _instead_of(parts, conversation, prefix(UNREADABLE), message, now)
+
+
+def why_it_ended(overdue: bool, crashed: bool) -> tuple[str, ...]:
+    """What to tell the person waiting for a run that did not end by itself; a person who stopped it knows already."""
+    if overdue:
+        return (TIMED_OUT,)
+    return (CRASHED,) if crashed else ()
+
+
+def interrupted(
+    conversation: Conversation, message: str, now: datetime, parts: tuple[StoredPart, ...], prefix: Prefix
+) -> PlanParts:
+    return _instead_of(parts, conversation, prefix(INTERRUPTED), message, now)
+
+
+def removed(conversation: Conversation, now: datetime, parts: tuple[StoredPart, ...]) -> PlanParts:
+    """Nobody will go on with what an abandoned turn has begun to say, and nobody waits for it."""
+    return _instead_of(parts, conversation, "", "", now)
+
+
+def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
+    """Removes the drafts of an abandoned turn of which it is not known yet whether they are there, when it is."""
+
+    def remove(fate: "asyncio.Future[Fate]") -> None:
+        if message := message_of(fate):
+            conversation.sender.post(withdraw((Slot(message, ""),), conversation.outbox.new_stem()))
+
+    for part in parts:
+        if part.kind == "open" and part.state in IN_FLIGHT:
+            conversation.sender.follow(part).add_done_callback(remove)
+
+
+def _instead_of(
+    parts: tuple[StoredPart, ...], conversation: Conversation, sentence: str, message: str, now: datetime
+) -> PlanParts:
+    """Replaces the unfinished messages of an abandoned turn, so that no half sentence stays there for ever."""
+    if slots := tuple(_slots(parts)):
+        return conversation.to_replace(slots, sentence, now, reply_to=message)
+    return conversation.to_say((sentence,) if sentence else (), now, reply_to=message)
+
+
+def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
+    for part in parts:
+        if part.kind != "open" or part.state != "sent" or part.receipt is None:
+            continue
+        try:
+            deed = decode(part.body)
+        except DecodeError:  # its message stays as it is: it is not known whether the notice could replace it
+            continue
+        if isinstance(deed, Open):
+            yield Slot(part.receipt, "", deed.part.reply_to)
+
+
+def away(conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix) -> PlanParts:
+    """Said once for these messages, when their turn begins."""
+    return conversation.to_say((prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}")
+
+
+def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
+    """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
+    if reason == "stopped" or asked.message.listening:
+        return None
+    message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
+    marked = asked.conversation.to_mark(message, sign, now)
+    return marked or left_out_in_words(asked, reason, now, prefix)
+
+
+def left_out_in_words(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
+    """An interruption needs no words: the person sees that the answer is to the newer message."""
+    if reason == "interrupted":
+        return None
+    said = TOO_MANY_SHORTENED if reason is None else TOO_MANY
+    return asked.conversation.to_say((prefix(said),), now, reply_to=asked.message.inbound.message_id)
+
+
+def wake(conversations: Iterable[Conversation]) -> None:
+    for conversation in conversations:
+        conversation.sender.wake(rows=True)

@@ -1,0 +1,58 @@
+"""Offers (messages with buttons) that an earlier process left open: their answers are no longer awaited.
+
+The keys of all parts of an offer share a prefix, by which offers that were never closed are found; no other record of
+them is kept. A part that may or may not have arrived cannot be closed.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Final
+
+from msgspec import DecodeError
+
+from rejoinder.channels.base import CanEdit
+from rejoinder.outbound import plan
+from rejoinder.outbound.operations import Say, decode
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.store.base import IN_FLIGHT, StoredPart, StoreReader
+
+OFFERS: Final = "offer"
+"""What the keys of all offers begin with."""
+
+
+async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str) -> None:
+    """Removes the buttons of offers that an earlier process has made."""
+    for row in left_open(await store.parts_under(OFFERS)):
+        channel = outbox.serving(row.route)
+        if channel is not None and can(channel, CanEdit):
+            _close(row, outbox.at(row.route), outcome)
+
+
+def left_open(rows: Iterable[StoredPart]) -> list[StoredPart]:
+    """The part with the buttons, for each offer that was never replaced by an outcome."""
+    offers = (list(rows) for _, rows in groupby(sorted(rows, key=lambda row: (_offer(row), row.id)), _offer))
+    closable = ("sent", *IN_FLIGHT)
+    return [rows[-1] for rows in offers if rows[-1].kind == "say" and rows[-1].state in closable]
+
+
+def _offer(row: StoredPart) -> str:
+    return "/".join(row.key.split("/", 2)[:2])
+
+
+def _close(row: StoredPart, sender: Sender, outcome: str) -> None:
+    try:
+        said = decode(row.body)
+    except DecodeError:  # of another version: its buttons stay
+        return
+    if not isinstance(said, Say):
+        return
+
+    def close(fate: "asyncio.Future[Fate]") -> None:
+        if message := message_of(fate):
+            sender.post(plan.close_offer(said, message, outcome, _offer(row)))
+
+    sender.follow(row).add_done_callback(close)

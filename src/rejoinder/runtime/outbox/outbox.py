@@ -1,0 +1,119 @@
+"""All senders of a gateway, and what is done to parts from outside: after a restart, by an owner, by hand."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from itertools import count
+from weakref import WeakValueDictionary
+
+from rejoinder.channels.base import Channel
+from rejoinder.events import Route
+from rejoinder.outbound.operations import decode, words
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.losses import Losses
+from rejoinder.runtime.outbox.pacing import Account
+from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.serving import serving
+from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
+from rejoinder.store.base import PartState, Store, StoredPart
+
+
+class Outbox:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        runs: Runs,
+        how: Callable[[str], ChannelFacts],
+        clock: Callable[[], datetime],
+        tell: Tell,
+    ) -> None:
+        self._channels = channels
+        self._store = store
+        self._runs = runs
+        self._how = how
+        self._clock = clock
+        self._tell = tell
+        self._count = count(1)
+        self.losses = Losses(self.delivery, self.wake, clock, tell)
+        self._accounts: dict[tuple[str, str], Account] = {}
+        self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._how = settings.channel
+        for (channel, _), account in self._accounts.items():
+            account.on_unknown = settings.channel(channel).delivery.on_unknown
+
+    def at(self, route: Route) -> Sender:
+        """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
+        sender = self._senders.get(route)
+        if sender is None:
+            account = self._account(route)
+            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self.losses)
+            self._senders[route] = sender
+        return sender
+
+    def new_stem(self) -> str:
+        """A key prefix for parts that belong to no turn: unique, also across processes."""
+        return f"g{int(self._clock().timestamp() * 1e6):x}-{next(self._count)}"
+
+    def serving(self, route: Route) -> Channel | None:
+        return serving(self._channels, route) if route.channel in self._channels else None
+
+    def delivery(self, channel: str) -> DeliveryOptions | None:
+        """How to speak on this channel; None: there is no such channel."""
+        return self._how(channel).delivery if channel in self._channels else None
+
+    def _account(self, route: Route) -> Account:
+        key = (route.channel, route.account)
+        if key not in self._accounts:
+            delivery = self._how(route.channel).delivery
+            channel = serving(self._channels, route)
+            self._accounts[key] = Account(channel, delivery.account_rate, delivery.chat_rate, delivery.on_unknown)
+        return self._accounts[key]
+
+    # --- from outside -------------------------------------------------------------------------------
+
+    def wake(self, route: Route) -> None:
+        """The store has parts for this route that its sender did not plan: after a restart, from the console or from
+        `rejoinder dead`."""
+        if route.channel in self._channels:
+            self.at(route).wake(rows=True)
+
+    async def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
+        """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
+        await self.losses.read(self._store, self._channels)
+        for row in unknown:
+            if row.route.channel in self._channels:
+                self.at(row.route).settle(row)
+        for route in to_send:
+            self.wake(route)
+
+    def said(self, parts: tuple[StoredPart, ...]) -> str:
+        """What people have read of these parts: no drafts, nothing that was given up (DU-2)."""
+        return "\n\n".join(words(decode(part.body)) for part in parts if part.kind == "say" and part.state == "sent")
+
+    async def resend(self, route: Route | None, *states: PartState) -> int:
+        """Sends once more what was not confirmed here, or was given up; returns how many parts. None: everywhere."""
+        by_place: dict[Route, list[StoredPart]] = {}
+        for row in await self._store.parts_in(*(states or ("held", "dead"))):
+            if route in (None, row.route) and row.route.channel in self._channels:
+                by_place.setdefault(row.route, []).append(row)
+        return sum([await self.at(place).resend(rows) for place, rows in by_place.items()])
+
+    def trouble(self, channel: str, account: str | None = None) -> str:
+        """Why the platform refuses an account of this channel, if it does (DE-32)."""
+        here = (each for (name, of), each in self._accounts.items() if name == channel and account in (None, of))
+        return next((each.trouble for each in here if each.trouble), "")
+
+    async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
+        """Shuts down cleanly: sends for `seconds`, then begins no further call and waits for those under way."""
+        await self._end_work(seconds)
+        for account in self._accounts.values():
+            account.closed = True
+        await self._end_work(for_calls)
+
+    async def _end_work(self, seconds: float) -> None:
+        if working := [sender.work for sender in self._senders.values() if sender.work is not None]:
+            await asyncio.wait(working, timeout=seconds)

@@ -1,0 +1,87 @@
+"""Owners of the gateway are told when a message was given up or may not have arrived, in a direct chat if one is known
+(DE-32, DU-3).
+
+Rule 1: a chat is not told about its own failures: a person who blocked the bot would not see the notice, and a notice
+        that failed would cause another one.
+Rule 2: once an hour for each failing chat: a person who left costs one line, not one for each answer.
+Rule 3: the chat in which an owner writes is stored, and a notice is written in the commit of what it reports: a
+        restart loses neither.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from rejoinder.bounded import Bounded
+from rejoinder.events import DeliveryFailed, Route
+from rejoinder.runtime.outbox.conversations import Conversations
+from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store
+
+MOST_CHATS: Final = 1000
+AGAIN_AFTER: Final = timedelta(hours=1)
+OWNER: Final = "owner"
+"""The cursor that says where an owner of this channel wrote last."""
+GIVEN_UP: Final = (
+    "A message to {channel} {chat} was given up: {why}\n`/resend all` sends it again; `rejoinder dead` lists it."
+)
+HELD: Final = (
+    "It is not known whether a message to {channel} {chat} arrived: {why}\n"
+    "`/resend all` sends it again, then it may be there twice; `rejoinder dead` lists it."
+)
+
+_kept = msgspec.json.Decoder(Route)
+
+
+class Owners:
+    def __init__(
+        self, conversations: Conversations, channels: Iterable[str], store: Store, clock: Callable[[], datetime]
+    ) -> None:
+        self._conversations = conversations
+        self._channels = tuple(channels)
+        self._store = store
+        self._clock = clock
+        self._at: dict[str, Route] = {}  # by channel; the owner's chat that was written in last comes last
+        self._has_read = False
+        self._told: Bounded[Route, datetime] = Bounded(MOST_CHATS)
+
+    def to_keep(self, route: Route) -> tuple[MoveCursor, ...]:
+        """What to write together with a message of an owner in a direct chat."""
+        if self._at.get(route.channel) == route:
+            return ()
+        return (MoveCursor(Cursor(route.channel, OWNER, msgspec.json.encode(route).decode())),)
+
+    def wrote(self, route: Route) -> None:
+        """What `to_keep` returned has been written."""
+        self._at.pop(route.channel, None)
+        self._at[route.channel] = route
+
+    async def owed(self, failed: DeliveryFailed, *, held: bool = False) -> PlanParts | None:
+        """The notice of a message that is given up or held; the caller writes both in one commit."""
+        await self._read()
+        now, route = self._clock(), self._place_for(failed.route)
+        told = self._told.get(failed.route)
+        if route is None or (told is not None and now - told < AGAIN_AFTER):
+            return None
+        conversation = self._conversations.at(route)
+        if conversation is None:
+            return None
+        self._told[failed.route] = now
+        sentence, there = HELD if held else GIVEN_UP, failed.route
+        notice = sentence.format(channel=there.channel, chat=there.chat, why=failed.why)
+        return conversation.to_say((notice,), now)
+
+    async def _read(self) -> None:
+        """Reads, once, what an earlier process stored; what this process has heard is newer."""
+        if self._has_read:
+            return
+        self._has_read = True
+        for channel in self._channels:
+            if (kept := await self._store.cursor(channel, OWNER)) is not None and channel not in self._at:
+                self._at = {channel: _kept.decode(kept), **self._at}
+
+    def _place_for(self, failed: Route) -> Route | None:
+        here = self._at.get(failed.channel)
+        others = [route for route in reversed(self._at.values()) if route.channel != failed.channel]
+        return next((route for route in (here, *others) if route is not None and route != failed), None)

@@ -1,0 +1,322 @@
+"""One conversation's sender: what is to be said there goes out in order, one call at a time (DE-3, DE-30).
+
+Rule 1: nothing is sent that is not committed, and nothing is sent again that may have arrived, unless the channel
+        makes that harmless or the operator wants it (DU-3).
+Rule 2: planning and claiming is one commit, the receipt another; between them is the channel call and nothing else.
+Rule 3: a caller may stop waiting: what has been planned is sent anyway, what has not been planned by then is
+        not.
+Rule 4: words overtake reactions, in the store and before it (DE-32): nothing depends on a reaction. Requests are
+        planned in the order they were made, so an answer's reactions are planned before its end.
+Rule 5: a task runs while there is something to do, and a timer when that is later. Drafts come last: they are
+        made when the line is free, from the newest text.
+This module is the line: it decides what goes next, and when. `delivery_attempt` makes each call.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from rejoinder.channels.base import Channel, PacesFrames
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import Route
+from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.operations import React
+from rejoinder.outbound.plan import Planned
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
+from rejoinder.runtime.outbox.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
+from rejoinder.runtime.outbox.losses import Losses
+from rejoinder.runtime.outbox.pacing import Account, Pace
+from rejoinder.runtime.outbox.performing import intent
+from rejoinder.runtime.outbox.writing import Writing
+from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunClaim, Store, StoredPart
+
+log = logging.getLogger(__name__)
+
+LEASE: Final = timedelta(minutes=10)
+STORE_PAUSE: Final = 1.0
+
+
+class Request(Struct, frozen=True):
+    planned: tuple[Planned, ...]
+    run: RunClaim | None
+    final: bool
+    also: WriteBatch | None
+    fates: "tuple[asyncio.Future[Fate], ...]"
+    yields: bool
+    """Nothing but reactions: words that are posted later overtake it."""
+
+
+class Sender:
+    def __init__(
+        self,
+        route: Route,
+        account: Account,
+        store: Store,
+        runs: Runs,
+        clock: Callable[[], datetime],
+        tell: Tell,
+        losses: Losses,
+    ) -> None:
+        self.route = route
+        self.channel = account.channel
+        self.tell = tell
+        self.writing = Writing(account.channel.name)
+        """The drafts of the agents that are writing here."""
+        self.aside = YieldingCalls()
+        """Makes the calls that yield to words: frames and reactions."""
+        self.pace = Pace(account, route.chat, _frames(account.channel, route))
+        self.pauses: dict[str, float] = {}
+        """Seconds to pause after each of these parts, by key (DE-22)."""
+        self.attempts = DeliveryAttempts(route, account, self.pace, self.aside, store, runs, clock, tell, losses, self)
+        """Makes the calls."""
+        self._account = account
+        self._store = store
+        self._runs = runs
+        self._name = f"{route.channel}:{route.chat}"
+        self._clock = clock
+        self._requests: deque[Request] = deque()
+        self._following: dict[str, list[asyncio.Future[Fate]]] = {}
+        self._finding: set[str] = set()  # keys of parts whose fate is being looked up
+        self._ours: set[str] = set()  # keys of parts that this sender has planned and that are not settled
+        self._rows = False  # the store may have other parts to send here
+        self._told = 0  # how often `wake` has said so
+        self._task: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._woken = False
+
+    # --- asked --------------------------------------------------------------------------------------
+
+    def post(
+        self,
+        planned: Sequence[Planned],
+        run: RunClaim | None = None,
+        *,
+        final: bool = False,
+        also: WriteBatch | None = None,
+    ) -> "tuple[asyncio.Future[Fate], ...]":
+        """Queues these, in order, after the words that were posted before; each future gets the fate of one.
+
+        `also` is written in the commit that plans them.
+        """
+        new_future = asyncio.get_running_loop().create_future
+        fates, yields = tuple([new_future() for _ in planned]), all(isinstance(each.deed, React) for each in planned)
+        request = Request(tuple(planned), run, final, also, fates, yields)
+        self._requests.append(request)
+        if not yields:
+            self.aside.hurry()
+        self.wake()
+        return request.fates
+
+    def follow(self, row: StoredPart) -> "asyncio.Future[Fate]":
+        """The fate of a part that was planned earlier; it may have been settled since the row was read."""
+        fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
+        if (known := self.attempts.arriving.get(row.key)) is not None:
+            fate.set_result(known)
+            return fate
+        self._following.setdefault(row.key, []).append(fate)
+        self._finding.add(row.key)
+        self._runs.start(f"follow:{self._name}", self._find_settled(row))
+        return fate
+
+    async def _find_settled(self, row: StoredPart) -> None:
+        try:
+            now = await self._store.part(row.id)
+        finally:
+            self._finding.discard(row.key)
+        if (known := WITHDRAWN if now is None else fate_of(now)) is not None:
+            settle_all(self._following.pop(row.key, ()), known)
+        else:
+            self.wake(rows=True)
+
+    def hurry(self) -> None:
+        """The messages that the human pauses were for are called off: ends the pauses."""
+        self.pauses.clear()
+        self.pace.hurry()
+
+    def wake(self, *, rows: bool = False) -> None:
+        """There may be something to do. `rows`: the store may have parts that this sender did not plan."""
+        if rows:
+            self._rows = True
+            self._told += 1
+            self.aside.hurry()
+        self._woken = True
+        if self._task is None:
+            self._task = self._runs.start(f"send:{self._name}", self._work())
+
+    @property
+    def is_speaking(self) -> bool:
+        """Whether something is about to be sent, or is on its way."""
+        return bool(self._requests or self._ours or self._rows)
+
+    @property
+    def work(self) -> "asyncio.Task[None] | None":
+        """The running task, if there is one."""
+        return self._task
+
+    # --- the line -----------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        try:
+            while self._woken:
+                self._woken = False
+                while await self._step():
+                    pass
+        except StoreUnavailable as fault:
+            if fault.fault != "closed":
+                self._wake_in(STORE_PAUSE)  # the store itself logs, once, why nothing can be written
+        finally:
+            self._task = None
+
+    async def _step(self) -> bool:
+        """Does one thing; returns whether there may be another."""
+        if self._account.closed:  # requests are still planned, and sent by the next process
+            if self._requests:
+                await self._plan(self._requests[0], claims=False)
+            return bool(self._requests)
+        if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
+            return await self._try_again()
+        if self._requests:
+            await self._plan(self._requests[0], claims=self.pace.has_room("final") and not self._is_overtaken())
+            return True
+        if self._rows or self._ours:
+            if seconds := self.pace.seconds_to_wait("final"):
+                self._wake_in(seconds)
+                return False
+            return await self._send_next()
+        return await self._draft_next() if self.writing else False
+
+    def _is_overtaken(self) -> bool:
+        """Whether the first request is reactions and words wait behind it, about to be planned."""
+        return self._requests[0].yields and any(not request.yields for request in self._requests)
+
+    async def _try_again(self) -> bool:
+        """One call alone finds out whether the refusal of the account is over (DE-32)."""
+        self._account.try_again()
+        if self._requests and await self._plan(self._requests[0], claims=True):
+            return True
+        return await self._send_next()
+
+    async def _draft_next(self, seconds: float | None = None) -> bool:
+        """`seconds`: until the next part is to be sent; the line is free until then."""
+        waits = self.pace.seconds_to_wait("edit") or await self.writing.work()
+        if waits == 0.0:
+            return True
+        if times := [each for each in (waits, seconds) if each is not None]:
+            self._wake_in(min(times))
+        return False
+
+    def _wake_in(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
+
+    async def _plan(self, request: Request, *, claims: bool) -> bool:
+        """Commits what is to be said; if nothing waits before its first part, the commit also claims that part, and it
+        is sent. Returns whether it was."""
+        if request.fates and all(fate.cancelled() for fate in request.fates):
+            self._requests.popleft()
+            return False
+        now = self._clock()
+        intents = tuple([intent(each, self.route) for each in request.planned])
+        unit = WriteBatch()
+        lease_until = now + LEASE if claims else None
+        planned = unit.add(PlanParts(intents, now, request.run, request.final, lease_until))
+        if request.also is not None:
+            unit.include(request.also)
+        try:
+            await unit.write(self._store)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # a request that cannot be planned must not hold up those behind it
+            self._requests.popleft()
+            if not isinstance(error, Superseded):
+                log.exception("%s: something could not be planned", self.channel.name)
+            settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            return False
+        self._requests.popleft()
+        crashpoint("K15")
+        rows = planned()
+        for row, fate in zip(rows, request.fates, strict=True):
+            if (known := fate_of(row)) is not None:
+                settle(fate, known)
+            else:
+                self._ours.add(row.key)
+                self._following.setdefault(row.key, []).append(fate)
+        if not rows or rows[0].state != "sending" or rows[0].planned != now:
+            return False
+        await self.attempts.send(rows[0])
+        return True
+
+    async def _send_next(self) -> bool:
+        told, now = self._told, self._clock()
+        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE)), told)
+
+    async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
+        """`told`: the value of `_told` when the store was asked."""
+        match claimed:
+            case None if told != self._told:
+                self._rows = True  # rows were announced after the store was asked
+            case None:
+                self._nothing_left()
+            case Later(at=at):
+                self._rows = True
+                return await self._draft_next(max(0.01, (at - self._clock()).total_seconds()))
+            case StoredPart():
+                await self.attempts.send(claimed)
+        return True
+
+    def _nothing_left(self) -> None:
+        """The store has nothing to send here: parts that callers still wait for have been withdrawn (IN-70)."""
+        self._rows = False
+        self._ours.clear()
+        if not self._requests:
+            self.pauses.clear()
+        if not self.attempts.looking:
+            for key in self._following.keys() - self._finding:  # what is being looked up may have been sent
+                settle_all(self._following.pop(key), WITHDRAWN)
+
+    # --- after a restart, and by hand ---------------------------------------------------------------
+
+    def settle(self, row: StoredPart) -> None:
+        """Finds out about a part that was under way when a process died."""
+        self.attempts.settle(row)
+
+    async def resend(self, rows: Iterable[StoredPart]) -> int:
+        """Sends held or dead parts once more, the same bytes under the same key; returns how many."""
+        count = 0
+        for row in rows:
+            try:
+                await self._store.write(ResendPart(row))
+            except Superseded:
+                continue
+            count += 1
+        self.wake(rows=True)
+        return count
+
+    # --- called by `delivery_attempt` -----------------------------------------------------------------------
+
+    def has_more(self) -> None:
+        self._rows = True
+
+    def over(self, row: StoredPart, fate: Fate) -> None:
+        self._ours.discard(row.key)
+        self.attempts.looking.discard(row.id)
+        if seconds := self.pauses.pop(row.key, 0.0):
+            self.pace.rest(seconds)
+        settle_all(self._following.pop(row.key, ()), fate)
+
+
+def _frames(channel: Channel, route: Route) -> Rate | None:
+    rate = channel.frame_rate(route) if can(channel, PacesFrames) else None
+    return None if rate is None else Rate(*rate)

@@ -1,0 +1,296 @@
+"""What a decision leads to: one commit that stores it, with the start of its turn if that is immediate (DU-12).
+
+Before that commit nothing has happened. After it the message is settled or has its place in a lane, and hooks and
+replies follow.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.events import MessageDecided, Overhear, SessionStarted, Step
+from rejoinder.inbound.activation import said_by
+from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.message import Message as Decided
+from rejoinder.inbound.outcome import Answer, Continue, Walk
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
+from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.place.effects import Asking, Effects, Performed
+from rejoinder.runtime.place.inheriting import Inheritance
+from rejoinder.runtime.place.queueing import Queueing
+from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.place.waiting import pack
+from rejoinder.runtime.prefixes import Prefix, prefix_of
+from rejoinder.runtime.session.journal import begin_turn
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.sessions import Held, Sessions
+from rejoinder.runtime.session.turn_inputs import Granted
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, session_key
+from rejoinder.store.base import (
+    Destination,
+    InboxEvent,
+    IndexedMessage,
+    RouteEvent,
+    SettleEvent,
+    Store,
+    Trace,
+    said_about,
+)
+from rejoinder.turns.backlog import QueuedMessage as InLine
+from rejoinder.turns.modes import QueueSettings
+
+
+class Decision(Struct, frozen=True):
+    """What was decided about an event, and where."""
+
+    event: InboxEvent
+    before: tuple[InboxEvent, ...]
+    """What its sender typed just before it, decided together with it as one message."""
+    conversation: Conversation
+    agent: str
+    members: tuple[str, ...]
+    """Our agents in this conversation: one, or those of a room."""
+    now: datetime
+    walk: Walk
+    bot_turns: BotTurns
+    """Those of the place, this message included."""
+    ours: bool
+    """One of the members said it."""
+
+
+class Place(Struct, frozen=True):
+    """Where a message of a turn was said. `heard`: how many messages there its agent will then have been told."""
+
+    conversation: Conversation
+    message: Decided
+    event: int
+    heard: int
+    now: datetime
+
+
+class Destined(Struct, frozen=True):
+    """A session the message goes to: its new state, the message's place in the queue, and the turn if it starts now."""
+
+    held: Held
+    session: Session
+    queue: QueueSettings
+    in_line: InLine
+    granted: Callable[[], Granted] | None
+
+
+class Consequences:
+    def __init__(
+        self,
+        settings: RuntimeSettings,
+        store: Store,
+        sessions: Sessions,
+        lanes: Lanes,
+        queueing: Queueing,
+        effects: Effects,
+        owners: Owners,
+        tally: Tally,
+        hooks: Hooks,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._sessions = sessions
+        self._lanes = lanes
+        self._queueing = queueing
+        self._effects = effects
+        self._owners = owners
+        self._tally = tally
+        self._hooks = hooks
+        self._inheritance = Inheritance(settings.rules.settings.session, sessions, store)
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self._inheritance.reconfigure(settings)
+
+    # --- an event that gets no turn ---------------------------------------------------------------
+
+    async def settle(self, decision: Decision, held: Held | None) -> None:
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        performed = await self._perform(decision)
+        unit, noted = self._unit(decision, performed)
+        unit.add_all((SettleEvent(event.id, _reason(walked)),))
+        session = None if held is None or walked.session == held.session else walked.session
+        if held is not None and session is not None:
+            unit.add_all(held.becomes(session))
+        await unit.write(self._store)
+        self._settled(decision, performed, noted())
+        if held is not None and session is not None:
+            self._keep(held, session, conversation)
+            self._lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
+
+    # --- an event that gets a turn of each agent it wakes -----------------------------------------
+
+    async def route(self, decision: Decision, held: Held) -> None:
+        message, session = decision.walk.message, decision.walk.session or held.session
+        performed = await self._perform(decision)
+        sessions = {session.agent: (held, session)}
+        others = {*message.agents} - {session.agent}
+        if not others:
+            return await self._route_to(sessions, decision, performed, held)
+        async with AsyncExitStack() as stack:
+            for agent in sorted(others):
+                key = session_key(decision.event.inbound, self._settings.rules.settings.session, agent)
+                other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
+                sessions[agent] = (other, other.session)
+            await self._route_to(sessions, decision, performed, held)
+
+    async def _route_to(
+        self, sessions: dict[str, tuple[Held, Session]], decision: Decision, performed: list[Performed], own: Held
+    ) -> None:
+        """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        message, session = walked.message, walked.session or own.session
+        unit, noted = self._unit(decision, performed)
+        if session.agent not in message.agents:
+            unit.add_all(own.becomes(session))
+        payloads = [
+            Destination(sessions[agent][0].key, pack(message, agent, overheard, event.inbound))
+            for agent in message.agents
+            for overheard in [() if message.stands_alone else conversation.overheard(agent)]
+        ]
+        unit.add_all((RouteEvent(event.id, tuple(payloads)),))
+        heard = conversation.messages.count + 1 + len(decision.before)
+        place = Place(conversation, message, event.id, heard, decision.now)
+        if event.inbound.thread is not None:
+            for agent in message.agents:
+                held, theirs = sessions[agent]
+                sessions[agent] = held, await self._inheritance.claim(unit, theirs, event.inbound, decision.now)
+        destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
+        await unit.write(self._store)
+        self._settled(decision, performed, noted())
+        if session.agent not in message.agents:
+            self._keep(own, session, conversation)
+        if not message.listening:
+            self._tally.add(event.inbound, decision.now)
+        self._enqueue(place, destined)
+        if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
+            conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
+
+    def _destine(self, unit: WriteBatch, held: Held, session: Session, place: Place) -> Destined:
+        """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
+        route = place.conversation.route
+        queue = self._queueing.of(route.channel, session)
+        in_line = self._queueing.in_line(place.message, session)
+        start = self._lanes.start_of(held.key, session.agent, queue, in_line)
+        if start is None:
+            unit.add_all(held.becomes(session))
+            return Destined(held, session, queue, in_line, None)
+        granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, place.message)
+        return Destined(held, session, queue, in_line, granted)
+
+    def _enqueue(self, place: Place, destined: list[Destined]) -> None:
+        conversation, message = place.conversation, place.message
+        handle = conversation.messages.handle(message.inbound.message_id)
+        for each in destined:
+            self._started(each.held, each.session, conversation)
+            granted = each.granted() if each.granted is not None else None
+            if granted is None:
+                each.held.became(each.session)
+            key, agent = each.held.key, each.session.agent
+            overheard = () if message.stands_alone else conversation.overheard(agent)
+            asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
+            if not message.stands_alone:
+                conversation.was_told(agent)
+            self._lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
+
+    # --- what every decision leads to -------------------------------------------------------------
+
+    async def _perform(self, decision: Decision) -> list[Performed]:
+        return [await self._effects.perform(effect, _asking(decision)) for effect in decision.walk.effects]
+
+    def _unit(
+        self, decision: Decision, performed: list[Performed]
+    ) -> tuple[WriteBatch, Callable[[], tuple[IndexedMessage, ...]]]:
+        unit, walked = WriteBatch(), decision.walk
+        now, readable = decision.now, walked.message.refusal is None
+        inbounds = [event.inbound for event in (*decision.before, decision.event)]
+        noted = unit.add(decision.conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
+        for event in decision.before:
+            joined = f"joined to {decision.event.inbound.message_id}"
+            unit.add_all((SettleEvent(event.id, joined), Trace(event.id, now, (Step("debounce", joined),))))
+        unit.add_all((Trace(decision.event.id, now, walked.trace),))
+        for each in performed:
+            unit.add_all(each.verbs)
+        if replies := _replies(decision, performed):
+            said = map(self._prefix(decision), replies)
+            unit.add_all((decision.conversation.to_say(said, now, stem=said_about(decision.event.id)),))
+        if _is_owners(decision):
+            unit.add_all(self._owners.to_keep(decision.conversation.route))
+        return unit, noted
+
+    def _prefix(self, decision: Decision) -> Prefix:
+        """A message that was answered before its session was looked up is answered as in a new one."""
+        session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
+        return prefix_of(decision.walk.message, session, self._settings)
+
+    def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[IndexedMessage, ...]) -> None:
+        """Makes the decision effective, after its commit."""
+        conversation = decision.conversation
+        conversation.noted(noted)
+        conversation.bot_turns = decision.bot_turns
+        conversation.trace(decision.event.inbound.message_id, decision.walk.trace)
+        if self._hooks.wants(MessageDecided):
+            self._hooks.tell(_event_of(decision))
+        if _is_owners(decision):
+            self._owners.wrote(conversation.route)
+        for each in performed:
+            each.then()
+        if _replies(decision, performed):
+            conversation.sender.wake(rows=True)
+
+    def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
+        self._started(held, session, conversation)
+        held.became(session)
+
+    def _started(self, held: Held, session: Session, conversation: Conversation) -> None:
+        """A new session starts with the first thing it has to remember: a choice, or a turn."""
+        if held.is_new:
+            self._hooks.tell(SessionStarted(session.key, session.agent, conversation.route))
+
+
+def _asking(decision: Decision) -> Asking:
+    walked, here = decision.walk, decision.conversation
+    who = (here, decision.agent, decision.members, decision.now)
+    return Asking(decision.event, walked.message, walked.session, *who)
+
+
+def _is_owners(decision: Decision) -> bool:
+    """An owner said it, in a direct chat."""
+    message = decision.walk.message
+    return message.actor.role == "owner" and not message.in_group
+
+
+def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
+    """What the effects say replaces the decision's own replies."""
+    return [each.says for each in performed if each.says is not None] or decision.walk.replies
+
+
+def _reason(walked: Walk) -> str:
+    """The recorded end of an event that gets no turn."""
+    outcome = walked.outcome
+    if any(isinstance(effect, Overhear) for effect in walked.effects):
+        how = OVERHEARD
+    else:
+        how = "answered" if isinstance(outcome, Answer) else "dropped"
+    return f"{how}: {outcome.reason}" if outcome.reason else how
+
+
+def _event_of(decision: Decision) -> MessageDecided:
+    """What hooks are told of it."""
+    match decision.walk.outcome:
+        case Continue():
+            outcome = "turn"
+        case Answer():
+            outcome = "answer"
+        case _:
+            outcome = "drop"
+    return MessageDecided(decision.event.inbound, outcome, decision.walk.trace)

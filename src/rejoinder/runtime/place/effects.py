@@ -1,0 +1,213 @@
+"""Performs what a decision asks for besides words and turns (IN-62).
+
+An effect may give its own answer: what was asked for, or why it could not be had. That replaces the decision's own
+replies, so the user is never told that something was done when it was not. What has to survive a crash is not done
+here: the effect returns verbs, which are written in the commit that stores the decision.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanCompact, CanForget
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import (
+    AnswerQuestion,
+    ApprovePairing,
+    AskPairing,
+    ChangeDebug,
+    ChangeInvitations,
+    CompactSession,
+    EditAllowList,
+    Effect,
+    ExportSession,
+    Inbound,
+    Overhear,
+    ReportFailure,
+    ResendParts,
+    ResetBotTurns,
+    ResetSession,
+    RestartGateway,
+    Route,
+    RunShell,
+    SessionEnded,
+    SessionStarted,
+    ShowConfig,
+    ShowContext,
+    StopRun,
+    UseTool,
+    WriteConfig,
+)
+from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.commands.session import MEMORY_SHORTENED
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import PASS, Walk
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.readmission import Readmission
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.questions import Questions
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import Session
+from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
+
+log = logging.getLogger(__name__)
+
+
+def _nothing() -> None:
+    """Nothing is left to do."""
+
+
+class Performed(Struct, frozen=True):
+    """What is still to be written for an effect, what to do once that is written, and what it says in answer."""
+
+    verbs: tuple[Verb[Any], ...] = ()
+    then: Callable[[], None] = _nothing
+    says: str | None = None
+
+
+DONE = Performed()
+
+
+class Asking(Struct, frozen=True):
+    """A decision that asks for something to be done."""
+
+    event: InboxEvent
+    message: Message
+    session: Session | None
+    """As the decision leaves it; None if the decision was made before the session was looked up."""
+    conversation: Conversation
+    agent: str
+    """The agent whose session it is about."""
+    members: tuple[str, ...]
+    """The agents that hear what is said here."""
+    now: datetime
+
+
+Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
+RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
+
+
+class Effects:
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        lanes: Lanes,
+        questions: Questions,
+        access: Access,
+        show_config: Callable[[str], str],
+        tell: Tell,
+        run_errand: RunErrand,
+        readmission: Readmission,
+    ) -> None:
+        self._agents = agents
+        self._lanes = lanes
+        self._questions = questions
+        self._access = access
+        self._show_config = show_config
+        self._tell = tell
+        self._run_errand = run_errand
+        self._readmission = readmission
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._show_config = settings.show_config
+
+    def as_turn(self, walked: Walk, agent: str) -> Walk | None:
+        """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
+
+        None: this decision asks for no such work.
+        """
+        wanted = [effect for effect in walked.effects if isinstance(effect, CompactSession)]
+        if not wanted or not can(self._agents[agent], CanCompact):
+            return None
+        others = tuple([effect for effect in walked.effects if not isinstance(effect, CompactSession)])
+        message = replace(walked.message, agents=(agent,), compacts=True, prompt=wanted[-1].instructions)
+        said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # the turn says it
+        return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
+
+    async def perform(self, effect: Effect, asking: Asking) -> Performed:
+        conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now
+        place = (conversation.route.channel, conversation.route.account)
+        match effect:
+            case StopRun(route=route):
+                await self._lanes.stop(self._lanes.at(route))
+            case ResetSession(session=session):
+                await self._reset(session, agent)
+                return Performed(
+                    (SaveAgentSession(session, None),), lambda: self._began_anew(effect, conversation, agent)
+                )
+            case CompactSession():
+                return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
+            case AnswerQuestion(question=question, option=option, sender=sender):
+                pressed = _pressed(asking.event.inbound)
+                return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))
+            case Overhear(said=said):
+                return Performed(then=lambda: conversation.hear(said, members))
+            case ResetBotTurns():
+                return Performed((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
+            case AskPairing():
+                return Performed((self._access.knock(effect, now),), lambda: self._access.changed(place))
+            case ApprovePairing(code=code):
+                return Performed((self._access.approve(code, now),), lambda: self._access.changed(place))
+            case ReportFailure(what=what, detail=detail):
+                log.error("%s failed: %s", what, detail)
+            case ShowConfig(key=key):
+                return Performed(says=self._show_config(key))
+            case EditAllowList():
+                return Performed(self._access.edit(effect), lambda: self._access.changed(place))
+            case ResendParts(route=route):
+                return Performed(says=await self._resend(route, conversation.outbox))
+            case UseTool(tool=tool):
+                return Performed(says=f"There is no tool {tool}.")
+            case ShowContext() | ExportSession() | RestartGateway() | RunShell():
+                return await self._attempted(effect, asking)
+            case ChangeDebug() | ChangeInvitations() | WriteConfig():
+                return await self._attempted(effect, asking)
+            case _:
+                assert_never(effect)
+        return DONE
+
+    async def _resend(self, route: Route | None, outbox: Outbox) -> str:
+        """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""
+        sent, again = await outbox.resend(route), await self._readmission.want(route)
+        told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
+        if told:
+            return " ".join(told)
+        return "Nothing waits to be sent again." if route is None else "Nothing here waits to be sent again."
+
+    async def _attempted(self, errand: Errand, asking: Asking) -> Performed:
+        """A command that fails is told to the person in a sentence, and to the log (IN-60)."""
+        try:
+            return await self._run_errand(errand, asking)
+        except (StoreUnavailable, Superseded):
+            raise  # the message is decided again
+        except Exception as problem:
+            log.exception("%s failed", type(errand).__name__)
+            return Performed(says=f"That did not work ({type(problem).__name__}); the gateway's log says more.")
+
+    async def _reset(self, session: str, agent: str) -> None:
+        """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
+        await self._lanes.forget(session)
+        speaker = self._agents[agent]
+        if can(speaker, CanForget):
+            speaker.forget(session)
+
+    def _began_anew(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
+        self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
+        self._tell(SessionStarted(reset.session, agent, conversation.route))
+
+
+def _let_bots_go_on(conversation: Conversation) -> None:
+    conversation.bot_turns = BotTurns()
+
+
+def _pressed(inbound: Inbound) -> str:
+    """The message whose button was pressed, if the answer came by a button."""
+    return inbound.reply_to.message_id if inbound.entry == "button" and inbound.reply_to is not None else ""

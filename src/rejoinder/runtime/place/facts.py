@@ -1,0 +1,171 @@
+"""Gathers the facts by which the inbound floor decides a message."""
+
+import re
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
+from rejoinder.channels.base import KnowsItself
+from rejoinder.events import Inbound, Route, Said, Step
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.bots import BotTurns
+from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.rooms import is_member, members
+from rejoinder.inbound.rules import channel_rules
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.store.base import Store
+
+LAST_WORDS = 1000
+_THINKS = re.compile(r"(?<!\S)(?:\[\[)?/t(?:hink(?:ing)?)?(?![\w/])", re.IGNORECASE)
+NONE: frozenset[str] = frozenset()
+
+
+class FactGatherer:
+    def __init__(
+        self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access, tally: Tally, store: Store
+    ) -> None:
+        self._settings = settings
+        self._lanes = lanes
+        self._workers = workers
+        self._access = access
+        self._tally = tally
+        self._store = store
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
+    async def facts(
+        self,
+        inbound: Inbound,
+        conversation: Conversation,
+        turns: BotTurns,
+        session: str,
+        agent: str,
+        now: datetime,
+        *,
+        ours: bool,
+    ) -> Facts:
+        """`session` and `agent` are those the message would go to; `turns` are the bot turns including this message.
+
+        `ours`: one of our own agents said it."""
+        messages, quote, here = conversation.messages, inbound.reply_to, conversation.facts
+        own = messages.get(inbound.message_id)
+        quoted, trace, of_group, of_sender = None, conversation.trace_of(None), 0, 0
+        if quote is not None:
+            quoted = await conversation.look_up(quote.message_id)
+            trace = await self._trace(quote.message_id, inbound, conversation)
+        place = (inbound.channel, inbound.account)
+        await self._access.read(place)
+        if inbound.chat.kind != "direct":
+            of_group, of_sender = await self._turns_today(inbound, now)
+        runs = self._run_facts(conversation, session, agent)
+        if "/status" in inbound.text.lower():
+            runs = await self._with_parts(runs, conversation.route)
+        return Facts(
+            me=self.me(conversation, agent),
+            sent_by_us=own is not None and own.kind == "own" and not ours,
+            replies_to_us=quoted is not None and quoted.kind == "own",
+            answers=await conversation.author_answered(inbound),
+            thread=ThreadFacts(
+                owned=here.owned or self._hangs_under_ours(inbound),
+                posted=here.posted,
+                other_bot=here.other_bot or (inbound.sender.is_bot and not inbound.sender.is_self),
+                bot_turns=turns.in_a_row,
+                bot_turns_before=turns.before,
+                bot_turns_today=turns.today,
+            ),
+            paired=self._access.is_paired(place, inbound.sender.id),
+            pairing=self._access.pairing(place),
+            allow=self._access.allow(inbound.channel),
+            group_turns_today=of_group,
+            sender_turns_today=of_sender,
+            runs=runs,
+            last_trace=trace,
+            offered=await self._offered(inbound, agent),
+            levels=await self._levels(inbound, agent),
+            question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
+            steers=self._steers(agent),
+            announced=self._announced(agent),
+            random=sixteen(),
+            version=self._settings.version,
+        )
+
+    async def _offered(self, inbound: Inbound, agent: str) -> tuple[str, ...]:
+        """The models the agent says it has, asked for only where somebody may be choosing one."""
+        speaker = self._workers.agents.get(agent)
+        if "/" not in inbound.text or "/model" not in inbound.text.lower() or not can(speaker, CanTellModels):
+            return ()
+        return await speaker.offered()
+
+    async def _levels(self, inbound: Inbound, agent: str) -> tuple[str, ...] | None:
+        """At which levels the agent can think, asked for only where somebody may be choosing one."""
+        speaker = self._workers.agents.get(agent)
+        if "/" not in inbound.text or not _THINKS.search(inbound.text) or not can(speaker, CanTellLevels):
+            return None
+        return await speaker.levels()
+
+    def _steers(self, agent: str) -> bool | None:
+        speaker = self._workers.agents.get(agent)
+        return speaker.steers if can(speaker, TellsSteering) else None
+
+    def _announced(self, agent: str) -> frozenset[str]:
+        speaker = self._workers.agents.get(agent)
+        return speaker.announced() if can(speaker, AnnouncesCommands) else NONE
+
+    def is_member(self, inbound: Inbound) -> bool:
+        """Whether one of our own agents in a room said it: to the others it is a message (IN-25)."""
+        return is_member(inbound, channel_rules(self._settings.rules, inbound.channel))
+
+    def _hangs_under_ours(self, inbound: Inbound) -> bool:
+        """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
+        starter, channel = inbound.thread_starter, channel_rules(self._settings.rules, inbound.channel)
+        return isinstance(starter, Said) and starter.is_bot and starter.author_id in members(inbound, channel)
+
+    async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
+        """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
+        group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat)
+        of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
+        of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
+        return of_group, of_sender
+
+    async def _trace(self, quoted: str, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
+        """The trace of the message this one answers, even if that is from before a restart."""
+        if inbound.text.startswith("/") and not conversation.has_trace(quoted):
+            events = await self._store.events_of(quoted)
+            traced = [each for event in events for each in await self._store.trace(event.id)]
+            conversation.trace(quoted, (step for each in traced for step in each.steps))
+        return conversation.trace_of(quoted)
+
+    def me(self, conversation: Conversation, agent: str = "") -> Me:
+        channel = conversation.channel
+        return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent, is_sure=False)
+
+    async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
+        """Only `/status` reports these counts, so they are made only for it (DE-33)."""
+        dead, held = await self._store.count_parts("dead"), await self._store.count_parts("held")
+        stuck = await self._store.parts_in("dead", "held") if dead or held else ()
+        stuck_here = sum(part.route == here for part in stuck)
+        return replace(facts, dead_parts=dead, held_parts=held, stuck_here=stuck_here)
+
+    def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
+        lane = self._lanes.get(session)
+        speaker = self._workers.agents.get(agent)
+        return RunFacts(
+            running=lane is not None and lane.is_running,
+            nothing_to_stop=not self._lanes.at(conversation.route),
+            waiting=lane.waiting if lane is not None else 0,
+            held_back=lane.held_back if lane is not None else "",
+            context_tokens=self._workers.compaction.context.get(session, 0),
+            context_budget=self._settings.compaction.budget,
+            last_failure=self._workers.failures.get(session, ""),
+            last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
+            not_in_effect=self._settings.not_in_effect,
+        )

@@ -1,0 +1,145 @@
+"""Does what a command asks of the gateway itself, beyond words, sessions and turns."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from rejoinder.agents.base import Agent, CanTellMemory, Exchange
+from rejoinder.channels.base import CanSendFiles
+from rejoinder.events import (
+    Attachment,
+    ChangeDebug,
+    ChangeInvitations,
+    ExportSession,
+    RestartGateway,
+    RunShell,
+    ShowContext,
+    WriteConfig,
+)
+from rejoinder.outbound import plan
+from rejoinder.outbound.plan import Wording
+from rejoinder.outbound.redact import redact
+from rejoinder.rendering.fence import fenced
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.performing import intent
+from rejoinder.runtime.place.effects import Asking, Errand, Performed
+from rejoinder.runtime.place.restarting import Restarting
+from rejoinder.runtime.place.shell import Shell
+from rejoinder.runtime.prefixes import prefix_of
+from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
+from rejoinder.runtime.session.reminding import exchanges
+from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import Session
+from rejoinder.store.base import PlanParts, Store, said_about
+from rejoinder.transcripts import Transcript, as_markdown, latest
+from rejoinder.turns import context
+from rejoinder.turns.context import Budget, Past
+from rejoinder.unicode_repair import repair_text
+
+NO_FILE = "This gateway was given its settings by another program: there is no file of its own."
+NO_PAGE = "This gateway has no chat page to invite anybody to."
+EVERYTHING = -1
+MOST_SHOWN = 6000
+"""Characters of a transcript that a chat is given as text."""
+
+
+class GatewayCommands:
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        settings: RuntimeSettings,
+        store: Store,
+        workers: Workers,
+        restarting: Restarting,
+        shell: Shell,
+    ) -> None:
+        self._agents = agents
+        self._settings = settings
+        self._store = store
+        self._workers = workers
+        self._restarting = restarting
+        self._shell = shell
+        self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
+        """Overrides settings of the configuration; None where they did not come from a file."""
+        self.write_config: Callable[[WriteConfig], Awaitable[str]] | None = None
+        """Writes one key into the file, or removes it; None likewise."""
+        self.invite: Callable[[ChangeInvitations], Awaitable[str]] | None = None
+        """Invites people to the chat page; None where there is none."""
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
+    async def run(self, errand: Errand, asking: Asking) -> Performed:
+        session = asking.session
+        assert session is not None, "commands are read when their session is known"
+        match errand:
+            case ShowContext():
+                return Performed(says=await self._context(asking, session))
+            case ExportSession():
+                return await self._export(asking, session)
+            case RestartGateway():
+                return await self._restarting.perform(asking.event)
+            case RunShell(command=command):
+                prefix = prefix_of(asking.message, session, self._settings)
+                return self._shell.perform(command, asking.conversation, prefix)
+            case ChangeDebug():
+                return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
+            case WriteConfig():
+                return Performed(says=NO_FILE if self.write_config is None else await self.write_config(errand))
+            case ChangeInvitations():
+                return Performed(says=NO_PAGE if self.invite is None else await self.invite(errand))
+
+    async def _context(self, asking: Asking, session: Session) -> str:
+        agent, conversation = self._agents[asking.agent], asking.conversation
+        here = surroundings_of(asking.message, session, self._settings, agent, conversation)
+        handle = conversation.messages.handle(asking.message.inbound.message_id)
+        overheard = conversation.overheard(agent.name)
+        specimen = TurnInput("", asking.event.id, asking.message, conversation, handle, overheard)
+        sent, kept = await self._remembered(agent, session), None
+        if sent is None:
+            kept = context.together(_past(exchanges(await self._store.transcript(session.key, session.started))))
+        budget = Budget(self._settings.compaction.budget, self._workers.compaction.context.get(session.key, 0))
+        sizes = context.measure(system_part(here), sent or (), next_parts(here, specimen))
+        return context.told(agent.name, sizes, budget, kept)
+
+    async def _remembered(self, agent: Agent, session: Session) -> list[Past] | None:
+        """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
+        await self._workers.reminder.remind(session.key, agent, session.started)
+        return _past(agent.remembered(session.key)) if can(agent, CanTellMemory) else None
+
+    async def _export(self, asking: Asking, session: Session) -> Performed:
+        """Planned in the commit of the decision. The channel keeps the file before that, under a key of the event."""
+        entries = await self._store.transcript(session.key, session.started, EVERYTHING)
+        if not entries:
+            return Performed(says="Nothing has been said in this session yet.")
+        transcript = Transcript(session, entries, self._settings.directives, self._settings.silence)
+        conversation, channel = asking.conversation, asking.conversation.channel
+        page = await asyncio.to_thread(_file, transcript)  # a transcript may cover years
+        if not can(channel, CanSendFiles) or len(page) > channel.file_limit:
+            return Performed(says=await asyncio.to_thread(_shown, transcript))
+        key = f"{said_about(asking.event.id)}/transcript"
+        file = Attachment("", f"session-{asking.now:%Y-%m-%d-%H%M}.md", "text/markdown", len(page), content=page)
+        kept = await channel.kept_file(key) or await channel.keep_file(key, file)
+        options = conversation.how.delivery.options
+        planned = plan.show_file(kept, "The transcript of this session.", conversation.route, options, Wording(), key)
+        rows = tuple(intent(each, conversation.route) for each in planned)
+        return Performed((PlanParts(rows, asking.now),), lambda: conversation.sender.wake(rows=True))
+
+
+def _file(transcript: Transcript) -> bytes:
+    return repair_text(redact(as_markdown(transcript))).encode()
+
+
+def _shown(transcript: Transcript) -> str:
+    """Where no file can be sent: as much as fits into a chat, and where to find the rest."""
+    words, count = latest(transcript, MOST_SHOWN)
+    code, total = fenced(words, "markdown"), len(transcript.entries)
+    if count == total:
+        return f"The transcript of this session:\n\n{code}"
+    whole = f"`rejoinder export {transcript.session.key}` prints all of it, where the gateway runs."
+    return f"The last {count} of {total} entries; {whole}\n\n{code}"
+
+
+def _past(told: Sequence[Exchange]) -> list[Past]:
+    return [Past(each.parts, each.answer) for each in told]

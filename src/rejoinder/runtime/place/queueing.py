@@ -1,0 +1,79 @@
+"""How a decided message is queued in its session."""
+
+from msgspec.structs import asdict, replace
+
+from rejoinder.events import Said
+from rejoinder.inbound.message import Message
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.presence import StatusSigns
+from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import QueueChoice, Session
+from rejoinder.turns import backlog
+from rejoinder.turns.backlog import estimate_tokens
+from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, not_steered, resolve
+
+
+class Queueing:
+    def __init__(self, settings: RuntimeSettings, runs: Runs) -> None:
+        self._settings = settings
+        self._runs = runs
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+
+    def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
+        """This session's queue settings; the most specific source wins (TU-4)."""
+        here = self._settings.channel(channel)
+        return resolve(
+            inline=_override(inline),
+            session=_override(session.queue),
+            channel=here.queue,
+            gateway=self._settings.queue,
+            plugin=here.plugin_queue,
+        )
+
+    def in_line(self, message: Message, session: Session) -> backlog.QueuedMessage:
+        inbound, choice = message.inbound, message.choices.get("queue")
+        settings = None if choice is None else self.of(inbound.channel, session, choice)
+        if message.choices.keys() - {"queue"}:
+            settings = not_steered(settings or self.of(inbound.channel, session)) or settings
+        if message.stands_alone:  # it neither interrupts a run nor is merged with what people say
+            settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
+        return backlog.QueuedMessage(
+            _id(message),
+            message.route,
+            inbound.sender.id,
+            message.agent_text,
+            estimate_tokens((message.agent_text,), len(inbound.attachments)),
+            settings,
+            chore=message.compacts,
+        )
+
+    def asked(
+        self,
+        event: int,
+        message: Message,
+        agent: str,
+        conversation: Conversation,
+        overheard: tuple[Said, ...],
+        handle: str | None,
+    ) -> TurnInput:
+        status = self._settings.channel(message.inbound.channel).status
+        about = message.inbound.message_id
+        shows = status.enabled and about and not message.listening
+        signs = StatusSigns(self._runs, conversation, about, status, agent) if shows else None
+        return TurnInput(_id(message), event, message, conversation, handle, overheard, signs)
+
+
+def _id(message: Message) -> str:
+    inbound = message.inbound
+    return f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
+
+
+def _override(choice: QueueChoice | None) -> QueueOverride | None:
+    if choice is None:
+        return None
+    said = QueueOverride(**{**asdict(choice), "mode": None, "drop": None})
+    return replace(said, mode=choice.mode and Mode(choice.mode), drop=choice.drop and Drop(choice.drop))

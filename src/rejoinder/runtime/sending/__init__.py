@@ -1,7 +1,0 @@
-"""Sends what is to be said, in order and once, and keeps what is known of each conversation.
-
-conversations   conversations, messages, recent, owners, offers, notices
-sending         outbox, sender, delivery_attempt, performing
-pace            pacing, yielding_calls, writing
-outcome         verdict, fates, losses, unconfirmed
-"""

@@ -1,0 +1,166 @@
+"""Turns that no message triggers: heartbeats and scheduled jobs (TU-28).
+
+They go through the same lanes as all turns, one after the other, and wait for whatever runs. They answer no message:
+their words go to their target, and where there is none the words are kept and logged.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.agents.base import Agent, CanForget
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
+from rejoinder.inbound.clock import refusal, timed
+from rejoinder.inbound.rules import Rules
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.place.queueing import Queueing
+from rejoinder.runtime.place.waiting import pack
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import start_over
+from rejoinder.store.base import Destination, Originate, SaveAgentSession, Store, Tick
+from rejoinder.unicode_repair import one_line
+
+log = logging.getLogger(__name__)
+
+MOST_KEPT = 1000
+
+
+class Background(Struct, frozen=True, kw_only=True):
+    """A turn without a trigger. `session`: the session whose memory it uses; `target`: where its words go."""
+
+    id: str
+    agent: str
+    session: str
+    text: str
+    target: Route | None = None
+    model: str | None = None
+    anew: bool = False
+    """Whether the session starts over with it."""
+    heartbeat: bool = False
+
+    def inbound(self, route: Route) -> Inbound:
+        """The turn as an event without a sender."""
+        return Inbound(
+            route.channel,
+            event_id=self.id,
+            message_id="",
+            chat=Chat(route.chat),
+            sender=Sender(""),
+            text=self.text,
+            account=route.account,
+            thread=route.thread,
+            entry="cron",
+        )
+
+
+class BackgroundStarter:
+    """Begins such turns: one commit writes the turn, as a row like any message, and the tick that caused it.
+
+    None begins before recovery is over: what an earlier process left comes first, and must be queued only once.
+    """
+
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        rules: Rules,
+        conversations: Conversations,
+        nowhere: "DiscardChannel",
+        sessions: Sessions,
+        queueing: Queueing,
+        lanes: Lanes,
+        store: Store,
+        clock: Callable[[], datetime],
+        tell: Tell,
+        recovered: asyncio.Event,
+    ) -> None:
+        self._agents = agents
+        self._rules = rules
+        self._conversations = conversations
+        self._nowhere = nowhere
+        self._sessions = sessions
+        self._queueing = queueing
+        self._lanes = lanes
+        self._store = store
+        self._clock = clock
+        self._tell = tell
+        self._recovered = recovered
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._rules = settings.rules
+
+    async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
+        """Returns None when the turn is in its session's queue; or why it gets no turn, and then nothing is written."""
+        await self._recovered.wait()
+        if (speaker := self._agents.get(turn.agent)) is None:
+            return f"there is no agent {turn.agent}"
+        conversation, now = self._place(turn), self._clock()
+        inbound = turn.inbound(conversation.route)
+        message = timed(inbound, turn.agent, turn.model, self._rules, heartbeat=turn.heartbeat)
+        await conversation.open(now)
+        async with self._sessions.changing(turn.session, turn.agent, now) as held:
+            is_new, anew = held.is_new, turn.anew and not held.is_new
+            session = start_over(held.session, now) if anew else held.session
+            if (why := refusal(message, session, self._rules, now)) is not None:
+                return why
+            to = Destination(held.key, pack(message, turn.agent, (), inbound))
+            unit = WriteBatch(*held.becomes(session))
+            originated = unit.add(Originate(inbound, to, now, tick))
+            if anew:
+                unit.add_all((SaveAgentSession(held.key, None),))
+            await unit.write(self._store)
+            crashpoint("K4")
+            held.became(session)
+        if is_new:
+            self._tell(SessionStarted(session.key, session.agent, conversation.route))
+        if anew and can(speaker, CanForget):
+            speaker.forget(session.key)
+        if (event := originated()) is not None:
+            queue = self._queueing.of(conversation.route.channel, session)
+            in_line = self._queueing.in_line(message, session)
+            asked = self._queueing.asked(event.id, message, turn.agent, conversation, (), None)
+            self._lanes.arrive(session.key, turn.agent, queue, (asked,), in_line)
+        return None
+
+    def _place(self, turn: Background) -> Conversation:
+        if turn.target is not None:
+            if (conversation := self._conversations.at(turn.target)) is not None:
+                return conversation
+            log.warning("%s: there is no channel %s to tell", turn.session, turn.target.channel)
+        conversation = self._conversations.at(self._nowhere.route(turn.session))
+        assert conversation is not None, "nowhere is always there"
+        return conversation
+
+
+class DiscardChannel:
+    """A channel for words that have no target, so that they are never lost silently."""
+
+    name = "nowhere"
+    limits = Limits()
+
+    def __init__(self) -> None:
+        self.kept: deque[Part] = deque(maxlen=MOST_KEPT)
+        self._count = 0
+
+    def route(self, session: str) -> Route:
+        return Route(self.name, session)
+
+    async def listen(self, deliver: Inlet) -> None:
+        """No messages arrive here."""
+
+    async def send(self, part: Part) -> Outcome:
+        self._count += 1
+        self.kept.append(part)
+        words = one_line(part.text)  # an agent must not be able to forge log lines
+        log.warning("%s: a turn in the background has no target, its words are kept: %s", part.route.chat, words)
+        return Delivered(f"kept-{self._count}")

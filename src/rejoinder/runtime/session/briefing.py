@@ -1,0 +1,319 @@
+"""Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` puts it into words."""
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from rejoinder.agents.base import Agent
+from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.directives.effective import (
+    BY_DEFAULT,
+    Effective,
+    chosen_model,
+    effective_exec,
+    effective_level,
+)
+from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, participants
+from rejoinder.inbound.media import Shown, show_media
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.rooms import members, room_notice
+from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.outbound.notice import abilities_notice
+from rejoinder.runtime.answer.files import OutboxFolder
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.prefixes import filled
+from rejoinder.runtime.session.fetching import all_files, sees_images
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import ExecChoice, Session
+from rejoinder.turns.prompt import (
+    Group,
+    Media,
+    Metadata,
+    Quoted,
+    Sender,
+    Spoken,
+    SystemPart,
+    UserPart,
+    assemble,
+    user_parts,
+)
+
+BOUNDARY_BYTES = 8
+FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
+
+
+class Surroundings(Struct, frozen=True):
+    """What holds where an agent is addressed, for a real turn or just to show what the agent would read."""
+
+    message: Message
+    """The message that is answered."""
+    session: Session
+    """As it was when the turn began."""
+    agent: Agent
+    profile: AgentProfile
+    channel: ChannelRules
+    settings: RuntimeSettings
+    room: tuple[str, ...]
+    """Our agents in the group it speaks in, if there are several."""
+    participants: tuple[str, ...]
+    """Who takes part in the group (IN-34)."""
+
+
+class Scene(Surroundings, frozen=True):
+    """What holds for the whole of a run, looked up once."""
+
+    run: Run
+    choices: dict[str, Any]
+    """The directives of its messages; the last one of each kind counts."""
+
+    def level(self, name: str) -> str:
+        return self._level(name).value
+
+    def chosen(self, name: str) -> str | None:
+        """The level that was chosen, which may be `off`; None: it is left to the agent."""
+        level = self._level(name)
+        return None if level == BY_DEFAULT else level.value
+
+    def _level(self, name: str) -> Effective:
+        return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
+
+
+def surroundings_of(
+    message: Message, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
+) -> Surroundings:
+    rules = settings.rules
+    channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
+    there = _participants(message, agent, conversation) if message.in_group else ()
+    return Surroundings(message, session, agent, profile, channel, settings, _room(message, channel), there)
+
+
+def _participants(message: Message, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
+    latest = conversation.messages.latest(MOST_OVERHEARD)
+    heard = ((each.author, each.author_name) for each in latest)
+    return participants(message.inbound.participants, heard, {agent.name, message.facts.me.id})
+
+
+def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
+    here = surroundings_of(run.message, session, settings, agent, run.conversation)
+    choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
+    return Scene(**asdict(here), run=run, choices=choices)
+
+
+def brief(scene: Scene) -> Turn:
+    """The whole turn of this run."""
+    run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
+    overheard = [said for asked in run.asked for said in asked.overheard]
+    first = run.asked[0].message.inbound
+    starter = first.thread_starter
+    user = UserPart(
+        messages=_all_spoken(run.asked, scene),
+        thread_starter=_quotes((starter,))[0] if isinstance(starter, Said) else None,
+        history=_quotes(_each_once((*first.thread_history, *overheard))),
+        system_events=(*session.system_events, *_interrupted(run)),
+        after_abort=run.start.after_abort or session.aborted_last_run,
+        overflow=run.start.overflow,
+        passed_over=run.start.passed_over,
+        untrusted_context=tuple([text for asked in run.asked for text in asked.message.inbound.untrusted_context]),
+    )
+    exec = effective_exec(chosen, session)
+    return assemble(
+        run.session,
+        system_part(scene),
+        user,
+        boundary=_boundary(),
+        model=chosen_model(chosen, session, profile),
+        think=scene.chosen("think") if profile.think_levels else None,
+        permissions=_stricter(exec),
+        host=exec.host if "host" in profile.takes_exec else None,
+        node=exec.node if "node" in profile.takes_exec else None,
+    )
+
+
+def next_parts(here: Surroundings, asked: TurnInput) -> tuple[PromptPart, ...]:
+    """What the agent would be told with a message from here, besides the words of that message."""
+    user = UserPart(
+        messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
+        history=_quotes(asked.overheard),
+        system_events=here.session.system_events,
+        after_abort=here.session.aborted_last_run,
+    )
+    return tuple(user_parts(user, _boundary()))
+
+
+def _boundary() -> str:
+    return sixteen()[:BOUNDARY_BYTES].hex()
+
+
+def _each_once(earlier: Iterable[Said]) -> Iterable[Said]:
+    """What was overheard in a thread may have been fetched with its history."""
+    return {said.message_id or (said.author_id, said.text): said for said in earlier}.values()
+
+
+def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
+    return tuple(
+        [Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
+    )
+
+
+def _stricter(chosen: ExecChoice) -> Strictness | None:
+    """The restriction that applies even to what the agent's own settings allow (IN-59)."""
+    if chosen.security == "deny":
+        return "deny"
+    if chosen.ask == "always":
+        return "ask"
+    return "list" if chosen.security == "allowlist" else None
+
+
+def _interrupted(run: Run) -> tuple[str, ...]:
+    """What the agent has to know when a turn is run again (DU-2)."""
+    if run.resumed is None:
+        return ()
+    said = run.resumed.said
+    sent = f" This was already said and stays; do not say it again: {said}" if said else ""
+    return (f"A restart interrupted your answer to this.{sent}",)
+
+
+def brief_further(scene: Scene, asked: tuple[TurnInput, ...]) -> Turn:
+    """Further messages for a run that is under way, written as they would be in a turn of their own."""
+    user = UserPart(messages=_all_spoken(asked, scene))
+    return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
+
+
+def system_part(where: Surroundings) -> SystemPart:
+    message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
+    inbound = message.inbound
+    here = settings.channel(inbound.channel)
+    group, intro, extra = None, "", [here.extra_system_prompt]
+    if message.in_group:
+        mode = active_mode(message, where.session, channel)
+        group = Group(inbound.chat.title, where.participants, mode)
+        intro = group_intro(mode)
+        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
+    folder = outbox_folder(where.session.key, settings)
+    return SystemPart(
+        system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
+        metadata=_metadata(inbound, agent),
+        abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
+        notices=(
+            *((room_notice(agent.name, among),) if among else ()),
+            *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
+        ),
+        group=group,
+        group_intro=intro,
+        extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
+    )
+
+
+def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
+    here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
+    return here if len(here) > 1 else ()
+
+
+def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | None:
+    """The folder from which a run of this session may send files, if it may send any."""
+    if settings.outbox_of is None or "send_file" not in settings.granted:
+        return None
+    return settings.outbox_of(session)
+
+
+def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
+    return settings.directives.carried_out(among_agents=among)
+
+
+@cache
+def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str]) -> str:
+    return abilities_notice(directives, can, granted)
+
+
+def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
+    chat = inbound.chat
+    return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
+
+
+def _all_spoken(asked: tuple[TurnInput, ...], scene: Scene) -> tuple[Spoken, ...]:
+    among_agents = bool(scene.room)
+    return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
+
+
+def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
+    """`among_agents`: in a room of several agents the receiver is the agent, not the account they share."""
+    inbound, text = asked.message.inbound, asked.message.agent_text
+    sender = inbound.sender
+    forwarded = inbound.forwarded
+    receiver = agent.name if among_agents else asked.message.facts.me.id
+    shown = show_media(all_files(inbound), sees_images=sees_images(agent))
+    return Spoken(
+        text=text,
+        sender=None
+        if asked.message.background
+        else Sender(
+            sender_id=sender.id,
+            sender_name=sender.name,
+            display_name=sender.called,
+            channel=inbound.channel,
+            channel_id=inbound.chat.id,
+            thread_id=inbound.thread,
+            is_bot=sender.is_bot,
+            timestamp=inbound.sent_at.isoformat() if inbound.sent_at else None,
+            receiver_id=receiver,
+        ),
+        message_id=inbound.message_id or None,
+        handle=asked.handle,
+        reply_to=_quoted(inbound, asked.conversation),
+        edit_of=_former(inbound, asked.handle),
+        forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
+        media=tuple(map(_media, shown)),
+        images=_images(shown) if shown else (),
+        transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
+    )
+
+
+def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
+    return tuple(
+        PromptImage(each.mime, each.attachment.content)
+        for each in shown
+        if each.fate == "image" and each.attachment.content is not None
+    )
+
+
+def _media(shown: Shown) -> Media:
+    file = shown.attachment
+    size = file.size if file.size is not None or file.content is None else len(file.content)
+    return Media(file.name, shown.mime, size, shown.text, shown.why)
+
+
+def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
+    quote = inbound.reply_to
+    if quote is None:
+        return None
+    known = conversation.messages.get(quote.message_id)
+    if known is not None:
+        said = quote.text if known.text and quote.text else known.text  # a quote of a part means just those words
+        return Quoted(said, quote.author_name or known.author_name, known.handle, quote.message_id)
+    return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
+
+
+def _former(inbound: Inbound, handle: str | None) -> Quoted | None:
+    if inbound.entry != "edit":
+        return None
+    return Quoted(inbound.former_text or "", inbound.sender.called, handle, inbound.message_id)
+
+
+def people_of(run: Run) -> frozenset[str]:
+    """The people who asked for this run and may answer its questions: no bots, no jobs, no guests, and no senders whose
+    messages are only listened to.
+
+    What an agent asks permission for happens on the operator's machine: a stranger in an open group must not grant it.
+    """
+    messages = (asked.message for asked in run.asked)
+    theirs = (message for message in messages if not (message.background or message.listening))
+    senders = (message.inbound.sender for message in theirs if message.command_authorised)
+    return frozenset(sender.id for sender in senders if not sender.is_bot)

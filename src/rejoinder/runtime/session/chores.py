@@ -1,0 +1,78 @@
+"""Turns that ask the agent nothing: on command they shorten what it remembers of the session (TU-23).
+
+Rule 1: a chore is queued in the session's lane like any message: earlier messages are answered first, later ones wait,
+        other sessions are not affected, and `/stop` ends it.
+Rule 2: one commit ends it: the summary that replaces the memory, what the next turn is told, and what people read.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from time import monotonic
+from typing import Literal
+
+from rejoinder.agents.base import Agent
+from rejoinder.errors import Superseded
+from rejoinder.events import TurnEnded
+from rejoinder.inbound.commands.session import MEMORY_SHORTENED
+from rejoinder.inbound.facts import Step
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox import notices
+from rejoinder.runtime.session.compaction import Compaction, Shortened
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import with_event
+from rejoinder.store.base import EndRun, Store, Trace, said_about
+
+NOT_SHORTENED = "There was nothing to shorten, or it did not work."
+
+
+class Chores:
+    def __init__(
+        self, compaction: Compaction, sessions: Sessions, store: Store, clock: Callable[[], datetime], tell: Tell
+    ) -> None:
+        self._compaction = compaction
+        self._sessions = sessions
+        self._store = store
+        self._clock = clock
+        self._tell = tell
+
+    async def run(self, run: Run, agent: Agent) -> None:
+        began, ended = monotonic(), "cancelled"
+        try:
+            run.begun(can_steer=False)
+            shortened = await self._compaction.shorten(run.session, agent, run.message.prompt or "")
+            run.ending = True
+            ended: Literal["answered", "failed", "cancelled"] = "failed" if shortened is None else "answered"
+            await self._end(run, shortened, _step(agent, ended, began))
+        finally:
+            run.conversation.trace(run.trigger, (_step(agent, ended, began),))
+            where = (run.session, agent.name, run.conversation.route)
+            self._tell(TurnEnded(*where, run.trigger, ended, turn=run.claim.turn))
+
+    async def _end(self, run: Run, shortened: Shortened | None, step: Step) -> None:
+        now, event = self._clock(), run.asked[-1].event
+        said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
+        unit = WriteBatch(
+            EndRun(run.claim, "answered" if shortened is not None else "failed", now),
+            run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
+            Trace(event, now, (step,)),
+        )
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            session = held.session
+            if shortened is not None:
+                session = with_event(session, shortened.note)
+                unit.add_all(shortened.kept)
+            unit.add_all(held.becomes(session))
+            try:
+                await unit.insist(self._store)
+            except Superseded:
+                held.loaded = False  # it was stopped just as it ended
+                return
+            held.became(session)
+        run.closed = True
+        notices.wake((run.conversation,))
+
+
+def _step(agent: Agent, ended: str, began: float) -> Step:
+    return Step(f"compact {agent.name}", ended, None, monotonic() - began)

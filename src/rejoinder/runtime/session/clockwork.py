@@ -1,0 +1,157 @@
+"""Waits for the scheduled job that is due next, and begins its turn (TU-26, TU-27).
+
+Rule 1: when a job is due, and whether it becomes a turn, is decided by `turns.schedule` and `turns.job`.
+Rule 2: what is due is read from the store at every look, so an operator's change counts as soon as it is announced.
+Rule 3: there is one timer, and no wait is longer than half a minute: a process is not told when its machine slept or
+        its clock was set.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import JobTicked
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.write_batch import until_good
+from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
+from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
+from rejoinder.turns.job import Job, Moment, obstacle
+from rejoinder.turns.schedule import first_due, next_due, set_right, was_missed
+
+log = logging.getLogger(__name__)
+
+LONGEST_WAIT = 30.0
+
+Begin = Callable[[Background, Tick], Awaitable[str | None]]
+
+
+class Clockwork:
+    def __init__(
+        self,
+        jobs: tuple[Job, ...],
+        store: Store,
+        lanes: Lanes,
+        begin: Begin,
+        clock: Callable[[], datetime],
+        read: Callable[[str], str | None],
+        tell: Tell,
+    ) -> None:
+        """`read` returns the contents of a file, if there is one."""
+        self._jobs = jobs
+        self._store = store
+        self._lanes = lanes
+        self._begin = begin
+        self._clock = clock
+        self._read = read
+        self._tell = tell
+        self._changed = asyncio.Event()
+        self._looked: datetime | None = None
+
+    def reconfigure(self, jobs: tuple[Job, ...]) -> None:
+        """These are the jobs from now on."""
+        self._jobs = jobs
+        self.changed()
+
+    def changed(self) -> None:
+        """An operator may have paused, resumed or triggered a job."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        while True:
+            self._changed.clear()
+            try:
+                due = await self.look()
+            except StoreUnavailable as fault:
+                await until_good(self._store, fault)
+                continue
+            except Superseded as lost:  # an operator changed or removed a job: read the jobs again
+                log.info("%s; the jobs are looked at again", lost)
+                continue
+            left = LONGEST_WAIT if due is None else (due - self._clock()).total_seconds()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, LONGEST_WAIT)):
+                    await self._changed.wait()
+
+    async def look(self) -> datetime | None:
+        """Does everything that is due, and returns when the next job is."""
+        kept = {each.name: each for each in await self._store.jobs()}
+        now, before = self._clock(), self._looked
+        self._looked = now
+        may_be_ahead = before is None or now < before
+        for gone in kept.keys() - {job.name for job in self._jobs}:
+            if kept[gone].schedule:
+                await self._store.write(KeepJob(gone, "", None))
+        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead) for job in self._jobs]
+        return min((due for due in dues if due is not None), default=None)
+
+    async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:
+        """Does one job if it is due, and returns when it is due next."""
+        due = kept.due
+        if kept.schedule != job.written or kept.anew:
+            due = first_due(job.schedule, now)
+        elif due is not None and may_be_ahead:
+            due = set_right(job.schedule, due, now)
+        if due != kept.due or kept.schedule != job.written or kept.anew:
+            await self._store.write(KeepJob(job.name, job.written, due))
+        is_due = due is not None and due <= now and not kept.paused
+        if is_due or kept.wanted:
+            following = next_due(job.schedule, due, now) if due is not None and is_due else due
+            await self._tick(job, kept, Tick(job.name, due, following), now)
+            due = following
+        return None if kept.paused else due
+
+    async def _tick(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> None:
+        try:
+            why = await self._fire(job, kept, tick, now)
+        except (StoreUnavailable, Superseded):
+            raise
+        except Exception as error:  # one job must not hold up the others
+            log.exception("%s could not begin", job.name)
+            why = f"failed: {type(error).__name__}"
+        if why is not None:
+            log.info("%s gets no turn: %s", job.name, why)
+            await self._store.write(PassTick(tick, why, now))
+        self._tell(JobTicked(job.name, job.agent, job.session, why))
+
+    async def _fire(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
+        """Begins the job's turn, or returns why there is none."""
+        beats = job.heartbeat
+        notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
+        if (why := obstacle(self._moment(job, kept, tick, notes, now))) is not None:
+            return why
+        moment = tick.due if tick.due is not None and tick.due != tick.next else now  # now: triggered by hand
+        turn = Background(
+            id=f"{job.name}@{moment.isoformat()}",
+            agent=job.agent,
+            session=job.session,
+            text=job.prompt if beats is None or beats.reads_notes else prompt_with(job.prompt, notes),
+            target=job.target,
+            model=job.model,
+            anew=job.anew,
+            heartbeat=beats is not None,
+        )
+        return await self._begin(turn, tick)
+
+    def _moment(self, job: Job, kept: KeptJob, tick: Tick, notes: str | None, now: datetime) -> Moment:
+        beats = job.heartbeat
+        if beats is None:
+            missed = job.missed == "skip" and tick.due is not None and was_missed(tick.due, now)
+            return Moment(running=kept.is_open, missed=missed, by_hand=kept.wanted)
+        return Moment(
+            running=kept.is_open,
+            quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
+            talking=self._is_talked_to(job),
+            busy=(lane := self._lanes.get(job.session)) is not None and lane.is_busy,
+            idle=notes is not None and asks_for_nothing(notes),
+            by_hand=kept.wanted,
+        )
+
+    def _is_talked_to(self, job: Job) -> bool:
+        """In its session, or in the chat it would speak in."""
+        own, there = self._lanes.get(job.session), self._lanes.at(job.target) if job.target is not None else []
+        return any(lane.is_talked_to for lane in ([own, *there] if own is not None else there))

@@ -1,0 +1,130 @@
+"""Shortens conversations: automatically when one is full, and on command (TU-23, TU-29)."""
+
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed, Question
+from rejoinder.bounded import Bounded
+from rejoinder.events import PromptText, Turn
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import with_event
+from rejoinder.store.base import AppendTranscript, Entry, Store
+from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
+
+log = logging.getLogger(__name__)
+
+SESSIONS = 10_000
+
+
+class CompactionSettings(Struct, frozen=True, kw_only=True):
+    budget: int = 0
+    flushes: bool = True
+    startup_notes: Mapping[str, str] = {}
+    """What each agent is told again after compaction, by its name."""
+
+
+class Shortened(Struct, frozen=True):
+    """What the next turn is to be told of a compaction, and what is written so that a restart does not undo it."""
+
+    note: str
+    kept: tuple[AppendTranscript, ...] = ()
+
+
+class Compaction:
+    """Remembers how full each session is, if its agent reports it, and which have been shortened."""
+
+    def __init__(
+        self,
+        settings: CompactionSettings,
+        sessions: Sessions,
+        store: Store,
+        clock: Callable[[], datetime],
+        reminder: Reminder,
+    ) -> None:
+        self.context: Bounded[str, int] = Bounded(SESSIONS)
+        self._settings = settings
+        self._sessions = sessions
+        self._store = store
+        self._clock = clock
+        self._reminder = reminder
+        self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
+        self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, but people have not been told yet
+
+    def reconfigure(self, settings: CompactionSettings) -> None:
+        self._settings = settings
+
+    async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
+        """Makes room when this turn has filled the context; `seen` is called at each sign of life of the agent."""
+        if not self._settings.budget:
+            return
+        session = turn.session
+        compacts = isinstance(agent, CanCompact)
+        fullness = Fullness(self.context.get(session, 0), self._settings.budget, session in self._flushed)
+        todo = plan(fullness, can_compact=compacts, flushes=self._settings.flushes)
+        if todo.flush:
+            self._flushed[session] = True
+            await self._flush(agent, replace(turn, parts=(PromptText(FLUSH_PROMPT),)), seen)
+        if todo.compact:
+            seen()
+            if await self.compact(session, agent):
+                self._untold[session] = True
+            else:
+                log.warning("%s: %s could not shorten the conversation", session, agent.name)
+
+    async def shorten(self, session: str, agent: Agent, instructions: str = "") -> Shortened | None:
+        """Shortens what the agent remembers; the caller writes the result. None when it cannot be done.
+
+        `instructions`: what a person wants the summary to keep.
+        """
+        name = agent.name
+        since = (await self._sessions.find(session, name, self._clock())).started
+        await self._reminder.remind(session, agent, since)
+        told = (instructions,) if instructions else ()
+        kept = await agent.compact(session, *told) if can(agent, CanCompact) else False
+        if kept is False:
+            return None
+        self.context.pop(session, None)
+        self._flushed.pop(session, None)
+        note = after_compaction(self._settings.startup_notes.get(name, ""))
+        return Shortened(note, () if kept is True else (_summary(session, kept, self._clock()),))
+
+    async def compact(self, session: str, agent: Agent) -> bool:
+        """False when it cannot be done; otherwise the next turn is told of it."""
+        name, shortened = agent.name, await self.shorten(session, agent)
+        if shortened is None:
+            return False
+        async with self._sessions.changing(session, name, self._clock()) as held:
+            told = with_event(held.session, shortened.note)
+            await WriteBatch(*held.becomes(told), *shortened.kept).insist(self._store)
+            held.became(told)
+        return True
+
+    def untold(self, session: str) -> bool:
+        """Whether people are still to be told that this session was shortened; true once."""
+        return self._untold.pop(session, False)
+
+    async def _flush(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
+        """A turn whose words are not shown, and whose questions are declined: no person takes part in it."""
+        name, events = agent.name, agent.run(turn)
+        try:
+            async for event in events:
+                seen()
+                if isinstance(event, Question) and can(agent, CanAnswer):
+                    await agent.answer(event.id, None)
+                elif isinstance(event, Failed):
+                    log.warning("%s: %s wrote nothing down: %s", turn.session, name, event.detail)
+        finally:
+            if isinstance(events, AsyncGenerator):
+                await events.aclose()
+
+
+def _summary(session: str, kept: Exchange, now: datetime) -> AppendTranscript:
+    answer = (Entry("agent", (PromptText(kept.answer),), now),) if kept.answer else ()
+    return AppendTranscript(session, (Entry("user", kept.parts, now, stands_for_all=True), *answer))

@@ -1,0 +1,232 @@
+"""Keeps the books of the lanes: everything they begin, steer, leave out or end is a row before it counts (TU-10).
+
+Rule 1: what a turn tells the agent moves from the session to the turn in the commit that begins it. So the agent is
+        told once, and told again if a crash interrupts the turn.
+Rule 2: a run is ended with its claim. A lost claim is not an error here: the run has been ended elsewhere.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.events import PromptText, Route
+from rejoinder.inbound.message import Message
+from rejoinder.runtime.outbox import notices
+from rejoinder.runtime.place.waiting import Told, pack_told, unpack_told
+from rejoinder.runtime.prefixes import Prefix, Prefixes, no_prefix
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.sessions import Held, Sessions
+from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, is_untouched, turn_taken
+from rejoinder.store.base import (
+    AppendTranscript,
+    BeginTurn,
+    Busy,
+    DropInputs,
+    EndRun,
+    Entry,
+    ReleaseRun,
+    RenewRun,
+    ResumeTurn,
+    SteerInputs,
+    Store,
+    StoredPart,
+    SummariseInputs,
+    WithdrawParts,
+)
+from rejoinder.store.base import RunClaim as Claim
+from rejoinder.turns.signals import Reason, Start
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=90)
+A_MOMENT = timedelta(microseconds=1)
+RENEWED_EVERY = 30.0
+
+
+def begin_turn(
+    unit: WriteBatch,
+    held: Held,
+    session: Session,
+    start: Start,
+    events: tuple[int, ...],
+    route: Route,
+    heard: int,
+    now: datetime,
+    message: Message,
+) -> Callable[[], Granted]:
+    """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
+
+    A background turn does not count as use of the session: a session ends when people have been away. A chore
+    (`compacts`) asks the agent nothing, so the session keeps everything it has yet to tell the agent.
+    """
+    if message.compacts:
+        begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, tells=False))
+        unit.add_all(held.becomes(session))
+        return lambda: _granted(held, session, session, begun())
+    told = Told(
+        session.system_events,
+        start.after_abort or session.aborted_last_run,
+        is_untouched(session),
+        start.overflow,
+        start.passed_over,
+    )
+    begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
+    # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
+    touched = max(session.touched if message.background else now, session.started + A_MOMENT)
+    taken = turn_taken(session, touched)
+    unit.add_all(held.becomes(taken))
+    return lambda: _granted(held, session, taken, begun())
+
+
+def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -> Granted:
+    held.became(taken)
+    if isinstance(claim, Busy):
+        raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
+    return Granted(claim, before)
+
+
+class LaneJournal:
+    def __init__(self, store: Store, sessions: Sessions, prefixes: Prefixes, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._prefixes = prefixes
+        self._clock = clock
+
+    async def begin(self, run: Run) -> None:
+        if run.resumed is not None:
+            return await self._resume(run, run.resumed)
+        try:
+            await self._begin(run)
+        except Superseded:  # the session was changed from outside the engine; this second try reads it again
+            await self._begin(run)
+
+    async def _begin(self, run: Run) -> None:
+        now, is_told = self._clock(), run.is_gathered and not run.message.listening
+        prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            unit, heard = WriteBatch(), run.conversation.messages.count
+            granted = begin_turn(
+                unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
+            )
+            if is_told:  # planned first, so it is shown above this answer and below earlier ones
+                unit.add_all((notices.away(run.conversation, run.asked, now, prefix),))
+            run.is_claiming = True
+            await unit.insist(self._store)
+            run.granted = granted()
+            if is_told:
+                notices.wake((run.conversation,))
+
+    async def _resume(self, run: Run, resumed: Resumed) -> None:
+        """Begins a turn again, telling the agent the same."""
+        turn, now = resumed.turn, self._clock()
+        unit = WriteBatch()
+        claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
+        run.is_claiming = True
+        await unit.insist(self._store)
+        claim = claimed()
+        if isinstance(claim, Claim):
+            session = await self._sessions.find(run.session, run.agent, now)
+            run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
+
+    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None:
+        events = _events(asked)
+        try:
+            await WriteBatch(SteerInputs(run.claim, events)).insist(self._store)
+        except Superseded:  # the run has ended meanwhile, but the agent did receive them
+            await self._superseded(WriteBatch(DropInputs(run.session, events, "steered")))
+
+    async def left_out(
+        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
+    ) -> tuple[LeftOut, ...]:
+        events, now = _events(asked), self._clock()
+        verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
+        unit = WriteBatch(verb)
+        told: list[tuple[TurnInput, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
+        for each in asked:
+            prefix = await self._prefixes.of(each.message, session, agent)
+            if (notice := notices.left_out(each, reason, now, prefix)) is not None:
+                told.append((each, prefix, unit.add(notice)))
+        await self._superseded(unit)
+        if not unit.is_written:
+            # The run has just taken one of them in; the others are still left out, each by itself.
+            alone = [await self.left_out(session, agent, (each,), reason) for each in asked] if len(asked) > 1 else []
+            return tuple(each for group in alone for each in group)
+        notices.wake(each.conversation for each, _, _ in told)
+        return tuple(LeftOut(each, planned()[0], prefix) for each, prefix, planned in told)
+
+    async def end(self, run: Run) -> None:
+        now = self._clock()
+        if run.released:
+            unit = WriteBatch(ReleaseRun(run.claim)) if run.granted is not None else WriteBatch()
+        elif run.granted is None and run.resumed is not None:
+            unit = await self._giving_up(run, run.resumed, now)
+        elif run.granted is None:
+            unit = WriteBatch(DropInputs(run.session, run.events, "stopped"))
+        else:
+            turn = run.claim.turn
+            unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
+            unit.add_all(transcript(run, now))
+        told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
+        if told:
+            unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
+        await self._superseded(unit)
+        run.closed = True
+        if unit.is_written:
+            notices.wake((run.conversation,))
+
+    async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> WriteBatch:
+        """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
+        it had begun to say is removed."""
+        turn, unit = resumed.turn.id, WriteBatch()
+        claimed = unit.add(ResumeTurn(turn, now, now))
+        await self._superseded(unit)
+        claim = claimed() if unit.is_written else None  # None: the turn is no longer open
+        if not isinstance(claim, Claim):
+            return WriteBatch()
+        notices.clear(run.conversation, resumed.parts)
+        removed = notices.removed(run.conversation, now, resumed.parts)
+        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
+
+    async def renew(self, runs: Iterable[Run]) -> None:
+        """Renews the claims of these runs. A run that has lost its claim may not speak any more."""
+        until = self._clock() + LEASE
+        for run in runs:
+            if run.granted is not None and not run.over and not run.closed:
+                try:
+                    await self._store.write(RenewRun(run.claim, until))
+                except Superseded:
+                    log.warning("%s: the run has lost its claim", run.session)
+                    run.expired = True
+
+    async def _superseded(self, unit: WriteBatch) -> None:
+        """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""
+        try:
+            await unit.insist(self._store)
+        except Superseded as lost:
+            log.debug("%s", lost)
+
+
+def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
+    """What the agent was told and said in this run."""
+    if not run.told:
+        return ()
+    turn = run.claim.turn
+    entries = [Entry("user", parts, now, turn) for parts in run.told]
+    if said := "".join(run.said):
+        entries.append(Entry("agent", (PromptText(said),), now, turn))
+    return (AppendTranscript(run.session, tuple(entries)),)
+
+
+def _as_it_was(session: Session, told: Told) -> Session:
+    """The session as it was when the turn began, so that the agent is told the same again."""
+    touched = session.started if told.begins else session.touched
+    return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)
+
+
+def _events(asked: tuple[TurnInput, ...]) -> tuple[int, ...]:
+    return tuple(each.event for each in asked)

@@ -1,0 +1,471 @@
+"""Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
+
+Rule 1: every Start is ended by exactly one RunEnded, in `SessionLane._free` and nowhere else, whatever ended the run,
+        and only after the store has recorded the end: so the session's next turn finds the session free.
+Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as Quiet.
+Rule 3: `feed` never awaits, so nothing can interleave with the handling of one event.
+Rule 4: a run that does not end when it is told to is left behind: its lane goes on, and the run may not speak.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import RejoinderError, StoreUnavailable
+from rejoinder.events import PromptPart, Route
+from rejoinder.runtime.place.waiting import unpack_told
+from rejoinder.runtime.prefixes import Prefix, no_prefix
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
+from rejoinder.store.base import RunClaim as Claim
+from rejoinder.store.base import StoredPart
+from rejoinder.turns import backlog
+from rejoinder.turns.lane import Lane, Phase, may_speak, step
+from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
+from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.signals import (
+    Abort,
+    Action,
+    Arrived,
+    Discard,
+    Event,
+    ModeChanged,
+    Quiet,
+    Reason,
+    RunEnded,
+    RunStarted,
+    Start,
+    Steer,
+    Steered,
+    SteerRefused,
+    SteerTaken,
+    Stop,
+    Summarise,
+    WakeAfter,
+)
+from rejoinder.turns.status import State
+from rejoinder.turns.suspicion import UNTIL_STABLE, Again
+
+log = logging.getLogger(__name__)
+
+GRACE = 1.5
+"""Seconds a run has to end after it was told to; then its lane goes on without it."""
+STEER_PATIENCE = 10.0
+"""Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
+
+
+class Crew(Protocol):
+    """Does the work of a lane."""
+
+    async def run(self, run: "Run") -> None: ...
+
+    async def steer(self, run: "Run", asked: tuple[TurnInput, ...]) -> bool: ...
+
+    async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
+        """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
+
+        `told`: the notices that were planned for their senders.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """Records what the lanes do."""
+
+    async def begin(self, run: "Run") -> None:
+        """Claims the turn and sets `run.granted`. From `run.is_claiming` on the claim can no longer be called off."""
+        ...
+
+    async def steered(self, run: "Run", asked: tuple[TurnInput, ...]) -> None: ...
+
+    async def left_out(
+        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
+    ) -> tuple[LeftOut, ...]:
+        """Returns the planned notice of each message whose sender is owed one."""
+        ...
+
+    async def end(self, run: "Run") -> None:
+        """Ends a run whose work did not record its end itself."""
+        ...
+
+
+class Run:
+    """A turn on lease: one generation of one lane."""
+
+    def __init__(self, lane: "SessionLane", start: Start, asked: tuple[TurnInput, ...]) -> None:
+        self.session = lane.key
+        self.agent = lane.agent
+        self.start = start
+        self.asked = asked
+        self.message = asked[-1].message  # the one that is answered
+        self.trigger = self.message.inbound.message_id
+        self.conversation = asked[-1].conversation  # where it was asked (IN-44)
+        self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
+        self.heard = asked  # every message the agent may know of, including those it was only offered
+        self.granted: Granted | None = None
+        self.resumed: Resumed | None = None
+        self.is_claiming = False
+        self.claiming: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.over = False
+        self.ending = False  # the agent has said its last word
+        self.closed = False  # its end is recorded in the store
+        self.expired = False  # its claim is lost, or its lease has run out
+        self.overdue = False  # its lease has run out, and it is being ended
+        self.released = False  # the gateway shuts down: the next process runs the turn again
+        self.gone = asyncio.Event()
+        self.started = self.last_seen = 0.0
+        self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
+        self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given
+        self.said: list[str] = []  # what it said, in the pieces in which it came
+        self.model: str | None = None  # the model that answers, as reported by the agent
+        self.prefix: Prefix = no_prefix  # of what the gateway says in its place
+        self._lane = lane
+
+    @property
+    def claim(self) -> Claim:
+        """The proof that this run owns the session: everything the run says is planned with it."""
+        assert self.granted is not None, "nothing is said before the turn is claimed"
+        return self.granted.claim
+
+    @property
+    def before(self) -> tuple[StoredPart, ...]:
+        """What an earlier attempt at this turn has already planned or sent."""
+        return self.resumed.parts if self.resumed is not None else ()
+
+    @property
+    def crashed(self) -> bool:
+        """Its work failed with an unexpected exception, and the user has been told nothing about it."""
+        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
+        failures = (task.exception() for task in ended if not task.cancelled())
+        return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
+
+    @property
+    def is_gathered(self) -> bool:
+        """These messages waited through a restart and share one place in the queue (TU-10)."""
+        return len(self.asked) > len(self.start.ids)
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        return tuple(asked.event for asked in self.asked)
+
+    def may_speak(self) -> bool:
+        return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
+
+    def begun(self, *, can_steer: bool) -> None:
+        """The agent has been given the turn."""
+        self._lane.feed(RunStarted(self.start.run, can_steer))
+
+    def seen(self) -> None:
+        """A sign of life."""
+        self.last_seen = monotonic()
+        self.asking = False
+
+
+class SessionLane:
+    def __init__(
+        self,
+        key: str,
+        agent: str,
+        settings: QueueSettings,
+        crew: Crew,
+        journal: Journal,
+        runs: Runs,
+        slots: Slots,
+        watch: Callable[[], None],
+        rest: "Callable[[SessionLane], None]",
+    ) -> None:
+        self.key = key
+        self.routes: set[Route] = set()
+        self.agent = agent
+        self.lane = Lane(settings)
+        self.run: Run | None = None
+        self.draining = False
+        self._asked: dict[str, tuple[TurnInput, ...]] = {}
+        self._resumed: Resumed | None = None
+        self._granted: Granted | None = None  # for the turn that the arriving message starts
+        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._offering: asyncio.Timeout | None = None
+        self._crew = crew
+        self._journal = journal
+        self._runs = runs
+        self._slots = slots
+        self._watch = watch
+        self._rest = rest
+
+    @property
+    def is_idle(self) -> bool:
+        return self.lane.phase is Phase.IDLE and not self.lane.after_abort
+
+    @property
+    def is_busy(self) -> bool:
+        """Something runs or waits; a lane that only remembers that a run was aborted is not busy."""
+        return self.lane.phase is not Phase.IDLE
+
+    @property
+    def is_running(self) -> bool:
+        return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
+
+    @property
+    def is_at_work(self) -> bool:
+        """Its run has a slot, and has not ended."""
+        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
+
+    @property
+    def held_back(self) -> str:
+        """Why its turn does not run, though nothing of its session is in the way."""
+        resumed = self.run.resumed if self.run is not None and self.run.task is None else None
+        return UNTIL_STABLE if resumed is not None and resumed.again is Again.WHEN_STABLE else ""
+
+    @property
+    def waiting(self) -> int:
+        return len(self.lane.waiting)
+
+    def is_at(self, route: Route) -> bool:
+        """A message of this place runs or waits here."""
+        return any(asked.conversation.route == route for asked in self._at_hand)
+
+    @property
+    def is_talked_to(self) -> bool:
+        """Something that runs or waits here was said by somebody: a job's turn was not."""
+        return any(not asked.message.background for asked in self._at_hand)
+
+    @property
+    def _at_hand(self) -> Iterator[TurnInput]:
+        """What runs or waits."""
+        if self.run is not None and self.is_running:
+            yield from self.run.asked
+        for group in self._asked.values():
+            yield from group
+
+    def start_of(self, message: backlog.QueuedMessage, settings: QueueSettings) -> Start | None:
+        """The turn this message would start at once; None if it would have to wait."""
+        return start_of(replace(self.lane, settings=settings), message)
+
+    def arrive(
+        self, asked: tuple[TurnInput, ...], message: backlog.QueuedMessage, granted: Granted | None = None
+    ) -> None:
+        """`asked` is usually one message; those gathered after a restart are queued as one."""
+        self._asked[message.id] = asked
+        self.routes.add(message.route)
+        self._granted = granted
+        self.feed(Arrived(message))
+        for each in asked:
+            if each.signs is not None and self._waits(message.id, each):
+                each.signs.became(State.QUEUED)
+
+    def _waits(self, id: str, asked: TurnInput) -> bool:
+        """The message is in the queue, or its run has no slot yet."""
+        in_line = id in self._asked
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
+
+    def resume(
+        self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: Resumed
+    ) -> None:
+        """Resumes a turn that another process began; the lane must have nothing else to do yet."""
+        told = unpack_told(resumed.turn.payload)
+        start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
+        self._asked |= {each.id: (each,) for each in asked}
+        self.routes |= {message.route for message in messages}
+        self._resumed = resumed
+        self.lane = replace(self.lane, phase=Phase.STARTING, run=start.run, turn=messages)
+        self._perform(start)
+
+    def remember(self, summarised: tuple[backlog.QueuedMessage, ...]) -> None:
+        """These were left out before a restart; the next turn summarises them in a line each."""
+        overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
+        self.lane = replace(self.lane, overflow=overflow)
+
+    def obey(self, settings: QueueSettings) -> None:
+        if settings != self.lane.settings:
+            self.feed(ModeChanged(settings))
+
+    def stop(self) -> Run | None:
+        """Returns the run that was stopped, if any; `gone` is set when it has ended or has been left behind."""
+        run = self.run
+        self.feed(Stop())
+        return run
+
+    async def drain(self) -> None:
+        """Gives back the current run, for the next process to run again."""
+        run = self.run
+        if run is not None and not run.gone.is_set():
+            run.released = True
+            if run.task is None:
+                self._ended(run)
+            else:
+                run.task.cancel()
+                asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+            await run.gone.wait()
+
+    def feed(self, event: Event) -> None:
+        self.lane, actions = step(self.lane, event)
+        for action in actions:
+            self._perform(action)
+        if self.is_idle:
+            self._rest(self)
+
+    def _perform(self, action: Action) -> None:
+        match action:
+            case Start():
+                if self.draining:
+                    return  # what waits is stored, and run by the next process
+                self.run = run = Run(self, action, self._take(action.ids))
+                run.granted, self._granted = self._granted, None
+                run.resumed, self._resumed = self._resumed, None
+                crashpoint("K7")
+                again = Again.AT_ONCE if run.resumed is None else run.resumed.again
+                self._slots.ask(self.key, self.agent, lambda: self._go(run), again)
+            case Steer(ids=ids):
+                asked = tuple(each for id in ids for each in self._asked[id])
+                # The offer is always answered, whatever became of it; a second answer is harmless.
+                refused = SteerRefused(action.run, ids)
+                self._runs.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
+            case Steered(ids=ids):
+                self._taken_in(self._take(ids))
+            case Abort(run=number):
+                self._abort(number)
+            case WakeAfter(ms=ms, after=after):
+                self._timers[after] = self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
+                crashpoint("K6")
+            case Summarise(ids=ids):
+                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
+            case Discard(ids=ids, reason=reason):
+                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
+
+    def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
+        for id in ids:
+            if timer := self._timers.pop(id, None):
+                timer.cancel()  # a message that has left the queue no longer waits for quiet
+        return tuple([asked for id in ids for asked in self._asked.pop(id)])
+
+    def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
+        """They share the fate of the run they went into; if that is already over, they have been answered."""
+        if self.run is not None:
+            self.run.taken_in += asked
+            return
+        for each in asked:
+            if each.signs is not None:
+                each.signs.ended(ok=True)
+
+    # --- a run from its slot to its end -----------------------------------------------------------
+
+    def _go(self, run: Run) -> None:
+        if run.over:
+            return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
+        run.started = run.last_seen = monotonic()
+        run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        self._watch()
+
+    async def _work(self, run: Run) -> None:
+        if run.granted is None:
+            run.claiming = self._runs.start(f"claim:{self.key}", self._journal.begin(run))
+            await self._runs.wait(run.claiming)
+            if run.granted is None:
+                return
+        crashpoint("K8")
+        await self._crew.run(run)
+
+    def _ended(self, run: Run) -> None:
+        """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
+        if run.over:
+            return
+        run.over = True
+        if self._offering is not None:
+            self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
+            self._offering = None
+        if run.closed:
+            self._free(run)
+        else:
+            self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
+
+    async def _close(self, run: Run) -> None:
+        if run.claiming is not None:
+            if not run.is_claiming:
+                run.claiming.cancel()
+            await self._runs.wait(run.claiming)
+        try:
+            await self._journal.end(run)
+        except StoreUnavailable:
+            log.debug("%s: the store is closed, the next process finds the run open", self.key)
+
+    def _free(self, run: Run) -> None:
+        run.gone.set()
+        if self.run is run:
+            self.run = None  # leaves no reference cycle, so the run is freed with its last reference
+        self._slots.release(self.key)
+        self.feed(RunEnded(run.start.run))
+
+    def _abort(self, number: int) -> None:
+        run = self.run
+        if run is None or run.start.run != number or run.over:
+            return
+        if run.task is None:
+            self._ended(run)
+        else:
+            run.task.cancel()
+            asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+
+    def lease_until(self, settings: LeaseSettings, now: float) -> float | None:
+        """The time before which the current run's lease cannot run out; ends a run whose lease has run out."""
+        run = self.run
+        if run is None or run.task is None or run.over or run.overdue:
+            return None
+        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), settings, now):
+            case Held(until=until):
+                return until
+            case Expired(why=why):
+                log.warning("%s: the run took too long (%s timeout)", self.key, why)
+                run.overdue = run.expired = True
+                self._runs.start(f"expire:{self.key}", self._expire(run))
+                return None
+
+    async def _expire(self, run: Run) -> None:
+        if run.task is not None:
+            run.task.cancel()
+            await self._runs.wait(run.task, GRACE)
+        self._ended(run)
+
+    # --- what takes time --------------------------------------------------------------------------
+
+    async def _wake(self, ms: int, after: str) -> None:
+        await asyncio.sleep(ms / 1000)
+        self.feed(Quiet(after))
+
+    async def _offer(self, steer: Steer, asked: tuple[TurnInput, ...]) -> None:
+        run = self.run
+        if run is None or run.over or run.start.run != steer.run:
+            return
+        taken = False
+        self._offering = offering = asyncio.timeout(None)
+        try:
+            async with offering:
+                taken = await self._crew.steer(run, asked)
+        except TimeoutError:
+            log.warning("%s: the agent did not say whether it took a message in", self.key)
+        finally:
+            if self._offering is offering:
+                self._offering = None
+        if taken:
+            await self._journal.steered(run, asked)
+            self.feed(SteerTaken(steer.run, steer.ids))
+
+    async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
+        told = await self._journal.left_out(self.key, self.agent, asked, reason)
+        await self._crew.left_out(asked, reason, told)
+
+
+def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:
+    if lane.phase is not Phase.IDLE:
+        return None
+    _, actions = step(lane, Arrived(message))
+    for action in actions:
+        if isinstance(action, Start):
+            return action
+    return None

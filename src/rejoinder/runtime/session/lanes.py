@@ -1,0 +1,166 @@
+"""The lanes of all sessions: found by session or by the place they work for, drained and watched together."""
+
+import asyncio
+from contextlib import suppress
+from time import monotonic
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.events import Route
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.lane import Crew, Journal, Run, SessionLane, start_of
+from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.turns import backlog
+from rejoinder.turns.lane import Lane
+from rejoinder.turns.lease import LeaseSettings
+from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.signals import Start
+
+MOMENT = 0.25
+"""Seconds in which the last word of a run is normally delivered and its end recorded."""
+
+
+class Lanes:
+    """The lanes that have something to do or to remember."""
+
+    def __init__(self, crew: Crew, journal: Journal, runs: Runs, slots: Slots, lease: LeaseSettings) -> None:
+        self._crew = crew
+        self._journal = journal
+        self._runs = runs
+        self._slots = slots
+        self._lease = lease
+        self._earlier: dict[Run, LeaseSettings] = {}  # the settings of runs that began under earlier ones
+        self._look: asyncio.TimerHandle | None = None
+        self._draining = False
+        self._lanes: dict[str, SessionLane] = {}
+        self._keys_at: dict[Route, set[str]] = {}
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._earlier = {run: self._earlier.get(run, self._lease) for run in self.running}
+        self._lease = settings.lease
+        if self._look is not None:
+            self._look.cancel()
+            self._look_after_leases()
+
+    def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.QueuedMessage) -> Start | None:
+        """The turn this message would start at once; None if it would have to wait, for its turn or for a slot."""
+        if self._draining or not self._slots.has_room(agent):
+            return None
+        lane = self._lanes.get(key)
+        return start_of(Lane(settings), message) if lane is None else lane.start_of(message, settings)
+
+    def arrive(
+        self,
+        key: str,
+        agent: str,
+        settings: QueueSettings,
+        asked: tuple[TurnInput, ...],
+        message: backlog.QueuedMessage,
+        granted: Granted | None = None,
+    ) -> None:
+        self.lane(key, agent, settings, message.route).arrive(asked, message, granted)
+
+    def lane(self, key: str, agent: str, settings: QueueSettings, route: Route) -> SessionLane:
+        """The lane of this session, ready for messages of this place."""
+        lane = self._lanes.get(key)
+        if lane is None:
+            args = (self._crew, self._journal, self._runs, self._slots, self._watch, self._rest)
+            lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
+            lane.draining = self._draining
+        self._keys_at.setdefault(route, set()).add(key)
+        lane.routes.add(route)
+        lane.obey(settings)
+        return lane
+
+    async def ended(self, key: str) -> None:
+        """Waits until a run that has said its last word has ended, so that a user who answers that word finds it ended.
+
+        A run whose last word takes longer than `MOMENT` to deliver still counts as running.
+        """
+        lane = self._lanes.get(key)
+        if lane is not None and lane.run is not None and lane.run.ending:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(MOMENT):
+                    await lane.run.gone.wait()
+
+    @property
+    def at_work(self) -> int:
+        """How many runs have a slot."""
+        return sum(lane.is_at_work for lane in self._lanes.values())
+
+    @property
+    def running(self) -> list[Run]:
+        """All runs, whether at work or waiting for a slot."""
+        runs = (lane.run for lane in self._lanes.values())
+        return [run for run in runs if run is not None and not run.gone.is_set()]
+
+    async def drain(self, grace: float) -> None:
+        """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
+        before they are given back too."""
+        self._draining = True
+        for lane in self._lanes.values():
+            lane.draining = True
+        crashpoint("K24")
+        await self._give_back([lane for lane in self._lanes.values() if not lane.is_at_work])
+        try:
+            async with asyncio.timeout(grace):
+                for run in self.running:
+                    await run.gone.wait()
+        except TimeoutError:
+            await self._give_back(list(self._lanes.values()))
+        if self._look is not None:
+            self._look.cancel()
+
+    @staticmethod
+    async def _give_back(lanes: list[SessionLane]) -> None:
+        await asyncio.gather(*(lane.drain() for lane in lanes))
+
+    def obey(self, key: str, settings: QueueSettings) -> None:
+        """The queue settings of this session have changed."""
+        if lane := self._lanes.get(key):
+            lane.obey(settings)
+
+    def get(self, key: str) -> SessionLane | None:
+        return self._lanes.get(key)
+
+    def at(self, route: Route) -> list[SessionLane]:
+        """The lanes in which a message of this place runs or waits."""
+        lanes = (self._lanes.get(key) for key in self._keys_at.get(route, ()))
+        return [lane for lane in lanes if lane is not None and lane.is_at(route)]
+
+    @staticmethod
+    async def stop(lanes: list[SessionLane]) -> None:
+        """Stops all at once: in a room, the user waits for the slowest agent and not for each in turn."""
+        for run in [lane.stop() for lane in lanes]:
+            if run is not None:
+                await run.gone.wait()
+
+    async def forget(self, key: str) -> None:
+        """The session starts over: ends the old one's run, drops what waited, and the new one is told nothing of it."""
+        if lane := self._lanes.pop(key, None):
+            await self.stop([lane])
+
+    def _watch(self) -> None:
+        """A run has begun. One timer serves all leases, and always fires before a lease that begins now can run out."""
+        if self._look is None:
+            self._look_after_leases()
+
+    def _look_after_leases(self) -> None:
+        now = monotonic()
+        leases = ((lane, self._earlier.get(lane.run, self._lease)) for lane in self._lanes.values() if lane.run)
+        held = [until for lane, lease in leases if (until := lane.lease_until(lease, now)) is not None]
+        self._look = None
+        if held:
+            soon = min(min(held) - now, self._lease.idle_timeout_s, self._lease.hard_timeout_s)
+            self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
+
+    def _rest(self, lane: SessionLane) -> None:
+        """Removes a lane as soon as it has nothing to do and nothing to remember."""
+        if self._lanes.get(lane.key) is lane:
+            del self._lanes[lane.key]
+        for route in lane.routes:
+            keys = self._keys_at.get(route, set())
+            keys.discard(lane.key)
+            if not keys:
+                self._keys_at.pop(route, None)

@@ -1,0 +1,121 @@
+"""What people see of a run besides its words: the typing sign and the status reactions.
+
+Both are state machines of the floors; their timers run here, and their calls are made here. Neither delays a message.
+A typing sign is dropped while the previous one or a message is still being sent: it would appear after that message.
+Reactions have a queue of their own.
+"""
+
+import asyncio
+from collections import deque
+
+from rejoinder.channels.base import CanReact, CanType
+from rejoinder.outbound import typing
+from rejoinder.rendering.emoji import project
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.runs import Runs
+from rejoinder.session import TypingMode
+from rejoinder.turns import status
+
+
+class TypingSign:
+    """On from the run's beginning to its last delivery (TU-24). A `with` block is its scope, so it cannot get stuck."""
+
+    def __init__(
+        self,
+        runs: Runs,
+        conversation: Conversation,
+        mode: TypingMode,
+        settings: typing.TypingSettings,
+        author: str = "",
+    ) -> None:
+        self._runs = runs
+        self._author = author
+        self._conversation = conversation
+        self._channel = conversation.channel if can(conversation.channel, CanType) else None
+        self._typing = typing.Typing("never" if self._channel is None else mode, settings)
+        self._timer: asyncio.TimerHandle | None = None
+        self._call: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> "TypingSign":
+        self.seen("run")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._typing.mode == "never":
+            return
+        self._feed(typing.Closed())
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def seen(self, sign: typing.Sign) -> None:
+        if self._typing.mode != "never":
+            self._feed(typing.Seen(sign))
+
+    def _feed(self, event: typing.Event) -> None:
+        self._typing, actions = typing.step(self._typing, event)
+        for action in actions:
+            match action:
+                case typing.Show():
+                    self._show()
+                case typing.WakeAfter(ms=ms):
+                    loop = asyncio.get_running_loop()
+                    self._timer = loop.call_later(ms / 1000, self._feed, typing.Woke())
+
+    def _show(self) -> None:
+        sender = self._conversation.sender
+        free = (self._call is None or self._call.done()) and not sender.is_speaking
+        if self._channel is not None and free and sender.pace.has_room("typing"):
+            self._call = self._runs.start("typing", self._tell(self._channel))
+
+    async def _tell(self, channel: CanType) -> None:
+        await channel.typing(self._conversation.route, author=self._author)
+
+
+class StatusSigns:
+    """The reactions on one message that show what becomes of it (TU-25)."""
+
+    def __init__(
+        self, runs: Runs, conversation: Conversation, message: str, settings: status.StatusSettings, author: str = ""
+    ) -> None:
+        self._runs = runs
+        self._author = author
+        self._conversation = conversation
+        self._message = message
+        self._channel = conversation.channel if can(conversation.channel, CanReact) else None
+        self._status = status.Status(settings)
+        self._calls: deque[status.Add | status.Remove] = deque()
+
+    def became(self, state: status.State) -> None:
+        self._feed(status.Became(state))
+
+    def ended(self, *, ok: bool) -> None:
+        self._feed(status.Ended(ok))
+
+    def _feed(self, event: status.Event) -> None:
+        self._status, actions = status.step(self._status, event)
+        for action in actions:
+            match action:
+                case status.WakeAfter(ms=ms, timer=timer, number=number):
+                    asyncio.get_running_loop().call_later(ms / 1000, self._feed, status.Woke(timer, number))
+                case status.Add() | status.Remove():
+                    self._calls.append(action)
+                    if len(self._calls) == 1 and self._channel is not None:
+                        self._runs.start("status", self._show(self._channel))
+
+    async def _show(self, channel: CanReact) -> None:
+        """One call after the other, as a new reaction has to be there before the old one is removed."""
+        while self._calls:
+            call = self._calls[0]
+            sign = project(call.emoji, self._conversation.how.delivery.reactions).value
+            try:
+                if sign is not None:
+                    await channel.react(
+                        self._conversation.route,
+                        self._message,
+                        sign,
+                        remove=isinstance(call, status.Remove),
+                        author=self._author,
+                    )
+            finally:
+                self._calls.popleft()

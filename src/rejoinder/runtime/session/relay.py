@@ -1,0 +1,282 @@
+"""Passes on the events of one run: words to the answer, signs of life to the lease, the rest where it belongs."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.agents.base import (
+    MAX_ANSWER_CHARS,
+    Agent,
+    AgentEvent,
+    Done,
+    Failed,
+    ModelSelected,
+    PlanChanged,
+    Question,
+    SegmentEnded,
+    SessionOpened,
+    TextDelta,
+    Thought,
+    ToolEnded,
+    ToolRenamed,
+    ToolStarted,
+    Usage,
+)
+from rejoinder.events import Turn
+from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
+from rejoinder.rendering.fence import fenced
+from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.session.attempts import Answers
+from rejoinder.runtime.session.fairness import SLICE, Fairness, slices
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.presence import TypingSign
+from rejoinder.runtime.session.thoughts import Thoughts
+from rejoinder.turns.status import State, state_of_tool
+from rejoinder.unicode_repair import StreamRepair, repair_text
+
+log = logging.getLogger(__name__)
+
+CRASHED = "{agent} failed and could not answer."
+ENDLESS = "{agent} did not come to an end and was stopped."
+LONGEST_OUTPUT = 500
+LONGEST_TITLE = 1000
+LONGEST_QUESTION = 3000
+MOST_HEARD = 100_000_000
+"""Characters and events of one run; an agent that gives more will never end by itself."""
+
+
+class Shows(Struct, frozen=True):
+    """How much of the agent's work people see (IN-59)."""
+
+    tools: Display = "none"
+    tool_output: bool = False
+
+
+Hears = Callable[[str], Awaitable[None] | None]
+
+
+class Watcher(Struct, frozen=True):
+    """An outside observer of the runs: told each tool by its title and the model by its name."""
+
+    tool: Hears | None = None
+    model: Hears | None = None
+
+
+class RunCallbacks(Struct, frozen=True):
+    """What else is called with the events of a run."""
+
+    asks: Callable[[Question], Awaitable[None]]
+    opened: Callable[[SessionOpened], Awaitable[None]]
+    watcher: Watcher = Watcher()
+
+
+class Relay:
+    def __init__(
+        self,
+        run: Run,
+        agent: Agent,
+        answer: Answer,
+        typing: TypingSign,
+        shows: Shows,
+        ears: RunCallbacks,
+        thoughts: Thoughts | None,
+        most: int = MAX_ANSWER_CHARS,
+    ) -> None:
+        self.usage = Usage()
+        self.begun = False  # the agent has said something; the gateway's own notices do not count
+        self._run = run
+        self._agent = agent
+        self._answer = answer
+        self._typing = typing
+        self._shows = shows
+        self._ears = ears
+        self._thoughts = thoughts
+        self._letters = StreamRepair()
+        self._answers: Answers | None = None  # called before the first words are passed on
+        self._tool: str = ""  # the tool shown last
+        self._times: int = 0  # how often in a row
+        self._shown = "", ""  # its id and kind
+        self._fairness = Fairness()
+        self._heard = 0
+        self._to_remember = self._to_think = most  # characters that still are
+
+    async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
+        """One try at the turn; None when it was answered, or the run may no longer speak."""
+        self._answers = answers
+        task = asyncio.current_task()
+        try:
+            return await self._hear(turn)
+        except BaseException as error:  # an agent may be foreign code, and must not end the gateway
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # this run itself was cancelled, not something the agent waited for
+            if isinstance(error, GeneratorExit) and not _is_running(task):
+                raise  # this run is being thrown away, unfinished
+            log.exception("%s failed in %s", self._agent.name, turn.session)
+            return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
+
+    async def _hear(self, turn: Turn) -> Failed | None:
+        events = self._agent.run(turn)
+        try:
+            return await self._pass_on(events)
+        finally:
+            if (close := getattr(events, "aclose", None)) is not None:
+                await close()  # ends the run on the agent's side too, now and not at garbage collection
+
+    async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
+        try:
+            async for event in events:
+                self._run.seen()
+                if not self._run.may_speak() or isinstance(event, Done):
+                    return None
+                if isinstance(event, Failed):
+                    return event
+                self._heard += 1
+                if self._heard > MOST_HEARD:
+                    return self._stop_endless()
+                self._fairness.begin()
+                await self._take(event)
+                await self._fairness.end()
+        finally:
+            self._end_tools()
+            if self._thoughts is not None:
+                await self._thoughts.end()
+        return None
+
+    async def _take(self, event: AgentEvent) -> None:
+        match event:
+            case TextDelta(text=piece):
+                await self._take_text(piece)
+            case Thought(text=text):
+                self._typing.seen("thought")
+                self._became(State.THINKING)
+                self._heard += len(text)
+                if self._thoughts is not None and self._to_think > 0:
+                    await self._think(self._thoughts, text[: self._to_think])
+            case ToolRenamed(id=id, title=title):
+                await self._rename_tool(id, repair_text(title[:LONGEST_TITLE]))
+            case ToolStarted(id=id, title=title, kind=kind):
+                title = repair_text(title[:LONGEST_TITLE])
+                self._typing.seen("tool")
+                self._became(state_of_tool(f"{kind} {title}"))
+                await tell(self._ears.watcher.tool, title)
+                await self._show_tool(id, title, kind)
+            case ToolEnded(output=output):
+                self._became(State.THINKING)
+                if self._shows.tool_output and (shown := output[: 2 * LONGEST_OUTPUT].strip()):
+                    self._end_tools()
+                    await self._answer.add_line(fenced(repair_text(shown[:LONGEST_OUTPUT])))
+            case SegmentEnded():
+                await self._answer.next_segment()
+            case Usage():
+                self.usage = _added(self.usage, event)
+            case ModelSelected(model=model):
+                self._run.model = model
+                await tell(self._ears.watcher.model, model)
+            case SessionOpened():
+                await self._ears.opened(event)
+            case Question(text=text):
+                self._run.asking = True
+                if len(text) > LONGEST_QUESTION:
+                    event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
+                await self._ears.asks(event)
+            case PlanChanged() | Done() | Failed():
+                pass  # plans are not shown; `_pass_on` handles the end
+
+    async def _take_text(self, piece: str) -> None:
+        if len(piece) <= SLICE:
+            return await self._say(piece)
+        for part in slices(piece):
+            if not self._run.may_speak() or self._heard > MOST_HEARD:
+                return
+            self._fairness.begin()
+            await self._say(part)
+            await self._fairness.end()
+
+    async def _think(self, thoughts: Thoughts, text: str) -> None:
+        self._to_think -= len(text)
+        for part in slices(text):
+            self._fairness.begin()
+            thoughts.add(repair_text(part))
+            await self._fairness.end()
+
+    async def _say(self, piece: str) -> None:
+        self._heard += len(piece)
+        if not (text := self._letters.feed(piece)):
+            return
+        if self._thoughts is not None:
+            await self._thoughts.end()
+        self._end_tools()
+        self._became(State.THINKING)
+        if self._to_remember > 0:
+            self._run.said.append(text[: self._to_remember])
+            self._to_remember -= len(text)
+        if self._answers is not None and not text.isspace():
+            answers, self._answers = self._answers, None
+            self.begun = True
+            await answers()
+        await self._answer.feed(text)
+        if self._answer.begun:
+            self._typing.seen("text")
+
+    def _stop_endless(self) -> Failed:
+        log.warning("%s was stopped: more than %s characters and events", self._agent.name, f"{MOST_HEARD:,}")
+        return Failed("other", ENDLESS.format(agent=self._agent.name), "the run gave more than anybody can read")
+
+    async def _rename_tool(self, id: str, title: str) -> None:
+        """What is shown only grows, so a better title goes behind the first; it is too late once others follow."""
+        await tell(self._ears.watcher.tool, title)
+        shown, kind = self._shown
+        if id != shown or self._times != 1:
+            return
+        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        if name != self._tool:
+            self._answer.add_to_line(f" {name.removeprefix(TOOL_MARK)}")
+            self._tool = name
+
+    async def _show_tool(self, id: str, title: str, kind: str) -> None:
+        """One line for each tool; equal neighbours share one line with their count (DE-23)."""
+        if self._shows.tools == "none":
+            return await self._answer.next_segment()
+        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        if name == self._tool:
+            self._times += 1
+            return
+        self._end_tools()
+        await self._answer.add_line(f"_{name}_")
+        self._tool, self._times = name, 1
+        self._shown = id, kind
+
+    def _end_tools(self) -> None:
+        if self._times > 1:
+            self._answer.add_to_line(f" ×{self._times}")
+        self._tool, self._times = "", 0
+
+    def _became(self, state: State) -> None:
+        for asked in self._run.asked:
+            if asked.signs is not None:
+                asked.signs.became(state)
+
+
+def _is_running(task: "asyncio.Task[object] | None") -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:  # no event loop is running
+        return False
+
+
+def _added(known: Usage, told: Usage) -> Usage:
+    """Some agents report cost and context size in separate events, so a zero does not overwrite what is known."""
+    return Usage(
+        told.input_tokens or known.input_tokens,
+        told.output_tokens or known.output_tokens,
+        told.context_tokens or known.context_tokens,
+    )
+
+
+async def tell(who: Hears | None, what: str) -> None:
+    """Calls an observer's function, which may be async or not."""
+    if who is not None and (waiting := who(what)) is not None:
+        await waiting

@@ -1,0 +1,110 @@
+"""What each session remembers, as stored: read once, changed by one caller at a time, written through.
+
+Rule 1: a caller that changes a session holds its lock from the read to the commit, so no change is lost.
+Rule 2: if a write fails, nothing is assumed about its outcome: the session is read again.
+Rule 3: a session that cannot be read is put into quarantine, and a new one starts under its key: its users need not
+        wait for a repair.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import datetime
+
+from rejoinder.errors import Superseded, Unreadable
+from rejoinder.runtime.outbox.recent import Recent
+from rejoinder.session import Session
+from rejoinder.store.base import KeptSession, PutSession, SetSessionAside, Store
+
+log = logging.getLogger(__name__)
+
+KEPT = 10_000
+
+
+class Held:
+    """One session. `version` 0: none is stored yet, and `session` is one that would begin now."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.version = 0
+        self.loaded = False
+        self.changing = asyncio.Lock()
+        self._session: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        assert self._session is not None, "it is read before it is looked at"
+        return self._session
+
+    @property
+    def is_new(self) -> bool:
+        return self.version == 0
+
+    def becomes(self, session: Session) -> tuple[PutSession, ...]:
+        """What has to be written to change the session to this; nothing if it is stored already."""
+        return () if session == self._session and self.version else (PutSession(session, self.version),)
+
+    def became(self, session: Session) -> None:
+        """The change has been written."""
+        self.version += session != self._session or not self.version
+        self._session = session
+
+    async def read(self, store: Store, now: datetime) -> None:
+        if not self.loaded:
+            kept = await self._kept(store, now)
+            self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
+            self.loaded = True
+
+    async def _kept(self, store: Store, now: datetime) -> KeptSession | None:
+        try:
+            return await store.session(self.key)
+        except Unreadable as problem:
+            with suppress(Superseded):  # another reader has just put it aside
+                await store.write(SetSessionAside(self.key, now))
+                log.error("%s starts as a new session; what was kept of it is in quarantine: %s", self.key, problem)
+            return await store.session(self.key)
+
+    def begin(self, agent: str, now: datetime) -> None:
+        if self.is_new:
+            self._session = Session(key=self.key, agent=agent, started=now, touched=now)
+
+
+class Changing:
+    """The block in which one session is held. A class and not a generator, for speed: every message enters two."""
+
+    def __init__(self, held: Held, store: Store, agent: str, now: datetime) -> None:
+        self._held = held
+        self._store = store
+        self._agent = agent
+        self._now = now
+
+    async def __aenter__(self) -> Held:
+        held = self._held
+        await held.changing.acquire()
+        try:
+            await held.read(self._store, self._now)
+        except BaseException:
+            held.changing.release()
+            raise
+        held.begin(self._agent, self._now)
+        return held
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._held.loaded = False
+        self._held.changing.release()
+
+
+class Sessions:
+    def __init__(self, store: Store, kept: int = KEPT) -> None:
+        self._store = store
+        self._held = Recent(Held, kept)
+
+    async def find(self, key: str, agent: str, now: datetime) -> Session:
+        """The session with this key; if there is none, one that would begin now."""
+        held = self._held.get(key)
+        await held.read(self._store, now)
+        return Session(key=key, agent=agent, started=now, touched=now) if held.is_new else held.session
+
+    def changing(self, key: str, agent: str, now: datetime) -> Changing:
+        return Changing(self._held.get(key), self._store, agent, now)

@@ -1,0 +1,82 @@
+"""What an agent is told of a thread in its first turn there (TU-31): the message the thread hangs under, and what was
+said in it before, fetched from the platform where that can be.
+
+All of it goes into the index, so that the agent can reply and react to it (OD-52).
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanTellThread
+from rejoinder.events import Inbound, Said
+from rejoinder.inbound.groups import MOST_OVERHEARD
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, is_untouched
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 10.0
+"""Seconds the platform may take; the turn begins without the history after that."""
+
+
+async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnInput, ...]:
+    """The messages of the run; in the first turn of a thread the first one says what stands above and before it, in
+    later turns none does."""
+    first, *others = run.asked
+    conversation, inbound = run.conversation, first.message.inbound
+    if conversation.route.thread is None or first.message.background:
+        return run.asked
+    if is_untouched(session) or await _is_first(run):
+        told = await _told(inbound, conversation, now)
+    else:
+        told = replace(inbound, thread_starter=None, thread_history=())
+    return (replace(first, message=replace(first.message, inbound=told)), *others)
+
+
+async def _is_first(run: Run) -> bool:
+    """No earlier turn of this session was in this thread: it may go on in the session of its chat."""
+    return await run.conversation.store.first_turn(run.session, run.conversation.route) == run.claim.turn
+
+
+async def _told(inbound: Inbound, conversation: Conversation, now: datetime) -> Inbound:
+    starter = await _starter(inbound, conversation)
+    before = inbound.thread_history or await _fetched(inbound, conversation)
+    met = [said for said in (starter, *before) if said is not None and said.message_id]
+    if strangers := conversation.to_meet(met, now):
+        unit = WriteBatch()
+        noted = unit.add(strangers)
+        await unit.insist(conversation.store)
+        conversation.noted(noted())
+    starter, *before = _with_handles((starter or Said("", ""), *before), conversation)
+    return replace(inbound, thread_starter=starter if starter.text else None, thread_history=tuple(before))
+
+
+async def _starter(inbound: Inbound, conversation: Conversation) -> Said | None:
+    """As the platform tells it; else from the index of the chat, where the thread has the id of its first message."""
+    if isinstance(inbound.thread_starter, str):
+        return Said("", "", text=inbound.thread_starter)
+    return inbound.thread_starter or await conversation.root()
+
+
+async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Said, ...]:
+    channel, name = conversation.channel, conversation.channel.name
+    if not can(channel, CanTellThread):
+        return ()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await channel.thread_before(conversation.route, inbound.message_id, MOST_OVERHEARD)
+    except Exception:  # a channel may be third-party code; the agent is asked anyway
+        log.exception("%s failed at telling what was said in %s", name, conversation.route.thread)
+        return ()
+
+
+def _with_handles(told: Iterable[Said], conversation: Conversation) -> list[Said]:
+    return [replace(said, handle=conversation.messages.handle(said.message_id) or "") for said in told]

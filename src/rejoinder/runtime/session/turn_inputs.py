@@ -1,0 +1,52 @@
+"""What goes into a turn: the messages, the claim on it, and what is left of an earlier attempt."""
+
+from msgspec import Struct
+
+from rejoinder.events import Said
+from rejoinder.inbound.message import Message
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.prefixes import Prefix
+from rejoinder.runtime.session.presence import StatusSigns
+from rejoinder.session import Session
+from rejoinder.store.base import RunClaim as Claim
+from rejoinder.store.base import StoredPart, StoredTurn
+from rejoinder.turns.suspicion import Again, again
+
+
+class TurnInput(Struct, frozen=True):
+    """A message that is to get a turn: as it was decided, where it was said, and what was said there before it."""
+
+    id: str
+    event: int
+    message: Message
+    conversation: Conversation
+    handle: str | None = None
+    overheard: tuple[Said, ...] = ()
+    signs: StatusSigns | None = None
+
+
+class LeftOut(Struct, frozen=True):
+    """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
+
+    asked: TurnInput
+    notice: StoredPart
+    prefix: Prefix
+
+
+class Granted(Struct, frozen=True):
+    """A turn that is recorded in the store: the claim on it, and the session as it was before."""
+
+    claim: Claim
+    session: Session
+
+
+class Resumed(Struct, frozen=True):
+    """A turn that another process began, the parts of its answer so far, and the words of those that were sent."""
+
+    turn: StoredTurn
+    parts: tuple[StoredPart, ...] = ()
+    said: str = ""
+
+    @property
+    def again(self) -> Again:
+        return again(self.turn.crashes, self.turn.alone)

@@ -1,0 +1,408 @@
+"""One turn from its messages to its last delivery: brief, try, answer, remember."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from time import monotonic
+from typing import Literal
+
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpened, Usage
+from rejoinder.bounded import Bounded
+from rejoinder.crashpoint import crashpoint, is_armed
+from rejoinder.errors import Superseded
+from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded
+from rejoinder.inbound.directives.permission import decided_beforehand
+from rejoinder.outbound.operations import React, kind
+from rejoinder.outbound.prefix import Speaker
+from rejoinder.outbound.tools import display_for
+from rejoinder.outbound.typing import mode_for
+from rejoinder.runtime.abilities import can, can_steer
+from rejoinder.runtime.answer.acting import Occasion
+from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
+from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.outbox import notices
+from rejoinder.runtime.outbox.fates import Unsent
+from rejoinder.runtime.prefixes import filled, prefix_of
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
+from rejoinder.runtime.session.briefing import Scene, brief, brief_further, outbox_folder, people_of, scene_of
+from rejoinder.runtime.session.chores import Chores
+from rejoinder.runtime.session.compaction import Compaction
+from rejoinder.runtime.session.fetching import with_files
+from rejoinder.runtime.session.journal import LEASE, transcript
+from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.presence import TypingSign
+from rejoinder.runtime.session.questions import Questions
+from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
+from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.thoughts import Thoughts
+from rejoinder.runtime.session.thread_past import with_thread
+from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, is_untouched, with_event
+from rejoinder.store.base import (
+    EndRun,
+    Outcome,
+    RenewRun,
+    SaveAgentSession,
+    Store,
+    Trace,
+)
+from rejoinder.turns.heartbeat import heartbeat_of
+from rejoinder.turns.signals import Reason
+from rejoinder.turns.status import State
+
+NEW_SESSION = "This is a new session."
+LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
+SESSIONS = 10_000
+REACTS = kind(React("", ""))
+
+
+class Workers:
+    """Does the work of the lanes, and remembers what is needed between turns."""
+
+    def __init__(
+        self,
+        agents: Mapping[str, Agent],
+        sessions: Sessions,
+        store: Store,
+        settings: RuntimeSettings,
+        runs: Runs,
+        questions: Questions,
+        clock: Callable[[], datetime],
+        watcher: Watcher,
+        tell: Tell,
+        hand_over: Callable[[Inbound, Callable[[], bool]], HandedRow],
+    ) -> None:
+        self._hand_over = hand_over
+        self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
+        self.agents = agents
+        self._sessions = sessions
+        self._store = store
+        self._settings = settings
+        self._runs = runs
+        self.questions = questions
+        self._clock = clock
+        self._watcher = watcher
+        self._tell = tell
+        self.reminder = Reminder(store)
+        self.compaction = Compaction(settings.compaction, sessions, store, clock, self.reminder)
+        self._chores = Chores(self.compaction, sessions, store, clock, tell)
+        self._attempts = Attempts(self.compaction.compact)
+        self._scenes: dict[Run, Scene] = {}  # one for each turn under way; a turn keeps the settings it began with
+
+    def reconfigure(self, settings: RuntimeSettings) -> None:
+        self._settings = settings
+        self.compaction.reconfigure(settings.compaction)
+
+    def turns_of(self, agent: Agent) -> list[Run]:
+        """The turns this agent is working on."""
+        return [run for run, scene in self._scenes.items() if scene.agent is agent]
+
+    @property
+    def _describer(self) -> Agent | None:
+        return self.agents.get(self._settings.describer or "")
+
+    # --- a turn -----------------------------------------------------------------------------------
+
+    async def run(self, run: Run) -> None:
+        assert run.granted is not None
+        self._scenes[run] = scene = scene_of(run, run.granted.session, self._settings, self.agents[run.agent])
+        run.prefix = prefix_of(run.message, scene.session, self._settings)
+        try:
+            await (self._do_chore if run.message.compacts else self._take_turn)(run, scene)
+        finally:
+            del self._scenes[run]
+
+    async def _take_turn(self, run: Run, scene: Scene) -> None:
+        began = monotonic()
+        agent, session, asked = scene.agent, scene.session, run.message.inbound
+        most = scene.settings.max_answer_chars(agent.name)
+        await self.reminder.remind(run.session, agent, session.started)
+        answer = Answer(
+            run.conversation,
+            _occasion(scene),
+            run=run.claim,
+            earlier=run.before,
+            may_speak=lambda: run.may_speak() and not run.message.listening,
+            says_when_empty=_is_awaited(run),
+            silence=scene.settings.silence,
+            prefix=filled(run.conversation.how.delivery.prefix, run.message, session),
+            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", scene.level("think")),
+            kept_with_it=lambda: transcript(run, self._clock()),
+            beat=self._beat(run),
+            most=most,
+            hand_over=lambda to, words, id: self._hand_over(
+                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
+                lambda: run.released,
+            ),
+        )
+        failed: Failed | None = None
+        ended: Literal["answered", "failed", "cancelled"] = "cancelled"
+        try:
+            with self._typing(run, scene) as typing:
+                run.asked = await with_thread(run, session, self._clock())
+                run.asked = await with_files(run.asked, agent, self._describer)
+                turn = brief(scene)
+                run.told.append(turn.parts)
+                ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
+                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
+                run.begun(can_steer=can_steer(agent))
+                crashpoint("K9")
+                _became(run, State.THINKING)
+                verbose = scene.level("verbose") != "off" and not run.message.heartbeat
+                notice = answer.add_line if verbose else _unsaid
+                await self._begin(run, session, notice)
+                failed = await self._attempts.make(
+                    agent,
+                    turn,
+                    relay.attempt,
+                    lambda: relay.begun or not run.may_speak(),
+                    notice,
+                    aloud=answer.add_line if _chose_model(scene) else notice,
+                )
+                crashpoint("K14")
+                self._note_failure(run, failed)
+                run.ending = True
+                if failed is None:
+                    await answer.finish(_footer(session, relay.usage, run.model))
+                    ended = "answered" if answer.undelivered is None else "failed"
+                else:
+                    await answer.fail(failed.sentence, failed.detail)
+                    ended = "failed"
+            reason = failed.kind if failed is not None else answer.undelivered
+            await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer))
+        except asyncio.CancelledError:
+            await answer.abandon()
+            raise
+        finally:
+            self.questions.withdraw(run.session)
+            _end(run, ok=ended == "answered")
+            reason = failed.kind if failed is not None else answer.undelivered
+            if run.trigger:
+                run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
+            also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
+            who = (run.session, agent.name, run.conversation.route)
+            self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
+        await self.compaction.after_turn(agent, turn, run.seen)
+
+    async def _do_chore(self, run: Run, scene: Scene) -> None:
+        done = False
+        try:
+            with self._typing(run, scene):
+                _became(run, State.THINKING)
+                await self._chores.run(run, scene.agent)
+                done = True
+        finally:
+            _end(run, ok=done)
+
+    async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
+        """What a verbose session is told before the answer (TU-29)."""
+        if is_untouched(session) and not run.message.background:
+            await notice(NEW_SESSION)
+        if self.compaction.untold(run.session):
+            await notice(COMPACTED)
+
+    async def _end(
+        self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, steps: tuple[Step, ...]
+    ) -> None:
+        """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
+        now = self._clock()
+        wrong = failed.kind if failed is not None else answer.undelivered
+        outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            session = held.session  # read afresh: a command may have changed it meanwhile
+            if (told := answer.outcomes.told()) is not None:
+                session = with_event(session, told)
+            session = replace(
+                session,
+                input_tokens=session.input_tokens + usage.input_tokens,
+                output_tokens=session.output_tokens + usage.output_tokens,
+            )
+            unit = WriteBatch(
+                EndRun(run.claim, outcome, now, wrong or ""),
+                Trace(run.asked[-1].event, now, steps),
+                *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
+                *held.becomes(session),
+            )
+            try:
+                if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
+                    await self._store.write(RenewRun(run.claim, now + LEASE))
+                crashpoint("K22")
+                await unit.insist(self._store)
+            except Superseded:
+                held.loaded = False  # it was stopped just as it ended: none of this counts
+                return
+            held.became(session)
+        run.closed = True
+        crashpoint("K23")
+        if usage.context_tokens:
+            self.compaction.context[run.session] = usage.context_tokens
+
+    def _beat(self, run: Run) -> Beat | None:
+        if not run.message.heartbeat:
+            return None
+        return Beat(heartbeat_of(run.agent), self._settings.ack_max_chars(run.agent), self._store, self._clock)
+
+    def _note_failure(self, run: Run, failed: Failed | None) -> None:
+        """Called before the failure is shown, so that a user who reads of it finds the details in `/status`."""
+        if failed is None:
+            self.failures.pop(run.session, None)
+        else:
+            self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
+
+    def _typing(self, run: Run, scene: Scene) -> TypingSign:
+        message = run.message
+        mode = mode_for(
+            scene.settings.typing_mode,
+            direct=not message.in_group,
+            mentioned=message.addressed in ("mention", "reply"),
+            heartbeat=message.listening or message.background,
+        )
+        return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
+
+    def _thoughts(self, scene: Scene, answer: Answer) -> Thoughts | None:
+        run, level = scene.run, scene.level("reasoning")
+        if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
+            return None
+        return Thoughts(run, answer, self._runs, live=level == "stream")
+
+    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> RunCallbacks:
+        async def asks(question: Question) -> None:
+            session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
+            heard = [asked.message for asked in run.heard]
+            decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
+            if decided is None:
+                await answer.catch_up()
+            self.questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+
+        async def opened(session: SessionOpened) -> None:
+            await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)
+            if session.lost and not run.message.background:
+                await answer.add_line(LOST.format(agent=agent.name))
+
+        return RunCallbacks(asks, opened, self._watcher)
+
+    # --- messages without a turn of their own -----------------------------------------------------
+
+    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool:
+        run.heard += asked  # even if the agent refuses: it may have used them anyway
+        scene = self._scenes.get(run)
+        if scene is None:
+            return False  # it is over
+        agent = scene.agent
+        further = brief_further(scene, await with_files(asked, agent, self._describer))
+        taken = can(agent, CanSteer) and await agent.steer(further)
+        if taken:
+            run.told.append(further.parts)
+        return taken
+
+    async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
+        for each in asked:
+            _became_nothing(each)
+            if reason != "stopped":
+                step = Step("lane", "summarised" if reason is None else "dropped", reason)
+                each.conversation.trace(each.message.inbound.message_id, (step,))
+        for each in told:
+            follow = each.asked.conversation.sender.follow
+            if each.notice.kind == REACTS and isinstance(await follow(each.notice), Unsent):
+                await self._say_left_out(each, reason)
+
+    async def _say_left_out(self, left: LeftOut, reason: Reason | None) -> None:
+        """Says it in words where the platform did not take the reaction (TU-5)."""
+        if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
+            await WriteBatch(said).insist(self._store)
+            notices.wake((left.asked.conversation,))
+
+
+def _occasion(scene: Scene) -> Occasion:
+    run, message, name = scene.run, scene.run.message, scene.agent.name
+    return Occasion(
+        run.trigger,
+        name,
+        message.inbound.sender.id,
+        message.inbound.sender.name,
+        direct=not message.in_group,
+        other_bot=run.conversation.facts.other_bot,
+        peers=tuple([peer for peer in scene.room if peer != name]),
+        texts=(
+            *[asked.message.inbound.text for asked in run.asked],
+            *[said.text for asked in run.asked for said in asked.overheard],
+        ),
+        granted=scene.settings.granted,
+        reach=Reach(scene.settings.rules, scene.settings.send_to),
+        folder=outbox_folder(run.session, scene.settings),
+        directives=scene.settings.directives,
+    )
+
+
+def _shows(scene: Scene) -> Shows:
+    run, in_group = scene.run, scene.run.message.in_group
+    if run.message.listening or run.message.heartbeat:
+        return Shows()
+    verbose, tools = scene.level("verbose"), "none"
+    if verbose != "off":
+        trusted = all(asked.message.command_authorised for asked in run.asked)
+        tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
+    output = verbose == "full" and tools == "full" and not in_group
+    return Shows(tools, output)
+
+
+def _chose_model(scene: Scene) -> bool:
+    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
+    chosen = scene.session.model is not None or scene.choices.get("model") is not None
+    return chosen and not scene.run.message.heartbeat
+
+
+def _steps(agent: Agent, ended: str, reason: str | None, began: float, answer: Answer) -> tuple[Step, ...]:
+    """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
+    seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
+    decision = "silent" if ended == "answered" and not answer.begun else ended
+    return (*seen, Step(f"{AGENT_STEP}{agent.name}", decision, reason, monotonic() - began), *answer.outcomes.steps())
+
+
+async def _unsaid(_: str) -> None:
+    """Drops a notice: only verbose sessions get them."""
+
+
+def _is_awaited(run: Run) -> bool:
+    """A person certainly expects an answer (OD-44): in a direct chat, or in a group where they addressed the agent."""
+    message = run.message
+    if message.background or message.inbound.sender.is_bot:
+        return False
+    return not message.in_group or message.addressed in ("mention", "reply")
+
+
+def _became(run: Run, state: State) -> None:
+    for asked in run.asked:
+        if asked.signs is not None:
+            asked.signs.became(state)
+
+
+def _end(run: Run, *, ok: bool) -> None:
+    for asked in (*run.asked, *run.taken_in):
+        if asked.signs is not None:
+            asked.signs.ended(ok=ok)
+
+
+def _became_nothing(asked: TurnInput) -> None:
+    if asked.signs is not None:
+        asked.signs.ended(ok=False)
+
+
+def _footer(session: Session, usage: Usage, model: str | None) -> str:
+    """The line of `/usage` (TU-29)."""
+    if session.usage not in ("tokens", "full"):
+        return ""
+    line = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
+    if session.usage == "full":
+        line += f"; context {usage.context_tokens}" if usage.context_tokens else ""
+        line += f"; {model}" if model else ""
+    return f"_{line}_"

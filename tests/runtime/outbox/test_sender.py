@@ -1,0 +1,648 @@
+"""One sender per conversation: order, outcomes, limits, restarts."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unknown
+from rejoinder.channels.telegram import CHANNEL
+from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
+from rejoinder.outbound import plan
+from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.operations import Amend, Open, React, Remove, Say, decode, keyed, kind, words
+from rejoinder.outbound.plan import Wording
+from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.outbox import delivery_attempt, pacing, yielding_calls
+from rejoinder.runtime.outbox.fates import Sent
+from rejoinder.runtime.outbox.performing import intent
+from rejoinder.runtime.outbox.verdict import (
+    MOST_TRIES,
+    Again,
+    Arrived,
+    Forget,
+    GiveUp,
+    Hold,
+    Look,
+    conceded_in,
+    judge,
+    remembered,
+)
+from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
+from rejoinder.testing import FakeKeeper, FakeMessenger
+from rejoinder.testing.patience import PATIENCE
+from tests.runtime.places import place
+
+ROUTE = Route("fake", "room")
+PLAIN = Part(ROUTE, "*hi*")
+SAY = Say(Part(ROUTE, "hi"))
+FORMATTED = Say(Part(ROUTE, "hi", html="<b>hi</b>"), PLAIN)
+REPLY = Say(Part(ROUTE, "hi", reply_to="7"))
+EDIT = Amend("5", Part(ROUTE, "hi"))
+REACT = React("5", "👀")
+
+
+class Finder(FakeMessenger):
+    """Can look up what arrived."""
+
+    def __init__(self, *found):
+        super().__init__()
+        self.found = list(found)
+
+    async def find(self, part):
+        return self.found.pop(0)
+
+
+BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "deed", "channel", "verdict"),
+    [
+        (Delivered("9"), SAY, BLIND, Arrived("9")),
+        (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), SAY, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
+        (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
+        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="message")),
+        (Rejected("gone", "target"), Amend("5", PLAIN, anew=False), BLIND, Forget("gone")),
+        (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
+        (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
+        (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
+        (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
+        (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
+        (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
+        (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
+        (RetryAfter(9, "502"), SAY, BLIND, Again(9, "502")),
+        (Unknown("reset"), SAY, KEYS, Again(1.0, "reset")),
+        (Unknown("reset"), SAY, FINDS, Look("reset")),
+        (Unknown("reset"), SAY, BLIND, Hold("reset")),
+        (Unknown("reset"), EDIT, BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), REACT, BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), Remove("5"), BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), Open(Part(ROUTE, "…")), BLIND, Forget("reset")),
+    ],
+)
+def test_what_follows_from_an_outcome(outcome, deed, channel, verdict):
+    """DE-31, DE-32, DE-13, OD-62, DU-3."""
+    assert judge(outcome, deed, channel, tries=1) == verdict
+
+
+@pytest.mark.parametrize(
+    ("outcome", "deed", "conceded"),
+    [
+        (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
+        (Rejected("bad", "formatting"), SAY, {"formatting"}),
+        (Rejected("gone", "target"), REPLY, {"target"}),
+        (Rejected("gone", "target"), EDIT, {"message"}),
+        (Rejected("gone", "target"), Amend("5", Part(ROUTE, "hi", reply_to="7")), {"message", "target"}),
+    ],
+)
+def test_a_concession_is_made_once(outcome, deed, conceded):
+    """DE-13, OD-62: once, for that chunk only."""
+    assert isinstance(judge(outcome, deed, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
+
+
+def test_an_edit_that_became_a_message_is_one():
+    """DU-3: it may have arrived, and said again it would stand twice; also where a restart found it."""
+    became = frozenset({"message"})
+    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == Hold("reset")
+    assert conceded_in(remembered("gone", "message", frozenset({"formatting"}))) == {"formatting", "message"}
+
+
+def test_pauses_grow_and_end():
+    """DE-32: back-off with jitter; given up in the end."""
+    pauses = [judge(RetryAfter(None, "x"), SAY, BLIND, tries=n, jitter=0.5).seconds for n in range(1, MOST_TRIES)]
+    assert pauses[:4] == [1, 2, 4, 8]
+    assert pauses[-1] == 30
+    assert sum(pauses) > 1000
+    assert isinstance(judge(RetryAfter(None, "x"), SAY, BLIND, tries=MOST_TRIES), GiveUp)
+    jittered = {judge(RetryAfter(None, "x"), SAY, BLIND, tries=3, jitter=j).seconds for j in (0.0, 0.9)}
+    assert jittered == {2.0, 5.6}
+
+
+def test_resend_is_for_who_would_rather_have_it_twice():
+    """DU-3: `on_unknown = "resend"`."""
+    assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Again(1.0, "x")
+
+
+# --- at work ------------------------------------------------------------------------------------
+
+
+async def test_nothing_is_sent_that_is_not_committed():
+    """DE-30: the row is `sending` when the platform hears of it, and has its receipt after."""
+    states = []
+
+    class Looking(FakeMessenger):
+        async def send(self, part):
+            states.extend(await here.states(run))
+            return await super().send(part)
+
+    async with place(Looking()) as here:
+        run = await here.turn()
+        await here.says("Hi.", run=run)
+        assert states == [("say", "sending")]
+        (part,) = (await here.store.turn(run.turn)).parts
+        assert (part.state, part.receipt, words(decode(part.body))) == ("sent", "9001", "Hi.")
+        assert here.conversation.messages.find("m2") == "9001"
+    assert here.told == [ReplySent(here.route, "9001", "Hi.", run.turn)]
+
+
+async def test_messages_of_one_conversation_go_out_one_after_the_other():
+    """DE-3: a serial chain."""
+    going, go = asyncio.Event(), asyncio.Event()
+
+    class Slow(FakeMessenger):
+        under_way = 0
+
+        async def send(self, part):
+            assert not self.under_way
+            self.under_way += 1
+            going.set()
+            await go.wait()
+            self.under_way -= 1
+            return await super().send(part)
+
+    async with place(Slow()) as here:
+        for text in "abcde":
+            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), Wording(), "t"))
+        await going.wait()
+        go.set()
+        await here.rests()
+        assert here.seen() == [*"abcde"]
+
+
+def reactions(number):
+    return [plan.Planned(*keyed(React("9001", "👀", author=str(each)), "t")) for each in range(number)]
+
+
+async def test_words_overtake_the_reactions_that_wait():
+    """DE-32: final > action. All are asked for at once; a reaction hangs on what is there, and nothing on it."""
+    assert {kind(each.deed) for each in reactions(1)} == {YIELDING}
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("one")
+        for each in reactions(3):
+            here.sender.post((each,))
+        for text in ("two", "three"):
+            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), Wording(), "t"))
+        await here.rests()
+        assert here.channel.calls == ["send", "send", "send", "react", "react", "react"]
+        assert here.seen() == ["one", "two", "three"]
+        assert [author for author, *_ in here.channel.reacted] == ["0", "1", "2"]
+
+
+async def test_reactions_that_wait_for_the_budget_cost_an_answer_one_call():
+    """DE-32: however many there are, the words wait until the next call may be made, and for none of them."""
+    async with place(FakeMessenger(), chat_rate=Rate(1, 100.0)) as here:
+        await here.conversation.send("one")
+        for each in reactions(20):
+            here.sender.post((each,))
+        await here.channel.until(lambda: len(here.channel.reacted) == 3)
+        await here.conversation.send("two")
+        assert len(here.channel.reacted) < 20
+        await here.channel.until(lambda: len(here.channel.reacted) == 20)
+
+
+@pytest.mark.parametrize("outcome", [RetryAfter(600, "502"), Unknown("reset")])
+async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
+    """DE-32: it is tried again at its time, behind them; also one of which nobody knows whether it arrived."""
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("one")
+        here.channel.fails(outcome)
+        here.sender.post(reactions(1))
+        await here.rests()
+        assert await here.conversation.send("two") is not None
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_a_draft_goes_on_while_something_is_put_off():
+    """DE-20, DE-32: until its time comes the line is free; then it goes."""
+    async with place(FakeKeeper()) as here:
+        answer = here.answer(await here.turn())
+        await answer.feed("One")
+        await here.rests()
+        here.channel.fails(RetryAfter(600, "502"))
+        here.sender.post(reactions(1))
+        await here.rests()
+        for piece in (", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        assert here.seen() == ["One, two, three."]
+        assert here.channel.reacted == []
+        assert here.sender._timer is not None
+        assert here.sender._timer.when() - asyncio.get_running_loop().time() <= 600
+        here.ahead = timedelta(hours=1)
+        here.sender.wake()
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeypatch):
+    """DE-32: it is tried again behind them; a reaction that stands twice stands once."""
+    monkeypatch.setattr(yielding_calls, "PATIENCE", 0.0)
+    hangs = asyncio.Event()
+
+    class Hanging(FakeMessenger):
+        async def react(self, route, message, emoji, *, remove=False, author=""):
+            if not hangs.is_set():
+                hangs.set()
+                await asyncio.Event().wait()
+            return await super().react(route, message, emoji, remove=remove, author=author)
+
+    async with asyncio.timeout(PATIENCE), place(Hanging()) as here:
+        await here.conversation.send("one")
+        here.sender.post(reactions(1))
+        await hangs.wait()
+        assert await here.conversation.send("two") == "9002"
+        assert here.channel.reacted == []
+        here.ahead = timedelta(hours=1)
+        here.sender.wake(rows=True)
+        await here.rests()
+        assert len(here.channel.reacted) == 1
+
+
+async def test_the_end_of_an_answer_has_its_reactions_behind_it():
+    """DE-30: words go first, but nothing is planned after the answer that was asked for before it: a crash between
+    would forget it, for the agent is not asked again."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        here.sender.post(reactions(1), run)
+        await here.says("Done.", run=run)
+        assert await here.states(run) == [("react", "sent"), ("say", "sent")]
+
+
+async def test_a_refusal_does_not_stop_what_follows():
+    """DE-3, DE-33: it is dead, listed and told; the next goes out."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("kicked", "gone"))
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") == "9001"
+        (dead,) = await here.store.parts_in("dead")
+        assert here.told[0] == DeliveryFailed(here.route, dead.key, "one", "kicked")
+        assert await here.outbox.resend(here.route) == 1
+        await here.rests()
+    assert here.seen() == ["two", "one"]
+
+
+async def test_formatting_that_is_refused_goes_out_plain_under_another_key():
+    """DE-13, DU-4: once, for that chunk only, in its place."""
+    first, second = "**bold** " + "word " * 40, "*light* " + "more " * 40
+    async with place(FakeMessenger(limits=Limits(300))) as here:
+        here.channel.fails(Rejected("can't parse entities", "formatting"))
+        await here.conversation.send(f"{first}\n\n{second}")
+        refused, plain, after = here.channel.parts
+        assert (refused.entities != (), plain.entities) == (True, ())
+        assert plain.text == first.strip()
+        assert refused.key != plain.key
+        assert after.entities != ()
+
+
+async def test_a_target_that_is_gone_costs_the_reply_and_not_the_message():
+    """OD-62: plain send, once. Never two messages."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("message to be replied not found", "target"))
+        await here.conversation.send("hi", reply_to="404")
+        assert [(part.text, part.reply_to) for part in here.channel.parts] == [("hi", "404"), ("hi", None)]
+        assert here.seen() == ["hi"]
+
+
+async def test_an_answer_of_which_everything_else_is_gone_is_said():
+    """OD-62, DU-2: the draft was deleted and so was the question: first as a reply, then plainly, and once."""
+    async with place(FakeMessenger()) as here:
+        gone = Rejected("not found", "target")
+        here.channel.fails(gone, gone)
+        answer = Amend("404", Part(ROUTE, "hi", reply_to="403"))
+        (fate,) = here.sender.post((plan.Planned(*keyed(answer, "t1")),))
+        assert isinstance(await fate, Sent)
+        assert here.channel.calls == ["edit", "send", "send"]
+        assert [part.reply_to for part in here.channel.parts[-2:]] == ["403", None]
+        assert here.seen() == ["hi"]
+
+
+@pytest.mark.parametrize(("outcome", "seen"), [(None, ["new"]), (Unknown("reset"), ["old"])])
+async def test_what_is_replaced_goes_when_all_that_replaces_it_is_there(outcome, seen):
+    """OD-61: also of what belongs to no turn, as a notice in the place of a draft."""
+    async with place(FakeMessenger()) as here:
+        await here.conversation.send("old")
+        if outcome is not None:
+            here.channel.fails(outcome)
+        here.sender.post(
+            plan.settle("new", (plan.Slot("9001", "old"),), here.route, RenderOptions(), Wording("7"), "g/1")
+        )
+        await here.rests()
+        assert here.seen() == seen
+
+
+async def test_a_limit_is_kept_and_is_no_try():
+    """DE-32: no call inside the window; everything to that chat waits; finals are never dropped."""
+    async with place(FakeMessenger()) as here:
+        loop = asyncio.get_running_loop()
+        here.channel.fails(RetryAfter(0.2, "429", limited=True))
+        began = loop.time()
+        sending = await here.begins(asyncio.gather(here.conversation.send("one"), here.conversation.send("two")))
+        assert here.channel.calls == ["send"]
+        assert not here.sender.pace.has_room("typing")
+        await sending
+        assert loop.time() - began >= 0.2
+        assert here.seen() == ["one", "two"]
+
+
+async def test_the_limit_of_an_account_holds_for_every_chat():
+    """DE-32: a global one: the whole account."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(RetryAfter(60, "429", limited=True, everywhere=True))
+        sending = await here.begins(here.conversation.send("one"))
+        other = here.outbox.at(Route("fake", "elsewhere"))
+        assert not other.pace.has_room("final")
+        sending.cancel()
+
+
+async def test_the_limit_of_a_chat_holds_for_its_threads():
+    """DE-32: everything to that chat waits, and all of it is counted together; other chats go on."""
+    async with place(FakeMessenger(), chat_rate=Rate(2, 0.01)) as here:
+        thread, elsewhere = (here.outbox.at(Route("fake", *at)) for at in (("room", "topic"), ("elsewhere",)))
+        await here.conversation.send("one")
+        assert (thread.pace.has_room("final"), thread.pace.has_room("edit")) == (True, False)
+        assert elsewhere.pace.has_room("edit")
+        here.channel.fails(RetryAfter(60, "429", limited=True))
+        sending = await here.begins(here.conversation.send("two"))
+        assert thread.pace.seconds_to_wait("final") > 50
+        assert elsewhere.pace.has_room("final")
+        sending.cancel()
+
+
+async def test_what_the_platform_did_not_take_is_tried_again_with_the_same_bytes():
+    """DE-32, DU-4: identical bytes under the same key."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(RetryAfter(0.01, "502"))
+        sending = await here.begins(here.conversation.send("one"))
+        here.ahead = timedelta(minutes=5)
+        here.sender.wake(rows=True)
+        assert await sending == "9001"
+        first, second = here.channel.parts
+        assert first == second
+
+
+async def test_a_native_key_makes_sending_again_harmless():
+    """DU-3: native key: 0 lost, 0 duplicated."""
+    async with place(FakeKeeper()) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        sending = await here.begins(here.conversation.send("one"))
+        here.ahead = timedelta(minutes=5)
+        here.sender.wake(rows=True)
+        assert await sending == "9001"
+        assert here.seen() == ["one"]
+
+
+async def test_a_blind_platform_holds_and_an_owner_resends():
+    """DU-3: never a duplicate, shown as unconfirmed; what follows is not held up."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Unknown("reset"))
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") == "9001"
+        (held,) = await here.store.parts_in("held")
+        assert held.error == "reset"
+        assert await here.outbox.resend(here.route, "held") == 1
+        await here.rests()
+        assert here.seen() == ["two", "one"]
+
+
+@pytest.mark.parametrize(
+    ("found", "seen"),
+    [([Delivered("9001")], ["one"]), ([RetryAfter(0)], ["one", "one"]), ([Unknown("x")] * 8, ["one"])],
+)
+async def test_a_platform_that_can_be_asked_is_asked(found, seen, monkeypatch):
+    """DU-3: read back; sent again only when it is surely not there."""
+    async with place(Finder(*found)) as here:
+        monkeypatch.setattr(delivery_attempt, "LOOK_PAUSE", 0.0)
+        here.channel.fails(Unknown("reset"), accepted=True)
+        await here.conversation.send("one")
+        assert here.seen() == seen
+
+
+async def test_a_limit_is_kept_also_by_who_looks_something_up(monkeypatch):
+    """DE-32: it says nothing about the part, which is looked up again when it is over; nothing goes there before."""
+    monkeypatch.setattr(delivery_attempt, "LOOKS", 1)
+    async with place(Finder(RetryAfter(60, "429", limited=True), Delivered("9001"))) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        sending = await here.begins(here.conversation.send("one"))
+        assert not here.sender.pace.has_room("typing")
+        (unknown,) = await here.store.parts_in("unknown")
+        here.sender.settle(unknown)  # as it will be by then
+        assert await sending == "9001"
+        assert here.seen() == ["one"]
+
+
+async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkeypatch):
+    """DE-3: a channel may be anybody's code; it is held in the end, and what follows goes out."""
+    monkeypatch.setattr(delivery_attempt, "LOOK_PAUSE", 0.0)
+    async with place(Finder()) as here:
+        here.channel.fails(Unknown("reset"), accepted=True)
+        assert await here.conversation.send("one") is None
+        assert await here.conversation.send("two") is not None
+        assert [row.state for row in await here.store.parts_in("held", "unknown")] == ["held"]
+
+
+async def test_after_a_restart_what_was_under_way_is_settled_first():
+    """DU-13: `sending` is unknown; then what waited goes out, in order, once."""
+    async with place(FakeKeeper()) as here:
+        here.channel.refuse = None
+        run = await here.turn()
+        here.channel.fails(RetryAfter(60, "502"))
+        answering = await here.begins(here.says("one", run=run))
+        answering.cancel()
+        await asyncio.wait([answering])
+        here.ahead = timedelta(hours=1)
+        # A process claims it and dies in the middle of the call, which the platform took.
+        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+        await here.channel.send(decode(claimed.body).part)
+        await here.store.write(MarkUnknown(claimed, "the sender was gone"))
+        here.restart()
+        recovery = await here.store.recover(here.now())
+        await here.outbox.recover(recovery.unknown, recovery.to_send)
+        await here.rests()
+        assert here.seen() == ["one"]
+        assert await here.states(run) == [("say", "sent")]
+
+
+@pytest.mark.parametrize("under_way", [False, True])
+async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
+    """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
+    async with place(FakeKeeper()) as here:
+        (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), Wording(), "t")
+        intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
+        await here.store.write(PlanParts(intents, here.now()))
+        unknown = (await _unknown(here),) if under_way else ()
+        await here.outbox.recover(unknown, (here.route,))
+        await here.rests()
+        assert here.seen() == ["one"]
+        assert [row.key for row in await here.store.parts_in("dead")] == ["odd"]
+
+
+async def _unknown(here):
+    """As a start finds what a dead process was sending."""
+    claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+    return await here.store.write(MarkUnknown(claimed, "the sender was gone"))
+
+
+async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
+    """DU-13: an answer that is older than the settling does not hide what was settled."""
+    async with place(FakeKeeper()) as here:
+        run = await here.turn()
+        planned = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), Wording(), "t")
+        await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
+        row = await _unknown(here)
+        settled, told, write, wake = asyncio.Event(), asyncio.Event(), here.store.write, here.sender.wake
+
+        def woken(*, rows=False):
+            wake(rows=rows)
+            if settled.is_set():
+                told.set()
+
+        async def slow(*verbs):
+            result = await write(*verbs)
+            if isinstance(verbs[0], RetryPart):
+                settled.set()
+            elif isinstance(verbs[0], ClaimPart) and result is None:
+                await told.wait()
+            return result
+
+        monkeypatch.setattr(here.store, "write", slow)
+        monkeypatch.setattr(here.sender, "wake", woken)
+        fate = here.sender.follow(row)
+        here.sender.wake(rows=True)
+        await asyncio.sleep(0)
+        here.sender.settle(row)
+        await here.rests()
+        assert here.seen() == ["one"]
+        assert isinstance(fate.result(), Sent)
+
+
+async def test_a_part_of_a_run_that_was_superseded_is_never_said():
+    """DU-11: the fence holds for what is said as well."""
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        from rejoinder.store.base import EndRun
+
+        await here.store.write(EndRun(run, "stopped", here.now()))
+        answer = await here.says("late", run=run)
+        assert here.seen() == []
+        assert answer.undelivered == "no longer to be said"
+
+
+async def test_budgets_keep_the_pace_before_the_platform_has_to_say_so():
+    """DE-32: a bucket for each chat; edits leave the last call for the final."""
+    async with place(FakeMessenger(), chat_rate=Rate(2, 20.0)) as here:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.gather(*(here.conversation.send(text) for text in "abcd"))
+        assert loop.time() - began >= 0.09
+        assert not here.sender.pace.has_room("edit")
+    assert here.seen() == [*"abcd"]
+
+
+async def test_a_channel_that_raises_is_a_message_of_unknown_fate():
+    """A channel may be anybody's code."""
+
+    class Broken(FakeMessenger):
+        async def send(self, part):
+            raise ZeroDivisionError("by nought")
+
+    async with place(Broken()) as here:
+        assert await here.conversation.send("one") is None
+        (held,) = await here.store.parts_in("held")
+        assert held.error == "ZeroDivisionError: by nought"
+
+
+async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
+    """DU-20, SIGTERM: what is under way gets its receipt, what is not stays planned; nothing is of unknown fate."""
+    going, go = asyncio.Event(), asyncio.Event()
+
+    class Slow(FakeMessenger):
+        async def send(self, part):
+            going.set()
+            await go.wait()
+            return await super().send(part)
+
+    async with place(Slow()) as here:
+        saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
+        await going.wait()
+        draining = asyncio.ensure_future(here.outbox.drain(0.0))
+        while not here.sender._account.closed:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0)
+        go.set()
+        await draining
+        census = await here.store.census()
+        assert census.parts == {"sent": 1, "planned": 1}
+        for each in saying:
+            each.cancel()
+
+
+async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived(monkeypatch):
+    """DU-2: an attempt that takes over a message neither misses it nor opens another one."""
+    arrived, go = asyncio.Event(), asyncio.Event()
+    async with place(FakeMessenger()) as here:
+        write = here.store.write
+
+        async def slowly(*verbs):
+            if any(isinstance(verb, MarkSent) for verb in verbs):
+                arrived.set()
+                await go.wait()
+            return await write(*verbs)
+
+        monkeypatch.setattr(here.store, "write", slowly)
+        saying = asyncio.ensure_future(here.conversation.send("one"))
+        await arrived.wait()
+        (row,) = await here.store.parts_in("sending")
+        followed = here.sender.follow(row)
+        while here.runs.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
+            await asyncio.sleep(0)
+        go.set()
+        assert await followed == Sent(await saying)
+
+
+async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog):
+    """DE-32: 401: the channel pauses, rows stay."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("Unauthorized", "account"))
+        sending = await here.begins(here.conversation.send("one"))
+        sending.cancel()
+        assert not here.sender.pace.has_room("final")
+        assert (await here.store.census()).parts == {"retry": 1}
+    assert "fake: nothing is sent, what is to be said is kept: Unauthorized" in caplog.text
+
+
+async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
+    """DE-32: the one call by which a refused account is tried is that of what waits longest; then all goes on."""
+    monkeypatch.setattr(pacing, "A_TRY", 60.0)
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(Rejected("Unauthorized", "account"))
+        first = await here.begins(here.conversation.send("one"))
+        here.sender._account.refused_until = 0.0
+        async with asyncio.timeout(PATIENCE):
+            await here.conversation.send("two")
+            await first
+        assert here.seen() == ["one", "two"]
+
+
+async def test_a_draft_that_fails_costs_the_draft_alone():
+    """DE-3: a channel may be anybody's code."""
+
+    class Clumsy(FakeKeeper):
+        async def edit(self, route, message, part):
+            if part.text != "One, two, three.":
+                raise ZeroDivisionError("by nought")
+            return await super().edit(route, message, part)
+
+    async with place(Clumsy()) as here:
+        answer = here.answer(await here.turn())
+        for piece in ("One", ", two", ", three."):
+            await answer.feed(piece)
+            await here.rests()
+        await answer.finish()
+        assert here.seen() == ["One, two, three."]

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from rejoinder.events import Route
 from rejoinder.store import verbs
+from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
 from rejoinder.store.jobs import (
     JobState,
     KeepJob,
@@ -130,7 +131,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
-class StoreReader(Protocol):
+class StoreReader(BlobReader, Protocol):
     """The read-only side; also what the command line opens beside a running gateway."""
 
     # what came in
@@ -383,12 +384,15 @@ __all__ = [
     "UNENDED",
     "YIELDING",
     "Accept",
+    "AddChunk",
     "Admission",
     "AllowEdit",
     "AppendTranscript",
     "ApprovePairing",
     "Backlog",
+    "BeginBlob",
     "BeginTurn",
+    "BlobReader",
     "BuryPart",
     "Busy",
     "Census",
@@ -396,9 +400,11 @@ __all__ = [
     "ClearBotTurns",
     "Cursor",
     "Destination",
+    "DropBlob",
     "DropInputs",
     "DropPart",
     "EditAllow",
+    "EndBlob",
     "EndRun",
     "Entry",
     "EventState",
@@ -421,6 +427,7 @@ __all__ = [
     "MarkSent",
     "MarkUnknown",
     "MoveCursor",
+    "NameBlobs",
     "NoteMessages",
     "NoteSaid",
     "OpenTurn",

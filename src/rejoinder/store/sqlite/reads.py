@@ -244,6 +244,8 @@ BODIES = (
     "session",
     "agent_session",
     "transcript",
+    "blob",
+    "blob_chunk",
     "trace",
 )
 

@@ -12,6 +12,7 @@ its process says `survives = False`. Leases run out while the tests wait, or in 
 The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
 
+from rejoinder.testing.store_contract.blobs import BlobsKept
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.jobs import Jobs
@@ -22,5 +23,5 @@ from rejoinder.testing.store_contract.outbound import Parts
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Jobs, Operator, Leases, Itself):
+class StoreContract(Events, Turns, Parts, Memory, Jobs, BlobsKept, Operator, Leases, Itself):
     """Inherit it in a test class; `open` gives the store to be tested."""

@@ -6,9 +6,9 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from rejoinder.runtime.outbox.notices import UNREADABLE
 from rejoinder.runtime.place import consequences, waiting
 from rejoinder.runtime.session import journal as journal
+from rejoinder.runtime.session.notices import UNREADABLE
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until

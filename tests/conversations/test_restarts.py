@@ -15,11 +15,11 @@ from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.outbox.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
 from rejoinder.runtime.outbox.sender import Sender as OneSender
-from rejoinder.runtime.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
+from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.questions import RESTARTED
 from rejoinder.runtime.session.work import Workers
 from rejoinder.store.base import (

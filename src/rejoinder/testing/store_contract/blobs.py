@@ -24,7 +24,7 @@ from rejoinder.store.base import (
     Sweep,
 )
 from rejoinder.store.blobs import StoredBlobs
-from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_intent, begun, refused
+from rejoinder.testing.store_contract.given import HERE, NOW, an_intent, begun, refused
 from rejoinder.testing.store_contract.opened import Opened
 
 DAY = timedelta(days=1)

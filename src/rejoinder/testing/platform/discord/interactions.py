@@ -137,7 +137,8 @@ class Interactions:
             raise Refusal(400, 40060, "Interaction has already been acknowledged.")
         if time.monotonic() - opened.at > ANSWER_SECONDS:
             raise Refusal(404, 10062, "Unknown interaction")
-        kind, data = payload.get("type"), payload.get("data") or {}
+        kind = payload.get("type")
+        data: Payload = payload.get("data") or {}
         opened.private = bool(data.get("flags", 0) & EPHEMERAL)
         match kind:
             case 4:
@@ -150,7 +151,7 @@ class Interactions:
             case 7 if opened.type == COMPONENT and opened.message is not None:
                 self._rest.change(opened.room, opened.message, data)
             case 8 if opened.type == AUTOCOMPLETE:
-                opened.choices = [choice["value"] for choice in data.get("choices", [])]
+                opened.choices = [str(choice["value"]) for choice in data.get("choices", [])]
             case _:
                 raise Refusal(400, 50035, "Invalid Form Body")
         opened.answered = kind

@@ -154,7 +154,7 @@ class Rest:
 
     def say(self, room: Place, by: str, payload: Payload, files: Sequence[Upload] = (), only_for: str = "") -> Stored:
         content = str(payload.get("content") or "").strip()
-        reference = payload.get("message_reference") or {}
+        reference: Payload = payload.get("message_reference") or {}
         target = str(reference.get("message_id", "")) if reference.get("message_id") in room.messages else None
         stored = self._world.add(room, by, content, reply_to=target, only_for=only_for)
         stored.flags, stored.nonce = int(payload.get("flags", 0)), payload.get("nonce")
@@ -244,7 +244,7 @@ class Rest:
         room = self._room(call)
         if room.type != FORUM:
             raise Refusal(400, 50024, "Cannot execute action on this channel type")
-        words = call.payload.get("message") or {}
+        words: Payload = call.payload.get("message") or {}
         check_words(words, call.files)
         thread = self._world.open_thread(room, self._world.new_id(), _title(call.payload))
         self._gateway.tell("THREAD_CREATE", {**self._world.channel(thread), "newly_created": True}, room)

@@ -4,8 +4,9 @@ import asyncio
 import math
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 from aiohttp import web
@@ -40,7 +41,10 @@ _REFUSALS: dict[str, tuple[int, int, str]] = {
 }
 BUCKET = (5, 5.0)
 """How many messages a channel takes in how many seconds."""
-_ROUTES = tuple((method, re.compile(API + path), verb, perform) for method, path, verb, perform in ROUTES)
+Perform = Callable[[Rest, Call], Any]
+_ROUTES: tuple[tuple[str, re.Pattern[str], Verb, Perform], ...] = tuple(
+    (method, re.compile(API + path), verb, perform) for method, path, verb, perform in ROUTES
+)
 
 
 class DiscordServer:
@@ -89,7 +93,7 @@ class DiscordServer:
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         method, path = request.method, request.raw_path.partition("?")[0]
         payload, files = await _read(request)
-        found = next(((m, v, p) for how, m_, v, p in _ROUTES if how == method and (m := m_.fullmatch(path))), None)
+        found = _route(method, path)
         verb: Verb = found[1] if found is not None else self.interactions.verb_of(path)
         room = self.world.rooms.get(found[0].groups()[0]) if found is not None and found[0].groups() else None
         chat = self.world.chat_of(room) if room is not None else ""
@@ -266,7 +270,7 @@ class _Note:
 
     def refuse(self, refusal: Refusal, *, too_early: bool = False) -> web.Response:
         self._write(refusal.status, f"{refusal.code}: {refusal}", too_early=too_early)
-        wait = refusal.body.get("retry_after")
+        wait: Any = refusal.body.get("retry_after")
         headers = {} if wait is None else {"Retry-After": str(math.ceil(wait)), "Via": "1.1 google"}
         return _json(refusal.status, refusal.body, headers)
 
@@ -278,6 +282,13 @@ class _Note:
         self._note(call)
 
 
+def _route(method: str, path: str) -> tuple[re.Match[str], Verb, Perform] | None:
+    for how, pattern, verb, perform in _ROUTES:
+        if how == method and (found := pattern.fullmatch(path)):
+            return found, verb, perform
+    return None
+
+
 def _perform(perform: Any, note: _Note) -> web.Response:
     try:
         return note.grant(perform())
@@ -287,18 +298,21 @@ def _perform(perform: Any, note: _Note) -> web.Response:
 
 async def _read(request: web.Request) -> tuple[dict[str, Any], tuple[Upload, ...]]:
     if request.content_type == "multipart/form-data":
-        payload: dict[str, Any] = {}
-        files: list[Upload] = []
-        async for part in await request.multipart():
-            content = bytes(await part.read(decode=False))  # pyright: ignore
-            if part.name == "payload_json":
-                payload = msgspec.json.decode(content)
-            else:
-                files.append(Upload(part.filename or "", content, part.headers.get("Content-Type", "")))
-        return payload, tuple(files)
+        form = await request.post()
+        files = [value for value in form.values() if isinstance(value, web.FileField)]
+        payload: dict[str, Any] = msgspec.json.decode(str(form.get("payload_json", "{}")))
+        return payload, tuple(Upload(each.filename, each.file.read(), each.content_type) for each in files)
     body = await request.read()
-    decoded: Any = msgspec.json.decode(body) if body else {}
-    return (decoded if isinstance(decoded, dict) else {"commands": decoded}), ()
+    if not body:
+        return {}, ()
+    if request.content_type != "application/json":
+        raise web.HTTPBadRequest(text='{"message": "The request body contains invalid JSON.", "code": 50109}')
+    decoded: Any = msgspec.json.decode(body)
+    return (decoded if is_object(decoded) else {"commands": decoded}), ()
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
 
 
 def _too_many(seconds: float) -> Refusal:

@@ -73,7 +73,7 @@ def check_mentions(allowed: dict[str, Any] | None) -> None:
     if allowed is None:
         return
     for name in ("users", "roles"):
-        ids = allowed.get(name) or []
+        ids: list[Any] = allowed.get(name) or []
         if ids and name in allowed.get("parse", []):
             invalid(f"allowed_mentions.{name}", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "Mutually exclusive")
         if len(ids) > 100 or len(set(ids)) != len(ids) or not all(str(each).isdecimal() for each in ids):

@@ -116,8 +116,7 @@ class World:
             id = channel_id(chat)
             return self.rooms.setdefault(id, Room(id, chat))
         id = channel_id(f"{chat}/{bot}")
-        people = {"person": self.person(chat), "bot": user_id(bot)}
-        return self.rooms.setdefault(id, Room(id, chat, DIRECT, **people))
+        return self.rooms.setdefault(id, Room(id, chat, DIRECT, person=self.person(chat), bot=user_id(bot)))
 
     def place(self, chat: str, thread: str | None) -> Room:
         return self.rooms[thread] if thread is not None else self.room(chat)
@@ -175,8 +174,11 @@ class World:
 
     def guild(self, bot: str) -> dict[str, Any]:
         rooms = [room for room in self.rooms.values() if room.type != DIRECT and not room.closed]
-        everyone = {"id": GUILD, "name": "@everyone", "permissions": ALL, "position": 0, "tags": {}}
-        roles = [everyone, *({"id": id, "name": name, "permissions": "0"} for name, id in self.roles.items())]
+        everyone: dict[str, Any] = {"id": GUILD, "name": "@everyone", "permissions": ALL, "position": 0, "tags": {}}
+        roles: list[dict[str, Any]] = [
+            everyone,
+            *({"id": id, "name": name, "permissions": "0"} for name, id in self.roles.items()),
+        ]
         emojis = [{"id": id, "name": name, "animated": False} for name, id in self.emojis.items()]
         return {
             "id": GUILD,

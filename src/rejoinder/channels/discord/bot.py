@@ -98,6 +98,7 @@ class DiscordBot:
         try:
             await asyncio.gather(self.take(deliver), self._connection.run(cursor))
         finally:
+            self._intake.stop()
             await self._connection.hang_up()
             with suppress(StoreUnavailable):
                 await self._intake.keep_position(deliver)

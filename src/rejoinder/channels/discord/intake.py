@@ -70,6 +70,7 @@ class Intake:
         self._cursor = Cursor()
         self._untold = 0
         self._has_gap = False
+        self._stopped = False
         self._me = Me("", "", "")
         self.echoes: Callable[[str, str], None] = lambda nonce, message: None
         """Told of our own messages when Discord repeats them to us."""
@@ -147,12 +148,15 @@ class Intake:
             return cursor
 
     async def run(self, me: Me, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
-        """Until it is cancelled."""
+        """Until it is stopped or cancelled."""
         self._me = me
+        self._stopped = False
         while True:
-            while not self._waiting:
+            while not self._waiting and not self._stopped:
                 self._came.clear()
                 await self._came.wait()
+            if self._stopped:
+                return
             crashpoint("K1")
             batch = [self._waiting.popleft()]
             if batch[0].kind == "READY":
@@ -205,6 +209,11 @@ class Intake:
             if cursor is not None:
                 self._cursor, self._untold = cursor, 0
             return
+
+    def stop(self) -> None:
+        """What is being stored is still stored."""
+        self._stopped = True
+        self._came.set()
 
     async def keep_position(self, deliver: Inlet) -> None:
         """Before the end: what needs no storing is not asked for again."""

@@ -141,6 +141,7 @@ class GatewayServer:
             session.socket = None
             if socket.close_code in (1000, 1001):
                 self.sessions.pop(session.id, None)
+            self._log("CLOSED", {"session": session.id, "code": socket.close_code})
         return socket
 
     def _bot_of(self, token: str) -> str | None:

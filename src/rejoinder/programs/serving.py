@@ -19,7 +19,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadUse
-from rejoinder.events import PromptImage
+from rejoinder.events import ChangeInvitations, PromptImage
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
@@ -42,7 +42,7 @@ from rejoinder.store.base import (
     WantJob,
     WantTurn,
 )
-from rejoinder.wiring.opening import aliases, menu, open_channels
+from rejoinder.wiring.opening import menu, open_channels
 from rejoinder.wiring.stores import open_store_when_ready
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ async def serve(
             here = _members(page[1], settings)
             wake = page[1].common.wake if len(here) > 1 else "lead"
             web = open_channel(page[0], facts, here, settings.gateway.store, wake)
-            web.menu, web.aliases = menu(settings), aliases()
+            web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(
@@ -180,7 +180,7 @@ async def _open_pages(
     where = address(listening)
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
-    gateway.engine.gateway_commands.invite = invitations.command
+    gateway.commands.provide(ChangeInvitations, invitations.command)
     house = _house(gateway, settings, web, tasks, invitations)
     quota = Quota(facts.person_files_mb << 20, facts.files_mb << 20)
     pages = Pages(house, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)

@@ -49,7 +49,7 @@ class Finder(FakeMessenger):
         super().__init__()
         self.found = list(found)
 
-    async def find(self, part):
+    async def find(self, part, since):
         return self.found.pop(0)
 
 

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine, utc_now
+from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.live import Live
@@ -42,7 +44,8 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
-from rejoinder.store.base import Health, Lease, SharedStore
+from rejoinder.runtime.upkeep import Upkeep
+from rejoinder.store.base import Health, SharedStore, Store
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store
@@ -144,12 +147,12 @@ class Gateway:
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
-        if not hasattr(self, "engine"):
+        if not hasattr(self, "engines"):
             raise BadUse("the gateway is not open; write `async with Gateway(...) as gateway:`")
         if inbound.channel not in self.channels:
             there = ", ".join(sorted(self.channels)) or "none"
             raise BadUse(f"the gateway has no channel {inbound.channel!r}; there are: {there}")
-        await self.engine.accept(inbound)
+        await self.engines.accept(inbound)
 
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
@@ -173,7 +176,8 @@ class Gateway:
         here = self.listeners[listener]
         if isinstance(here, TellsTrouble) and here.trouble:
             return here.trouble
-        refused = self.engine.outbox.trouble(here.name, account_of(here) if isinstance(here, HasAccount) else None)
+        account = account_of(here) if isinstance(here, HasAccount) else None
+        refused = next(filter(None, (each.outbox.trouble(here.name, account) for each in self.engines)), "")
         return f"nothing can be sent: {refused}" if refused else ""
 
     @property
@@ -187,7 +191,8 @@ class Gateway:
 
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
-        await self.engine.recovery.run()
+        for engine in self.engines:
+            await engine.recovery.run()
         self._wind_up()
         opened = {} if self._ending else self.listeners
         self.listening = listening = [
@@ -201,7 +206,7 @@ class Gateway:
                 raise problem
 
     def _inlet(self, channel: Channel) -> ChannelInlet:
-        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store, self.runs)
+        return ChannelInlet(channel.name, account_of(channel), self.engines, self.store, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
@@ -210,7 +215,7 @@ class Gateway:
 
         def end(number: signal.Signals) -> None:
             self.runs.start("drain", self.drain(0 if told else grace))
-            if not told and (running := self.engine.lanes.at_work):
+            if not told and (running := sum(engine.lanes.at_work for engine in self.engines)):
                 answers = "An answer is" if running == 1 else f"{running} answers are"
                 log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
             told.append(number)
@@ -236,10 +241,7 @@ class Gateway:
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
-                await self.engine.recovery.stop()
-                await self.engine.lanes.drain(grace)
-                await self.engine.shell.stop()
-                await self.engine.outbox.drain(min(grace, SENDING))
+                await self.engines.drain(grace, SENDING)
         except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
             await self.store.close()
 
@@ -247,29 +249,38 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
-        lease = await self.store.claim(0, process_name())
-        if lease is None:
-            raise StoreUnavailable("taken", str(self._opens))
-        self._stack.push_async_callback(self._give_back, lease)
-        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        store, tenure = self.store.owned(lease), Tenure(lease)
-        services = Services(self.agents, places, store, self.runs, self._settings, self._clock, self.hooks, tenure)
         restarting = Restarting(self._reviving, self._begin_anew, self._clock())
-        self.engine = Engine(services, self._nowhere, restarting, self.commands, self._watcher)
+        make = partial(self._make_engine, restarting)
+        self.engines = Engines(self.store, process_name(), make, self.runs, self._settings, self._clock, self.hooks)
+        self._stack.push_async_callback(self.engines.leave)
+        if self.store.lease_seconds is None:  # the store is this gateway's alone
+            for shard in range(self.store.shards):
+                if await self.engines.claim(shard) is None:
+                    raise StoreUnavailable("taken", str(self._opens))
         self._stack.push_async_callback(self._close_agents)
         for channel in self.listeners.values():
             if isinstance(channel, ClosesDown):
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
-        self.store.on_foreign_change(self.engine.foreign_changes.changed)
+        self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
-        self._upkeep.start("upkeep", self.engine.upkeep.run())
+        self.upkeep = Upkeep(self.store, self._clock)
+        self._upkeep.start("upkeep", self.upkeep.run())
         return self
 
-    async def _give_back(self, lease: Lease) -> None:
-        with suppress(StoreUnavailable):  # the next process finds that this one has ended
-            await self.store.release(lease)
+    def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
+        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
+        services = Services(self.agents, places, store, runs, self._settings, self._clock, self.hooks, tenure)
+        return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of a gateway that has its store to itself."""
+        engine = self.engines.of(0)
+        if engine is None:
+            raise BadUse("this gateway does not hold the shard 0")
+        return engine
 
     async def __aexit__(self, *_: object) -> None:
         try:
@@ -309,7 +320,7 @@ class Gateway:
         self._configured = taken.settings
         self._settings.become(ready)
         self._jobs.become(jobs)
-        if self.clockwork is None and self.engine.recovery.over.is_set():
+        if self.clockwork is None and all(engine.recovery.over.is_set() for engine in self.engines):
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
@@ -353,8 +364,9 @@ class Gateway:
     async def _retire(self, agent: Agent) -> None:
         """Closes a replaced agent when its turns and loans have ended."""
         try:
-            for run in self.engine.workers.turns_of(agent):
-                await run.gone.wait()
+            for engine in self.engines:
+                for run in engine.workers.turns_of(agent):
+                    await run.gone.wait()
             for back in [back for back, lent in self._lent.items() if lent is agent]:
                 await back.wait()
         finally:

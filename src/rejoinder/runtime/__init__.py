@@ -8,6 +8,6 @@ session      what waits for its turn in a session, what runs, and the turns that
 answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
 
-unprompted   recovery, quarantine, backlogs, readmission, upkeep, foreign_changes
+unprompted   recovery, quarantine, backlogs, readmission, upkeep
 shared       runs, write_batch, settings, abilities, serving, profiles, prefixes, hooks, entropy, tables
 """

@@ -1,15 +1,16 @@
-"""One engine: everything it owns, and how a message enters it.
+"""One shard: everything its owner remembers of it, and how a message enters. It dies with the lease (SC-4).
 
 Read `__init__` from top to bottom for what is built on what: calls go downwards only, place -> session -> answer ->
 outbox.
 """
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from rejoinder.events import Inbound, MessageReceived
+from rejoinder.bounded import Bounded
+from rejoinder.events import Inbound
 from rejoinder.runtime.answer.handoff import HandedRow
-from rejoinder.runtime.foreign_changes import ForeignChanges
 from rejoinder.runtime.outbox.conversations import Conversations
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.owners import Owners
@@ -41,11 +42,11 @@ from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
-from rejoinder.runtime.upkeep import Upkeep
-from rejoinder.session import home
-from rejoinder.store.base import Accept, Cursor, InboxEvent
+from rejoinder.store.base import InboxEvent
 
 NOBODY = Watcher()
+SEEN = 20_000
+"""More events than an engine has in hand at a time."""
 
 
 def utc_now() -> datetime:
@@ -64,7 +65,9 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
-        store, clock, runs = services.store, services.clock, services.runs
+        self._ending = False
+        self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
+        store, runs = services.store, services.runs
         sessions, access = Sessions(store), Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
 
@@ -86,11 +89,8 @@ class Engine:
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
-        self.decide = self._decider.decide
         self._debounce = Debounce(services, self.decide)
 
-        self.upkeep = Upkeep(store, clock)
-        self.foreign_changes = ForeignChanges(store, self.outbox, access, self.readmission, runs)
         self.recovery = Recovery(
             services,
             self.conversations,
@@ -105,43 +105,53 @@ class Engine:
             backlogs,
             prefixes,
             self.readmission,
+            access,
+            lambda event: event.id in self._seen,
         )
         self.background = BackgroundStarter(
             services, self.conversations, nowhere, sessions, queueing, self.lanes, self.recovery.over
         )
 
-    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
-        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
+    # --- what comes in ------------------------------------------------------------------------------
 
-        Deciding starts while they are being written, so the decision is usually part of the same commit.
-        """
-        taken: list[InboxEvent] = []
+    def is_early(self, event: InboxEvent) -> bool:
+        """Whether an event may be decided before it is durable, in the same commit."""
+        return not self._ending and not self._debounce.waits(event.inbound.channel)
 
-        def take(events: tuple[InboxEvent, ...]) -> None:
-            taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
-            for event in taken:
-                self.decide(event)
+    def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
+        for event in group:
+            self._seen[event.id] = None
+        return self._decider.decide(*group)
 
-        try:
-            session = self._services.settings.now.rules.settings.session
-            homes = tuple([home(message, session) for message in messages])
-            accepted = Accept(messages, self._services.clock(), cursor, places, homes)
-            events = await self._services.store.write(accepted, known=take)
-        except Exception:
-            for event in taken:  # the platform will deliver it again
-                self._decider.forget(event)
-            raise
-        for event in events:
-            self._services.hooks.tell(MessageReceived(event.inbound))
-            if event not in taken:
-                self.take(event)
+    def forget(self, event: InboxEvent) -> None:
+        """It could not be stored: the platform will deliver it again."""
+        self._decider.forget(event)
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is durable: at once, or with the rest of what its sender is typing (IN-76)."""
+        if self._ending:
+            return  # the next owner finds it
         if self._debounce.waits(event.inbound.channel):
+            self._seen[event.id] = None
             self._debounce.take(event, self._gatherer.me(self.conversations.of(event.inbound)))
         else:
             self.decide(event)
+
+    # --- the end ------------------------------------------------------------------------------------
+
+    async def drain(self, grace: float, sending: float) -> None:
+        """Takes nothing more, gives runs `grace` seconds to end, gives back the rest, and sends for a moment."""
+        self._ending = True
+        await self.recovery.stop()
+        await self.lanes.drain(grace)
+        await self.shell.stop()
+        await self.outbox.drain(min(grace, sending))
+
+    def kill(self) -> None:
+        """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""
+        self._ending = True
+        self.lanes.begin_no_more()
+        self._services.runs.kill()
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
         return HandedRow(inbound, self._services, self.decide, is_left)

@@ -208,6 +208,7 @@ class Drafting:
     async def _show(self, step: EditSlot | Preview, call: Coroutine[Any, Any, Outcome]) -> None:
         self._answered.clear()
         try:
+            self._sender.check()
             outcome = await self._sender.aside.make(call)
         finally:
             self._answered.set()

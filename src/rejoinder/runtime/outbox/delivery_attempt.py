@@ -104,6 +104,7 @@ class DeliveryAttempts:
             return await self._bury(row, error)
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
+        self._services.tenure.check()
         try:
             self._line.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):

@@ -139,6 +139,9 @@ class SqliteReader:
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
         return await self._read(lookups.latest_event, channel, chat)
 
+    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided, limit)
+
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
 
@@ -408,6 +411,9 @@ class SqliteShard(SqliteReader):
 
     async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
         return await self._read(recover, now, singly, within, self._lease.shard)
+
+    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided, limit, self._lease.shard)
 
     async def to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.to_send, self._lease.shard)

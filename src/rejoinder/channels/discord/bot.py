@@ -12,6 +12,7 @@ from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.channels.discord import LIMITS, ONLY, payloads
 from rejoinder.channels.discord.api import Api
+from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.connection import Connection, Pace
 from rejoinder.channels.discord.history import History
@@ -124,6 +125,11 @@ class DiscordBot:
         user = self.client.user
         assert user is not None, "it has logged in"
         self.own_id, self.own_name = str(user.id), user.name
+
+    async def check(self) -> str:
+        await self._connection.log_in(self._token.reveal(), once=True)
+        self._know_itself()
+        return await check_bot(self._called, self._api, self.own_id, self.own_name)
 
     async def close(self) -> None:
         await self._connection.hang_up()

@@ -1,10 +1,11 @@
 """Gathers the facts by which the inbound floor decides a message."""
 
+import re
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import AnnouncesCommands, CanTellModels, CanTellMore
+from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound, Route, Said, Step
 from rejoinder.inbound.activation import group_settings
@@ -23,6 +24,7 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import Store
 
 LAST_WORDS = 1000
+_THINKS = re.compile(r"(?<!\S)(?:\[\[)?/t(?:hink(?:ing)?)?(?![\w/])", re.IGNORECASE)
 NONE: frozenset[str] = frozenset()
 
 
@@ -88,6 +90,9 @@ class FactGatherer:
             runs=runs,
             last_trace=trace,
             offered=await self._offered(inbound, agent),
+            levels=await self._levels(inbound, agent),
+            question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
+            steers=self._steers(agent),
             announced=self._announced(agent),
             random=sixteen(),
             version=self._settings.version,
@@ -99,6 +104,17 @@ class FactGatherer:
         if "/" not in inbound.text or "/model" not in inbound.text.lower() or not can(speaker, CanTellModels):
             return ()
         return await speaker.offered()
+
+    async def _levels(self, inbound: Inbound, agent: str) -> tuple[str, ...] | None:
+        """At which levels the agent can think, asked for only where somebody may be choosing one."""
+        speaker = self._workers.agents.get(agent)
+        if "/" not in inbound.text or not _THINKS.search(inbound.text) or not can(speaker, CanTellLevels):
+            return None
+        return await speaker.levels()
+
+    def _steers(self, agent: str) -> bool | None:
+        speaker = self._workers.agents.get(agent)
+        return speaker.steers if can(speaker, TellsSteering) else None
 
     def _announced(self, agent: str) -> frozenset[str]:
         speaker = self._workers.agents.get(agent)

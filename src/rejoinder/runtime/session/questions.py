@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, Option, Question
 from rejoinder.events import Choice, Route
+from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.runs import Runs
@@ -97,6 +98,20 @@ class Questions:
         self._tell(asked.agent, asked.question.id, option.id)
         return f"Request {which}: {option.called}."
 
+    def waiting_for(self, sender: str, route: Route) -> OpenQuestion | None:
+        """The question that this person may answer here, if there is exactly one."""
+        if not self._open:
+            return None
+        theirs = [which for which, each in self._open.items() if each.route == route and sender in each.people]
+        if len(theirs) != 1:
+            return None
+        options = self._open[theirs[0]].question.offered
+        return OpenQuestion(
+            theirs[0],
+            tuple([option.called.casefold() for option in options]),
+            permission=not options or any(option.grants for option in options),
+        )
+
     def withdraw(self, session: str) -> None:
         """The run that asked is over, so its questions no longer need an answer."""
         if not self._open:
@@ -123,9 +138,11 @@ class Questions:
 def _how_to_answer(question: Question, which: str) -> str:
     """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
     if not question.options:
-        return f"/approve {which} allows it once; /approve {which} {DENIED} does not."
+        return f"Answer yes or no. /approve {which} allows it once, too; /approve {which} {DENIED} does not."
     listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
-    return f"{listed}\n\n/approve {which} and the number answers it; /approve {which} {DENIED} allows nothing."
+    words = "the number, yes or no" if any(option.grants for option in question.offered) else "the number"
+    allows = f"/approve {which} and the number answers it, too; /approve {which} {DENIED} allows nothing."
+    return f"{listed}\n\nAnswer with {words}. {allows}"
 
 
 def _buttons(question: Question, which: str) -> tuple[Choice, ...]:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
+from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpened, Usage
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
@@ -18,7 +18,7 @@ from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
-from rejoinder.runtime.abilities import can
+from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
@@ -60,6 +60,7 @@ from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
 NEW_SESSION = "This is a new session."
+LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
 SESSIONS = 10_000
 REACTS = kind(React("", ""))
 
@@ -87,7 +88,7 @@ class Workers:
         self._store = store
         self._settings = settings
         self._runs = runs
-        self._questions = questions
+        self.questions = questions
         self._clock = clock
         self._watcher = watcher
         self._tell = tell
@@ -153,7 +154,7 @@ class Workers:
                 run.told.append(turn.parts)
                 ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
                 relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
-                run.begun(can_steer=can(agent, CanSteer))
+                run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
                 _became(run, State.THINKING)
                 verbose = scene.level("verbose") != "off" and not run.message.heartbeat
@@ -182,7 +183,7 @@ class Workers:
             await answer.abandon()
             raise
         finally:
-            self._questions.withdraw(run.session)
+            self.questions.withdraw(run.session)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
@@ -280,10 +281,12 @@ class Workers:
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
             if decided is None:
                 await answer.catch_up()
-            self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            self.questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
-        async def opened(saved: str) -> None:
-            await WriteBatch(SaveAgentSession(run.session, saved)).insist(self._store)
+        async def opened(session: SessionOpened) -> None:
+            await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)
+            if session.lost and not run.message.background:
+                await answer.add_line(LOST.format(agent=agent.name))
 
         return RunCallbacks(asks, opened, self._watcher)
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from rejoinder.events import Route
 from rejoinder.store import verbs
+from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
 from rejoinder.store.jobs import (
     JobState,
     KeepJob,
@@ -127,7 +128,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
-class StoreReader(Protocol):
+class StoreReader(BlobReader, Protocol):
     """The read-only side; also what the command line opens beside a running gateway."""
 
     # what came in
@@ -341,12 +342,15 @@ __all__ = [
     "UNENDED",
     "YIELDING",
     "Accept",
+    "AddChunk",
     "Admission",
     "AllowEdit",
     "AppendTranscript",
     "ApprovePairing",
     "Backlog",
+    "BeginBlob",
     "BeginTurn",
+    "BlobReader",
     "BuryPart",
     "Busy",
     "Census",
@@ -354,9 +358,11 @@ __all__ = [
     "ClearBotTurns",
     "Cursor",
     "Destination",
+    "DropBlob",
     "DropInputs",
     "DropPart",
     "EditAllow",
+    "EndBlob",
     "EndRun",
     "Entry",
     "EventState",
@@ -378,6 +384,7 @@ __all__ = [
     "MarkSent",
     "MarkUnknown",
     "MoveCursor",
+    "NameBlobs",
     "NoteMessages",
     "NoteSaid",
     "OpenTurn",

@@ -162,6 +162,8 @@ class Intent(Struct, frozen=True):
     route: Route
     body: bytes
     kind: str = "text"
+    blobs: tuple[str, ...] = ()
+    """The ids of the files it names: they are kept for as long as the part is."""
 
 
 class StoredPart(Struct, frozen=True):

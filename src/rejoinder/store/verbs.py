@@ -6,7 +6,7 @@ and nothing of its unit is written; a verb that may find its claim taken (`Begin
 `ClaimPart`) says so by its result.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -380,6 +380,10 @@ class Retention(Struct, frozen=True):
     """Messages of one conversation in the index."""
     rows: int = 100
     """Kept low, as the store answers no writes while they are removed."""
+    unnamed: timedelta = timedelta(days=1)
+    """Blobs that no row names, since none does."""
+    unfinished: timedelta = timedelta(hours=1)
+    """Blobs that never became whole, since their last chunk."""
 
 
 class Sweep(Verb[int], frozen=True):

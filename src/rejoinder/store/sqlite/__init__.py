@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from rejoinder.blobs import Blob
 from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.events import Route
 from rejoinder.sqlite_faults import fault_in
@@ -47,7 +48,7 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import jobs, lookups, reads
+from rejoinder.store.sqlite import blobs, jobs, lookups, reads
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.lock import Lock
@@ -228,6 +229,15 @@ class SqliteReader:
 
     async def wanted(self) -> tuple[Quarantined, ...]:
         return await self._read(lookups.wanted)
+
+    async def blob(self, id: str) -> Blob | None:
+        return await self._read(blobs.blob, id)
+
+    async def blob_under(self, key: str) -> Blob | None:
+        return await self._read(blobs.blob_under, key)
+
+    async def chunk(self, blob: str, number: int) -> bytes | None:
+        return await self._read(blobs.chunk, blob, number)
 
     async def load(self) -> Load:
         return await self._read(reads.load)

@@ -29,6 +29,7 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
+from rejoinder.store.sqlite.blobs import name, of_part
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.messages import note
 from rejoinder.store.sqlite.values import (
@@ -91,6 +92,7 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease
     row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, until)
     if (new := db.execute(sql, row)).rowcount:
         id = inserted(new)
+        name(db, of_part(intent.key), intent.blobs)
         return StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
     known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
     if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):

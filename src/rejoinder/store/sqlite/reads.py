@@ -240,6 +240,8 @@ BODIES = (
     "session",
     "agent_session",
     "transcript",
+    "blob",
+    "blob_chunk",
     "trace",
 )
 

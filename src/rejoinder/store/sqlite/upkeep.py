@@ -2,6 +2,7 @@
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import Retention, Sweep
+from rejoinder.store.sqlite.blobs import forget_parts, sweep_blobs
 from rejoinder.store.sqlite.connection import Connection, Numbers
 from rejoinder.store.sqlite.values import micros
 
@@ -40,30 +41,34 @@ def _suspect(db: Connection) -> None:
 def sweep(db: Connection, verb: Sweep) -> int:
     keep, now = verb.keep, micros(verb.now)
     old, most = micros(keep.ended_before), keep.rows
-    removed = _sweep_turns(db, old, most) + _sweep_parts(db, old, most)
+    removed = _sweep_turns(db, old, now, most) + _sweep_parts(db, old, now, most)
     crashpoint("K26")
     removed += _sweep_events(db, old, now, most)
-    removed += _sweep_messages(db, keep)
+    removed += _sweep_messages(db, keep) + sweep_blobs(db, keep, now)
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (now,)).rowcount
 
 
-def _sweep_turns(db: Connection, old: int, most: int) -> int:
+def _sweep_turns(db: Connection, old: int, now: int, most: int) -> int:
     """Removes whole turns, and none with a part that an operator may still ask about."""
     sql = (
         "SELECT id FROM turn WHERE closed < ? AND NOT EXISTS "
         "(SELECT 1 FROM part WHERE part.turn = turn.id AND part.state NOT IN ('sent', 'withdrawn')) LIMIT ?"
     )
     turns = db.execute(sql, (old, most)).fetchall()
+    for turn in turns:
+        forget_parts(db, [key for (key,) in db.execute("SELECT key FROM part WHERE turn = ?", turn)], now)
     for table, column in (("part", "turn"), ("turn_input", "turn"), ("turn", "id")):
         db.executemany(f"DELETE FROM {table} WHERE {column} = ?", turns)
     return len(turns)
 
 
-def _sweep_parts(db: Connection, old: int, most: int) -> int:
+def _sweep_parts(db: Connection, old: int, now: int, most: int) -> int:
     """Removes what the gateway itself said."""
     ended = "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?"
-    sql = f"DELETE FROM part WHERE id IN (SELECT id FROM part WHERE {ended} LIMIT ?)"
-    return db.execute(sql, (old, most)).rowcount
+    parts = db.execute(f"SELECT id, key FROM part WHERE {ended} LIMIT ?", (old, most)).fetchall()
+    forget_parts(db, [key for _, key in parts], now)
+    db.executemany("DELETE FROM part WHERE id = ?", [(id,) for id, _ in parts])
+    return len(parts)
 
 
 def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:

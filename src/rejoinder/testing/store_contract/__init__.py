@@ -11,6 +11,7 @@ Every call of `open` with the same folder opens the same store anew, as after a 
 its process says `survives = False`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
 
+from rejoinder.testing.store_contract.blobs import BlobsKept
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.jobs import Jobs
@@ -20,5 +21,5 @@ from rejoinder.testing.store_contract.outbound import Parts
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Jobs, Operator, Itself):
+class StoreContract(Events, Turns, Parts, Memory, Jobs, BlobsKept, Operator, Itself):
     """Inherit it in a test class; `open` gives the store to be tested."""

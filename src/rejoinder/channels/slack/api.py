@@ -89,7 +89,9 @@ class Api:
                     content += piece
                     if len(content) > limit:
                         return f"it has more than {limit} bytes"
-                if response.content_type == HTML and content.lstrip()[:9].lower() in (b"<!doctype", b"<html>"):
+                if response.content_type == HTML and bytes(content[:200]).lstrip().lower().startswith(
+                    (b"<!doctype", b"<html")
+                ):
                     return LOGIN_PAGE
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:
             return self._said(problem)

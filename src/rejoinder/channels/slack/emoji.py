@@ -16,7 +16,6 @@ def _may_be_of_the_workspace(name: str) -> bool:
 REACTIONS = ReactionNames(_short_name, _may_be_of_the_workspace, "its names")
 
 
-
 SKIN_TONES = {f"skin-tone-{number}": tone for number, tone in zip(range(2, 7), "🏻🏼🏽🏾🏿", strict=True)}
 
 

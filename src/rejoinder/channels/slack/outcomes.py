@@ -90,9 +90,18 @@ AGAIN = frozenset({"internal_error", "fatal_error", "service_unavailable", "requ
 """Slack is in trouble and has taken nothing."""
 TOO_MANY = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 ALREADY_SO = frozenset({"already_reacted", "no_reaction", "message_not_found_for_delete"})
-NO_STREAMS = frozenset({"unknown_method", "not_allowed_token_type", "method_not_supported_for_channel_type",
-                        "missing_scope", "feature_not_enabled", "channel_type_not_supported", "missing_recipient_team_id",
-                        "missing_recipient_user_id"})
+NO_STREAMS = frozenset(
+    {
+        "unknown_method",
+        "not_allowed_token_type",
+        "method_not_supported_for_channel_type",
+        "missing_scope",
+        "feature_not_enabled",
+        "channel_type_not_supported",
+        "missing_recipient_team_id",
+        "missing_recipient_user_id",
+    }
+)
 """There are no native streams here: drafts are shown by edits."""
 
 TOO_MANY_STATUS, SERVER_FAULT = 429, 500

@@ -17,7 +17,7 @@ from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.emoji import shown
 from rejoinder.channels.slack.wire import Command, File, Message, Pressed, Reaction
 from rejoinder.channels.threads import Threads, new_thread
-from rejoinder.events import Attachment, Chat, ChatKind, Inbound, Mention, Quote, ReplyContext, Sender
+from rejoinder.events import Attachment, Chat, ChatKind, Inbound, Quote, ReplyContext, Sender
 
 SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message", "document_mention"})
 """The kinds of message in which somebody says something."""

@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from rejoinder.channels.base import RetryAfter
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import MEANINGS, SERVER_FAULT, Answer, Ok, Refused, refusal, sentence
-from rejoinder.channels.base import RetryAfter
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -105,5 +105,3 @@ class Patient:
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
         raise ChannelStopped(f"[channels.{self._name}] {said}")
-
-

@@ -1,7 +1,7 @@
 """Parts as Slack takes them: pure, the same part always gives the same request (DU-4).
 
 Rule 1: a part carries its key as metadata, so that it can be found again (CH-35).
-Rule 2: nothing in a text notifies anybody but the people who are addressed: the renderer has escaped everything (CH-34).
+Rule 2: nothing in a text notifies anybody but those who are addressed: the renderer has escaped everything (CH-34).
 Rule 3: links are unfurled only where the agent asked for it; a reply is never broadcast to the channel (CH-31).
 """
 

@@ -18,6 +18,10 @@ import msgspec
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
+from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.gaps import Gaps
+from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.patient import SOCKET_MODE_OFF, Pace, Patient
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.crashpoint import crashpoint
@@ -27,6 +31,10 @@ log = logging.getLogger(__name__)
 _quiet = logging.getLogger(f"{__name__}.sdk")
 _quiet.setLevel(logging.CRITICAL)  # what it tells with tracebacks we tell in a sentence
 
+GHOSTS = (
+    "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
+    "of its own. Until then history is read, and messages come late"
+)
 LINK_DISABLED = "link_disabled"
 REFRESH = ("refresh_requested", "warning")
 DRAIN_SECONDS = 4.0
@@ -102,13 +110,13 @@ class Line(SocketModeClient):
 
 
 class Switchboard:
-    """Keeps one socket open; `heard` takes what came, `gap` is called when something may have been missed."""
+    """Keeps one socket open, and has taken what came by it."""
 
-    def __init__(self, name: str, patient: Patient, pace: Pace, gap: Callable[[], None]) -> None:
+    def __init__(self, name: str, patient: Patient, pace: Pace, gaps: Gaps) -> None:
         self._name = name
         self._patient = patient
         self._pace = pace
-        self._gap = gap
+        self._gaps = gaps
         self._lines: list[Line] = []
         self._queue: asyncio.Queue[tuple[Line, Envelope]] = asyncio.Queue()
         self.last_sign: float | None = None
@@ -130,12 +138,14 @@ class Switchboard:
     async def _keep_connected(self) -> None:
         while True:
             line = await self._connected()
-            was_deaf = not any([await each.is_alive() for each in self._lines if each.ended_because in ("", *REFRESH)])
+            was_deaf = not [each for each in self._lines if await each.is_connected()]
             old, self._lines = self._lines, [line]
             self._count(line, old)
             if was_deaf:
-                self._gap()
+                self._gaps.close()
             await asyncio.gather(self._watch(line), *map(self._retire, old))
+            if not await line.is_connected():
+                self._gaps.open()
 
     async def _connected(self) -> Line:
         while True:
@@ -182,15 +192,10 @@ class Switchboard:
         await line.close()
 
     def _count(self, line: Line, old: list[Line]) -> None:
-        ours = 1 + sum(not each.closed and each.ended_because in ("", *REFRESH) for each in old)
+        ours = 1 + sum(each.current_session is not None and not each.current_session.closed for each in old)
         before, self.ghosts = self.ghosts, max(0, line.connections - ours)
         if self.ghosts and not before:
-            log.warning(
-                "%s: %s other socket(s) of this app take a share of its messages; stop the other program, or give it an "
-                "app of its own. Until then history is read, and messages come late.",
-                self._name,
-                self.ghosts,
-            )
+            log.warning("%s: %s", self._name, GHOSTS)
 
     # --- what comes ---------------------------------------------------------------------------------
 
@@ -209,3 +214,42 @@ class Switchboard:
                 if answer is not None:
                     await line.acknowledge(envelope, answer)
                     crashpoint("K5")
+
+
+class BySocket:
+    """Listens in Socket Mode."""
+
+    def __init__(self, api: Api, pace: Pace) -> None:
+        self._api = api
+        self._pace = pace
+        self._patient: Patient | None = None
+        self._gaps: Gaps | None = None
+        self._board: Switchboard | None = None
+
+    @property
+    def trouble(self) -> str:
+        told = [each.trouble for each in (self._patient, self._gaps) if each is not None]
+        return next(filter(None, told), GHOSTS if self._board is not None and self._board.ghosts else "")
+
+    @property
+    def last_sign(self) -> float | None:
+        return self._board.last_sign if self._board is not None else None
+
+    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+        patient = self._patient = Patient(called, self._api, self._pace, is_app_token=True)
+        gaps = self._gaps = Gaps(called, intake, reader, self._pace)
+        board = self._board = Switchboard(called, patient, self._pace, gaps)
+
+        async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
+            await gaps.until_closed()
+            return await intake.take(envelopes)
+
+        await asyncio.gather(board.run(take), gaps.watch(lambda: board.ghosts))
+
+    async def check(self, called: str, seconds: float) -> str:
+        """Opens no socket: one that is only looked at would take a share of the events."""
+        await Patient(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
+        return "Socket Mode"
+
+    async def close(self) -> None:
+        await self._api.close()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 
 class File(Struct, frozen=True):
@@ -201,7 +201,7 @@ class History(Struct, frozen=True):
 
     messages: tuple[Message, ...] = ()
     has_more: bool = False
-    response_metadata: dict[str, Any] = field(default_factory=dict)
+    response_metadata: dict[str, Any] = {}
 
     @property
     def next(self) -> str:

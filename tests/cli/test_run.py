@@ -66,13 +66,14 @@ kind = "tour"
 [channels.discord]
 token = "x"
 [channels.work]
-kind = "slack"
-bot_token = "x"
-app_token = "x"
+kind = "matrix"
+homeserver = "https://matrix.org"
+user = "@bot:matrix.org"
+access_token = "x"
 """
 TOLD = """{file}:2: gateway.store: PostgreSQL is not written yet; write "sqlite:FILE"
-{file}:5: channels.discord: the channel discord is not written yet; take this section out (there are: telegram, web)
-{file}:7: channels.work: the channel slack is not written yet; take this section out (there are: telegram, web)
+{file}:5: channels.discord: the channel discord is not written yet; take this section out (there are: slack, telegram, web)
+{file}:7: channels.work: the channel matrix is not written yet; take this section out (there are: slack, telegram, web)
 """
 
 

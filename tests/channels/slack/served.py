@@ -44,11 +44,18 @@ def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
 
 @asynccontextmanager
 async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackApp]:
+    """Returns when its socket is open."""
     task = asyncio.create_task(channel.listen(inlet))
     try:
+        while by_socket(channel) and channel.last_sign is None and not task.done():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.005)
         yield channel
     finally:
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
         await channel.close()
+
+
+def by_socket(channel: SlackApp) -> bool:
+    return isinstance(channel._listening, BySocket)

@@ -53,7 +53,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     api_root: Url = API_ROOT
     """For tests and proxies."""
     threads: Threads = "auto"
-    """Whether an answer in a channel opens a thread: `auto` under a message that mentions the app, `always`, or `off`."""
+    """Whether an answer in a channel opens a thread: `auto` where the question mentions the app, `always`, or `off`."""
     signing_secret: Annotated[Secret | None, Meta(examples=["${SLACK_SIGNING_SECRET}"])] = None
     """The app's signing secret: events come as signed HTTP requests instead of by Socket Mode."""
     events_path: Text = "/slack/events"

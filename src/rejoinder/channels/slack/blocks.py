@@ -49,7 +49,7 @@ def _label(text: str) -> Block:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A section holds less than a message: cut at lines, so that no mark is torn from its word where that is possible."""
+    """A section holds less than a message: cut at lines where that is possible, so that no mark is torn apart."""
     left = text
     while len(left) > LONGEST_SECTION:
         at = left.rfind("\n", 1, LONGEST_SECTION)

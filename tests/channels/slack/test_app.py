@@ -108,7 +108,7 @@ async def test_a_refresh_loses_nothing(platform):
 
 
 async def test_after_a_gap_history_is_read(platform):
-    """CH-30, CH-7: a dead socket is replaced, and what Slack has given up meanwhile is fetched, in thread and channel."""
+    """CH-30, CH-7: a dead socket is replaced, and what Slack gave up meanwhile is fetched in thread and channel."""
     inlet, events = KeptInlet(), platform.people.events
     async with listening(app(platform), inlet):
         root = await platform.says("#team", "ann", "root")

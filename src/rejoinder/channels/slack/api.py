@@ -4,14 +4,13 @@ The SDK's web client is not used for them: it cannot tell a request that was nev
 answered, and on this depends whether a message may be sent again.
 """
 
-import asyncio
 from typing import Any
 
 import aiohttp
 import msgspec
 from yarl import URL
 
-from rejoinder.channels.http_calls import NOT_WRITTEN, opened_session, timeout, was_closed_before
+from rejoinder.channels.http_faults import FAILED, proxy_for, timeout, was_written
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
@@ -64,10 +63,8 @@ class Api:
             ) as response:
                 answer_unread()
                 return _read(response, await response.read())
-        except NOT_WRITTEN as problem:
-            return Unreached(self._said(problem))
-        except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as problem:
-            return (Unreached if was_closed_before(problem) else Unheard)(self._said(problem))
+        except FAILED as problem:
+            return (Unheard if was_written(problem) else Unreached)(self._said(problem))
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -122,7 +119,14 @@ class Api:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = opened_session(self._root)
+            # Keep no connection for long: if Slack has closed it meanwhile, the fate of a message becomes unknown.
+            proxy, auth = proxy_for(self._root)
+            self._session = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0),
+                proxy=proxy,
+                proxy_auth=auth,
+            )
         return self._session
 
     def _said(self, problem: Exception) -> str:

@@ -1,13 +1,13 @@
 """Calls of the Bot API. The token is part of every address, so no address leaves this file."""
 
-import asyncio
 from typing import Any
 from urllib.parse import quote
 
 import aiohttp
 import msgspec
 
-from rejoinder.channels.http_calls import NOT_WRITTEN, opened_session, timeout, was_closed_before
+from rejoinder.channels.http_faults import FAILED, proxy_for, was_written
+from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
@@ -27,22 +27,20 @@ class Api:
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/")
         self._token = token
-        self._timeout = timeout(seconds)
+        self._timeout = http_timeout(seconds)
         self._session: aiohttp.ClientSession | None = None
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer; the call is given up after `seconds`."""
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
-        within = self._timeout if seconds is None else timeout(seconds)
+        timeout = self._timeout if seconds is None else http_timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            async with self._opened().post(address, data=body, timeout=within, allow_redirects=False) as response:
+            async with self._opened().post(address, data=body, timeout=timeout, allow_redirects=False) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
-        except NOT_WRITTEN as problem:
-            return Unreached(self._said(problem))
-        except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as problem:
-            return (Unreached if was_closed_before(problem) else Unheard)(self._said(problem))
+        except FAILED as problem:
+            return (Unheard if was_written(problem) else Unreached)(self._said(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""
@@ -56,7 +54,7 @@ class Api:
                     content += piece
                     if len(content) > limit:
                         return f"it has more than {limit} bytes"
-        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+        except FAILED as problem:
             return self._said(problem)
         return bytes(content)
 
@@ -67,7 +65,15 @@ class Api:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = opened_session(self._root, {"Content-Type": "application/json"})
+            # Keep no connection for long: if Telegram has closed it meanwhile, the fate of a message becomes unknown.
+            proxy, auth = proxy_for(self._root)
+            self._session = aiohttp.ClientSession(
+                headers={"Content-Type": "application/json"},
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0),
+                proxy=proxy,
+                proxy_auth=auth,
+            )
         return self._session
 
     def _said(self, problem: Exception) -> str:

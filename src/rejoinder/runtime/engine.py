@@ -23,6 +23,7 @@ from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.outcome import Continue, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.threads import in_thread, opened_by
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.backlogs import Backlogs
 from rejoinder.runtime.foreign_changes import ForeignChanges
@@ -60,7 +61,7 @@ from rejoinder.runtime.session.work import Workers
 from rejoinder.runtime.settings import Reconfigurable, RuntimeSettings
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch, until_good
-from rejoinder.session import session_key
+from rejoinder.session import ruled_by, session_key
 from rejoinder.store.base import Accept, Cursor, InboxEvent, SettleEvent, Store
 
 log = logging.getLogger(__name__)
@@ -237,7 +238,10 @@ class Engine:
         """Decides what a sender typed in one go as one message, after the earlier messages of its place."""
         inbound, rules = group[-1].inbound, self._settings.rules
         conversation, here = self.conversations.of(inbound), members(inbound, channel_rules(rules, inbound.channel))
-        keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
+        session = rules.settings.session
+        keys = [session_key(inbound, session, agent) for agent in here]
+        if (opening := joined(tuple(event.inbound for event in group))).opens is not None:
+            keys += [session_key(in_thread(opening), session, agent) for agent in here]
         conversation.arrived.append(Arrival(group, self._precedence.ticket(keys), rules))
         if conversation.deciding is None or conversation.deciding.done():
             where = f"{inbound.channel}:{inbound.chat.id}"
@@ -283,26 +287,40 @@ class Engine:
             inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
         agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
         key = keys[here.index(agent)]
-        for each, its_key in zip(here, keys, strict=True):
+        for each, its_key in zip(here, keys, strict=False):
             await conversation.recall(each, its_key, inbound)
         await self.lanes.ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
-        decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
+        decision = Decision(event, before, conversation, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
             return await self._consequences.settle(decision, None)
+        opens = opened_by(decided.message, rules)
         await arrival.ticket.turn()
+        chat_key, key = key, key if opens is None else keys[len(here) + here.index(agent)]
         async with self._sessions.changing(key, agent, now) as held:
-            decided = resume(decided, held.session, rules, now, perf_counter)
+            session = held.session
+            if opens is not None:
+                session = ruled_by(session, await self._sessions.find(chat_key, agent, now))
+            decided = resume(decided, session, rules, now, perf_counter)
             decision = replace(decision, walk=decided)
+            if opens is not None and isinstance(decided.outcome, Continue):
+                decision = await self._into_thread(decision, in_thread(inbound))
             if isinstance(decided.outcome, Continue):
                 await self._consequences.route(decision, held)
             elif (work := self._effects.as_turn(decided, agent)) is not None:
                 await self._consequences.route(replace(decision, walk=work), held)
             else:
                 await self._consequences.settle(decision, held)
+
+    async def _into_thread(self, decision: Decision, inbound: Inbound) -> Decision:
+        """The turn belongs to the thread that its answer opens, before that thread exists (CH-2)."""
+        there = self.conversations.of(inbound)
+        await there.open(decision.now)
+        message = replace(decision.walk.message, inbound=inbound)
+        return replace(decision, answered_in=there, walk=replace(decision.walk, message=message))
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
         return HandedRow(inbound, self._clock(), self._store, self._runs, self.decide, is_left)

@@ -16,7 +16,7 @@ from rejoinder.runtime.outbox.sender import Sender
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
-from rejoinder.store.base import PartState, Store, StoredPart
+from rejoinder.store.base import IndexedMessage, PartState, Store, StoredPart
 
 
 class Outbox:
@@ -51,8 +51,15 @@ class Outbox:
         if sender is None:
             account = self._account(route)
             sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self.losses)
+            sender.attempts.noted_elsewhere = self._noted_at
             self._senders[route] = sender
         return sender
+
+    def _noted_at(self, route: Route, message: IndexedMessage) -> None:
+        """A message of ours stands in another place than it was sent to: the conversation there hears of it."""
+        there = self._senders.get(route)
+        if there is not None and there.attempts.noted is not None:
+            there.attempts.noted(message)
 
     def new_stem(self) -> str:
         """A key prefix for parts that belong to no turn: unique, also across processes."""

@@ -33,14 +33,15 @@ from rejoinder.events import Part, ReplySent, Route
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
+from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
 from rejoinder.runtime.outbox.performing import form_of, intent, perform, where
 from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.settings import OnUnknown
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     BuryPart,
@@ -53,7 +54,6 @@ from rejoinder.store.base import (
     PlanParts,
     ResendPart,
     RetryPart,
-    Store,
     StoredPart,
     Verb,
 )
@@ -69,7 +69,13 @@ OPENING: Final = "open"
 
 
 class Line(Protocol):
-    """The queue in which the parts of the conversation wait."""
+    """The queue in which the parts of one conversation wait."""
+
+    route: Route
+    pace: Pace
+    aside: YieldingCalls
+    messages: MessageIndex
+    index_at: Callable[[Route], MessageIndex | None]
 
     def over(self, row: StoredPart, fate: Fate) -> None:
         """The part is finished: nothing more is done about it."""
@@ -83,42 +89,24 @@ class Line(Protocol):
 
 
 class DeliveryAttempts:
-    def __init__(
-        self,
-        route: Route,
-        account: Account,
-        pace: Pace,
-        aside: YieldingCalls,
-        store: Store,
-        runs: Runs,
-        clock: Callable[[], datetime],
-        tell: Tell,
-        losses: Losses,
-        line: Line,
-    ) -> None:
-        self.noted: Callable[[IndexedMessage], None] | None = None
-        """Called with every message of ours when it has entered the index."""
-        self.noted_elsewhere: Callable[[Route, IndexedMessage], None] = lambda route, message: None
-        """Called instead with one that stands in another place."""
-        self.forgotten: Callable[[str], None] | None = None
-        """Called with every message that was deleted."""
+    def __init__(self, services: Services, account: Account, line: Line, losses: Losses) -> None:
         self.looking: set[int] = set()
         """Parts of unknown fate; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
         """Parts that have arrived and whose receipt is not in the store yet, by key."""
-        self._route = route
+        self._services = services
+        self._route = line.route
         self._channel = account.channel
         self._account = account
-        self._pace = pace
-        self._aside = aside
-        self._store = store
-        self._runs = runs
-        self._name = f"{route.channel}:{route.chat}"
-        self._clock = clock
-        self._tell = tell
+        self._store = services.store
+        self._clock = services.clock
         self._losses = losses
         self._line = line
         self._looks = 0
+
+    @property
+    def _on_unknown(self) -> OnUnknown:
+        return self._services.settings.now.channel(self._route.channel).delivery.on_unknown
 
     async def send(self, row: StoredPart) -> None:
         try:
@@ -128,10 +116,10 @@ class DeliveryAttempts:
         conceded, place = conceded_in(row.error), await self._place_of(row, deed)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
-            self._pace.spend()
+            self._line.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
                 call = perform(deed, self._channel, self._route, conceded, self._store, place)
-                outcome = await (self._aside.make(call) if isinstance(deed, React) else call)
+                outcome = await (self._line.aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
@@ -154,7 +142,7 @@ class DeliveryAttempts:
             self._channel,
             tries=row.attempts,
             conceded=conceded,
-            on_unknown=self._account.on_unknown,
+            on_unknown=self._on_unknown,
             jitter=random(),
         )
         now = self._clock()
@@ -206,19 +194,16 @@ class DeliveryAttempts:
             known, *_ = await self._keep(marked, *also)
         finally:
             del self.arriving[row.key]
-        if isinstance(deed, Remove) and self.forgotten is not None:
-            self.forgotten(deed.message)
-        if isinstance(known, IndexedMessage):
-            self._note(known, place)
+        if isinstance(deed, Remove):
+            self._line.messages.forget(deed.message)
+        if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
+            index.note(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
-            self._tell(ReplySent(place or self._route, message, said, row.turn))
+            self._services.hooks.tell(ReplySent(place or self._route, message, said, row.turn))
 
-    def _note(self, known: IndexedMessage, place: Route | None) -> None:
-        if place is not None:
-            self.noted_elsewhere(place, known)
-        elif self.noted is not None:
-            self.noted(known)
+    def _index(self, place: Route | None) -> MessageIndex | None:
+        return self._line.messages if place is None else self._line.index_at(place)
 
     async def _place_of(self, row: StoredPart, deed: Operation) -> Route | None:
         """Where the messages of this answer stand that arrived before this one, if not here: it follows them (CH-2)."""
@@ -250,7 +235,7 @@ class DeliveryAttempts:
             log.info("%s: again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
         if not verdict.counted:
-            self._pace.pause(verdict.seconds, everywhere=verdict.everywhere)
+            self._line.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._line.has_more()
 
     def _works_again(self) -> None:
@@ -285,7 +270,7 @@ class DeliveryAttempts:
                 self._line.has_more()
             case RetryAfter():  # a rate limit: this does not count as a look
                 seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
-                self._pace.pause(seconds, everywhere=outcome.everywhere)
+                self._line.pace.pause(seconds, everywhere=outcome.everywhere)
                 asyncio.get_running_loop().call_later(seconds, self.settle, row)
             case _:
                 self._looks += 1
@@ -293,7 +278,7 @@ class DeliveryAttempts:
                     asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
                 elif isinstance(deed, Open):
                     await self._forget(row, row.error)
-                elif self._account.on_unknown == "resend":
+                elif self._on_unknown == "resend":
                     await self._keep(ResendPart(row))
                     self.looking.discard(row.id)
                     self._line.has_more()
@@ -342,7 +327,7 @@ class DeliveryAttempts:
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or whose fate is not known yet."""
         self.looking.add(row.id)
-        self._runs.start(f"settle:{self._name}", self._settle(row))
+        self._services.runs.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
         try:
@@ -351,8 +336,10 @@ class DeliveryAttempts:
             await self._bury(row, problem)
             return self._line.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        conceded, how = conceded_in(row.error), self._account.on_unknown
-        verdict = judge(Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=how)
+        conceded = conceded_in(row.error)
+        verdict = judge(
+            Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=self._on_unknown
+        )
         try:
             match verdict:
                 case Look():

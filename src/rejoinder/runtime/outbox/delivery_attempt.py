@@ -251,7 +251,7 @@ class DeliveryAttempts:
         try:
             if can(channel, CanFind) and isinstance(deed, Say | Open):
                 form = form_of(deed.part, None, conceded_in(row.error), await self._place_of(row, deed))
-                outcome = await channel.find(form)
+                outcome = await channel.find(form, row.planned)
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
             elif can(channel, CanFindOpening) and isinstance(deed, Open):

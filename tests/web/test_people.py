@@ -142,7 +142,7 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
         assert (await me(site, link.rpartition("/")[2], ""))["name"] == "Ann Lee"
         told, _, again = (await says("/invite  Ann Lee")).rpartition(" ")
         assert told.endswith("and so does another /invite Ann Lee:"), (
-            "who invites again is told that the first link ends"
+            "the first link has ended"
         )
         assert (await me(site, again.rpartition("/")[2], ""))["name"] == "Ann Lee"
         with pytest.raises(aiohttp.WSServerHandshakeError):

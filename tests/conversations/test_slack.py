@@ -54,3 +54,17 @@ async def test_the_owner_is_answered():
         await platform.hears("ann", "Hello, Ann.")
         assert not oracles.mentions_fired(platform.truth.frames)
     assert said(agent.turns[0]) == ["hello"]
+
+
+async def test_a_mention_in_a_channel_opens_a_thread():
+    """CH-31, CH-32: the answer stands in the thread of the question, and so does what follows; message and app_mention
+    are one event."""
+    agent = ScriptedAgent("At your service.", "Gladly.")
+    async with slack(agent) as platform:
+        await platform.says("#team", "ann", "lunch, anyone?")
+        question = await platform.says("#team", "ann", "@testbot are you there?")
+        answer = await platform.hears("#team", "At your service.")
+        assert answer.thread == question
+        await platform.says("#team", "ann", "thanks", thread=question)
+        assert (await platform.hears("#team", "Gladly.")).thread == question
+    assert len(agent.turns) == 2

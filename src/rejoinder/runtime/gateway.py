@@ -1,0 +1,177 @@
+"""The engines of this process, one for each shard it holds: claims them, hands them messages, and closes them.
+
+Rule 1: an engine lives as long as the lease on its shard. Claiming makes a new one, which recovers the shard; losing
+        the lease ends it at once, and nothing of it is written or sent after that (SC-3, SC-4).
+Rule 2: a message is written down for its home, whoever owns that. Its owner decides it; if that is another process, it
+        finds the row.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Inbound, MessageReceived
+from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import home
+from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, Renewal, SharedStore, Store
+
+log = logging.getLogger(__name__)
+
+Make = Callable[[Store, Tenure, Runs], Engine]
+
+
+class Engines:
+    def __init__(
+        self,
+        store: SharedStore,
+        holder: str,
+        make: Make,
+        runs: Runs,
+        settings: Live[RuntimeSettings],
+        clock: Callable[[], datetime],
+        hooks: Hooks,
+    ) -> None:
+        self.holder = holder
+        self._store = store
+        self._make = make
+        self._runs = runs
+        self._settings = settings
+        self._clock = clock
+        self._hooks = hooks
+        self._held: dict[int, tuple[Tenure, Engine]] = {}
+        self._leaving: set[int] = set()
+
+    def __iter__(self) -> Iterator[Engine]:
+        return (engine for _, engine in tuple(self._held.values()))
+
+    def of(self, shard: int) -> Engine | None:
+        held = self._held.get(shard)
+        return None if held is None else held[1]
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        return tuple(tenure.lease for tenure, _ in self._held.values())
+
+    @property
+    def leaving(self) -> frozenset[int]:
+        """The shards that are being handed over."""
+        return frozenset(self._leaving)
+
+    # --- what comes in ------------------------------------------------------------------------------
+
+    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
+        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
+
+        Deciding starts while they are being written, so the decision is usually part of the same commit.
+        """
+        taken: list[tuple[Engine, InboxEvent]] = []
+
+        def take(events: tuple[InboxEvent, ...]) -> None:
+            for event in events:
+                engine = self._taking(event)
+                if engine is not None and engine.is_early(event):
+                    taken.append((engine, event))
+                    engine.decide(event)
+
+        session = self._settings.now.rules.settings.session
+        homes = tuple([home(message, session) for message in messages])
+        try:
+            accepted = Accept(messages, self._clock(), cursor, places, homes)
+            events = await self._store.write(accepted, known=take)
+        except Exception:
+            for engine, event in taken:
+                engine.forget(event)
+            raise
+        early = {event.id for _, event in taken}
+        for event in events:
+            self._hooks.tell(MessageReceived(event.inbound))
+            if event.id not in early:
+                self._hand(event)
+
+    def _taking(self, event: InboxEvent) -> Engine | None:
+        """The engine that takes the event now: in a shared store none before it has recovered."""
+        engine = self.of(event.shard)
+        if engine is None or (self._store.lease_seconds is not None and not engine.recovery.over.is_set()):
+            return None
+        return engine
+
+    def _hand(self, event: InboxEvent) -> None:
+        if (engine := self._taking(event)) is not None:
+            engine.take(event)
+        elif (recovering := self.of(event.shard)) is not None:
+            recovering.recovery.changed()
+
+    def changed(self) -> None:
+        """Something may have been written from outside these engines."""
+        for engine in self:
+            engine.recovery.changed()
+
+    # --- shards come and go -------------------------------------------------------------------------
+
+    async def claim(self, shard: int) -> Engine | None:
+        """None: somebody else holds it. The engine has yet to recover."""
+        sent = boot_time()
+        lease = await self._store.claim(shard, self.holder)
+        if lease is None:
+            return None
+        if (before := self._held.get(shard)) is not None:
+            before[0].lose()  # its lease had run out here, and the store has given out a new one
+        tenure = Tenure(lease, deadline_of(sent, self._store.lease_seconds))
+        engine = self._make(self._store.owned(lease, tenure.lose), tenure, self._runs.scope())
+        self._held[shard] = tenure, engine
+        tenure.on_loss(partial(self._lost, lease, engine))
+        return engine
+
+    def renewed(self, sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
+        """`sent`: when the renewal of what was asked for was sent."""
+        for tenure, _ in tuple(self._held.values()):
+            if tenure.lease in renewal.held:
+                tenure.renewed(deadline_of(sent, self._store.lease_seconds))
+            elif tenure.lease in asked:
+                tenure.lose()
+
+    def look_at_deadlines(self) -> None:
+        """Ends the engines whose time is over, also when none of them is about to do something."""
+        for tenure, _ in tuple(self._held.values()):
+            if not tenure.holds:
+                log.debug("shard %d: the lease has run out here", tenure.lease.shard)
+
+    def _lost(self, lease: Lease, engine: Engine) -> None:
+        log.warning("Shard %d is lost: what was done for it ends here, and goes on with its next owner", lease.shard)
+        held = self._held.get(lease.shard)
+        if held is not None and held[1] is engine:
+            del self._held[lease.shard]
+        engine.kill()
+
+    async def hand_over(self, shard: int, grace: float, sending: float) -> None:
+        """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""
+        held = self._held.get(shard)
+        if held is None or shard in self._leaving:
+            return
+        tenure, engine = held
+        self._leaving.add(shard)
+        try:
+            await engine.drain(grace, sending)
+            if self._held.get(shard) is held:
+                del self._held[shard]
+                engine.kill()
+                await self._store.release(tenure.lease)
+        finally:
+            self._leaving.discard(shard)
+
+    async def drain(self, grace: float, sending: float) -> None:
+        await asyncio.gather(*(engine.drain(grace, sending) for engine in self))
+
+    async def leave(self) -> None:
+        """The process ends, all its work being done: gives its leases back."""
+        with suppress(StoreUnavailable):  # the next process finds that this one has ended
+            await self._store.leave(self.holder)

@@ -35,7 +35,9 @@ from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.ownership.renewing import Renewing
 from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
@@ -45,7 +47,7 @@ from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.upkeep import Upkeep
-from rejoinder.store.base import Health, SharedStore, Store
+from rejoinder.store.base import Health, Lease, Renewal, SharedStore, Store
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store
@@ -191,6 +193,10 @@ class Gateway:
 
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
+        if self.store.lease_seconds is not None:
+            self._upkeep.start("own", self.engines.own(GRACE, SENDING))
+            leases = Renewing(self.store, self.engines.holder, lambda: self.engines.leases, self._renewed)
+            self._upkeep.start("renew", leases.run())
         for engine in self.engines:
             await engine.recovery.run()
         self._wind_up()
@@ -204,6 +210,11 @@ class Gateway:
         for task in listening:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
+
+    def _renewed(self, sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
+        if isinstance(self._clock, DatabaseClock):
+            self._clock.told(renewal.now)
+        self.engines.renewed(sent, asked, renewal)
 
     def _inlet(self, channel: Channel) -> ChannelInlet:
         return ChannelInlet(channel.name, account_of(channel), self.engines, self.store, self.runs)
@@ -250,6 +261,8 @@ class Gateway:
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
         restarting = Restarting(self._reviving, self._begin_anew, self._clock())
+        if self.store.lease_seconds is not None:
+            self._clock = DatabaseClock(self._clock)
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)

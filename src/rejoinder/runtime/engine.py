@@ -137,6 +137,14 @@ class Engine:
         else:
             self.decide(event)
 
+    def recover(self) -> asyncio.Task[None]:
+        """Finishes what was accepted in the shard before it was claimed."""
+        return self._services.runs.start("recover", self.recovery.run())
+
+    @property
+    def is_recovered(self) -> bool:
+        return self.recovery.over.is_set()
+
     # --- the end ------------------------------------------------------------------------------------
 
     async def drain(self, grace: float, sending: float) -> None:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from random import uniform
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound, MessageReceived
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.balance import balance
 from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
@@ -25,6 +27,9 @@ from rejoinder.session import home
 from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, Renewal, SharedStore, Store
 
 log = logging.getLogger(__name__)
+
+A_LOOK = 1.0
+"""Seconds between two looks at what other processes hold and have written."""
 
 Make = Callable[[Store, Tenure, Runs], Engine]
 
@@ -39,7 +44,10 @@ class Engines:
         settings: Live[RuntimeSettings],
         clock: Callable[[], datetime],
         hooks: Hooks,
+        *,
+        boot: Callable[[], float] = boot_time,
     ) -> None:
+        self._boot = boot
         self.holder = holder
         self._store = store
         self._make = make
@@ -100,7 +108,7 @@ class Engines:
     def _taking(self, event: InboxEvent) -> Engine | None:
         """The engine that takes the event now: in a shared store none before it has recovered."""
         engine = self.of(event.shard)
-        if engine is None or (self._store.lease_seconds is not None and not engine.recovery.over.is_set()):
+        if engine is None or (self._store.lease_seconds is not None and not engine.is_recovered):
             return None
         return engine
 
@@ -119,13 +127,13 @@ class Engines:
 
     async def claim(self, shard: int) -> Engine | None:
         """None: somebody else holds it. The engine has yet to recover."""
-        sent = boot_time()
+        sent = self._boot()
         lease = await self._store.claim(shard, self.holder)
         if lease is None:
             return None
         if (before := self._held.get(shard)) is not None:
             before[0].lose()  # its lease had run out here, and the store has given out a new one
-        tenure = Tenure(lease, deadline_of(sent, self._store.lease_seconds))
+        tenure = Tenure(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
         engine = self._make(self._store.owned(lease, tenure.lose), tenure, self._runs.scope())
         self._held[shard] = tenure, engine
         tenure.on_loss(partial(self._lost, lease, engine))
@@ -167,6 +175,33 @@ class Engines:
                 await self._store.release(tenure.lease)
         finally:
             self._leaving.discard(shard)
+
+    async def balance(self, grace: float, sending: float) -> bool:
+        """One step towards an even share of the shards, by what all processes hold now (SC-5). Returns whether there
+        may be more to claim."""
+        owners = await self._store.owners()
+        recovering = frozenset(tenure.lease.shard for tenure, engine in self._held.values() if not engine.is_recovered)
+        steps = balance(self.holder, owners, recovering, self.leaving)
+        for shard in steps.claim:
+            if (engine := await self.claim(shard)) is not None:
+                engine.recover()
+        if steps.give_up is not None:
+            self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace, sending))
+        return bool(steps.claim)
+
+    async def own(self, grace: float, sending: float) -> None:
+        """For a store that several processes share: claims, gives up, loses, and looks for what others have written,
+        until it is cancelled."""
+        while True:
+            pause = A_LOOK
+            try:
+                self.look_at_deadlines()
+                if await self.balance(grace, sending):
+                    pause = uniform(0.02, 0.2)  # processes that start together do not go in step
+                self.changed()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+            await asyncio.sleep(pause)
 
     async def drain(self, grace: float, sending: float) -> None:
         await asyncio.gather(*(engine.drain(grace, sending) for engine in self))

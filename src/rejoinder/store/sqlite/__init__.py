@@ -319,7 +319,11 @@ class SqliteStore(SqliteReader):
 
     async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
         when = {"seconds": self.lease_seconds, "at": self._clock()}
-        return await self._change(partial(renew, holder=holder, leases=leases, **when))
+        work = partial(renew, holder=holder, leases=leases, **when)
+        home = self._writer.loop
+        if home is None or home is asyncio.get_running_loop():
+            return await self._change(work)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._change(work), home))
 
     async def release(self, lease: Lease) -> None:
         await self._change(partial(leases.release, lease=lease))

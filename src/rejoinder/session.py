@@ -212,6 +212,11 @@ def job_key(agent: str, job: str) -> str:
     return _joined(agent, "cron", job)
 
 
+def subagent_key(agent: str, root: str, name: str) -> str:
+    """The session of a sub-agent of a conversation (TU-36)."""
+    return _joined(agent, "subagent", root, name.lower())
+
+
 def inherits_from(session: Session, inbound: Inbound, settings: SessionSettings) -> str | None:
     """The session whose transcript goes before this message in its thread's session (IN-45): before the first turn
     there, and once in the thread's life."""

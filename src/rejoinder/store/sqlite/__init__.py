@@ -32,6 +32,7 @@ from rejoinder.store.base import (
     Input,
     KeptJob,
     KeptSession,
+    KeptSubagent,
     Load,
     OpenTurn,
     PairingRequest,
@@ -48,7 +49,7 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import blobs, jobs, lookups, reads
+from rejoinder.store.sqlite import blobs, jobs, lookups, reads, subagents
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.lock import Lock
@@ -220,6 +221,15 @@ class SqliteReader:
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         return await self._read(jobs.jobs)
+
+    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.subagents, root, limit)
+
+    async def subagent(self, session: str) -> KeptSubagent | None:
+        return await self._read(subagents.subagent, session)
+
+    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.open_subagents)
 
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         return await self._read(jobs.said_before, job, digest)

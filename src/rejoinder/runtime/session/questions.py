@@ -17,8 +17,7 @@ from rejoinder.events import Choice, Route
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.services import Services
 from rejoinder.unicode_repair import one_line
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
@@ -44,16 +43,13 @@ class Open(Struct, frozen=True):
 
 
 class Questions:
-    def __init__(self, runs: Runs, seconds: float, generation: int) -> None:
-        self._runs = runs
-        self._seconds = seconds
+    def __init__(self, services: Services) -> None:
+        self._runs = services.runs
+        self._settings = services.settings
         self._open: dict[str, Open] = {}
         self._count = 0
         # Specific to this process, so that a button from before a restart cannot answer a new question.
-        self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._seconds = settings.question_seconds
+        self._mark = blake2b(str(services.store.generation).encode(), digest_size=2).hexdigest()
 
     def ask(
         self,
@@ -73,7 +69,7 @@ class Questions:
             return
         self._count += 1
         which = f"q{self._count}-{self._mark}"
-        timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
+        timer = asyncio.get_running_loop().call_later(self._settings.now.question_seconds, self._time_is_up, which)
         # The agent's words are shown unchanged: they are what the user allows.
         close = conversation.offer(f"{question.text}\n\n{_how_to_answer(question, which)}", _buttons(question, which))
         self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)

@@ -107,7 +107,7 @@ class Subagents:
             touched = (await self._sessions.find(root, by.agent, now)).touched
             family = self._family(kept, by, depth, max(touched, now - A_DAY))
             if (why := refusal(wish, family)) is not None:
-                if limit_reached(family) is not None and not by.by_person:
+                if why == limit_reached(family) and not by.by_person:
                     await self._tell_limit(root, touched, route, why)
                 return why
             name = name_for(wish, family.names)

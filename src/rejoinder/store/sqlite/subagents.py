@@ -2,7 +2,7 @@
 
 from rejoinder.store.base import KeptSubagent, PutSubagent
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import micros, packer
+from rejoinder.store.sqlite.values import micros, packer, session_shard
 
 _pack, _unpack = packer(KeptSubagent)
 
@@ -10,10 +10,11 @@ _pack, _unpack = packer(KeptSubagent)
 def put_subagent(db: Connection, verb: PutSubagent) -> None:
     kept = verb.subagent
     sql = (
-        "INSERT INTO subagent (session, root, state, told, started, body) VALUES (?, ?, ?, ?, ?, ?) "
+        "INSERT INTO subagent (session, root, shard, state, told, started, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT DO UPDATE SET state = excluded.state, told = excluded.told, body = excluded.body"
     )
-    db.execute(sql, (kept.session, kept.root, kept.state, kept.told, micros(kept.started), _pack(kept)))
+    shard = session_shard(db, kept.root)
+    db.execute(sql, (kept.session, kept.root, shard, kept.state, kept.told, micros(kept.started), _pack(kept)))
 
 
 def subagents(db: Connection, root: str, limit: int) -> tuple[KeptSubagent, ...]:
@@ -26,13 +27,13 @@ def subagent(db: Connection, session: str) -> KeptSubagent | None:
     return None if row is None else _unpack(row[0])
 
 
-def open_subagents(db: Connection) -> tuple[KeptSubagent, ...]:
-    sql = "SELECT body FROM subagent WHERE state = 'running' OR told = 0 ORDER BY started"
-    return tuple(_unpack(body) for (body,) in db.execute(sql))
+def open_subagents(db: Connection, shard: int | None = None) -> tuple[KeptSubagent, ...]:
+    sql = "SELECT body, shard FROM subagent WHERE state = 'running' OR told = 0 ORDER BY started"
+    return tuple(_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
 
 
 def sweep_subagents(db: Connection, old: int, most: int) -> int:
-    sql = "SELECT session FROM subagent WHERE state <> 'running' AND told = 1 AND started < ? LIMIT ?"
+    sql = "SELECT session FROM subagent WHERE told = 1 AND started < ? AND state <> 'running' LIMIT ?"
     gone = db.execute(sql, (old, most)).fetchall()
     db.executemany("DELETE FROM subagent WHERE session = ?", gone)
     return len(gone)

@@ -221,6 +221,16 @@ class Inbound(Struct, frozen=True):
         """Where it was said, and where its answer goes."""
         return Route(self.channel, self.chat.id, self.thread, self.account)
 
+    @property
+    def opened(self) -> NewThread | None:
+        """The thread it has been put into by its decision, if its answer opens that (CH-2)."""
+        return self.opens if self.opens is not None and self.opens.thread == self.thread else None
+
+    @property
+    def stands_at(self) -> Route:
+        """Where the message itself stands: a thread that its answer opens hangs under it."""
+        return Route(self.channel, self.chat.id, None if self.opened else self.thread, self.account)
+
 
 # --- what a platform's own menu of commands is made of (CH-9) ----------------------------------
 

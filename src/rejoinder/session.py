@@ -345,6 +345,13 @@ def last_boundary(hour: int, zone: ZoneInfo, now: datetime) -> datetime:
     return max(instant for instant in at_hour if instant <= now)
 
 
+def ruled_by(thread: Session, chat: Session) -> Session:
+    """The session of a thread that is about to be opened, with the rule of the chat it hangs in, which it keeps."""
+    if chat.activation is None or thread.activation is not None or not is_untouched(thread):
+        return thread
+    return replace(thread, activation=chat.activation)
+
+
 def start_over(session: Session, now: datetime) -> Session:
     """The session after a reset or a rollover: what is sticky, and nothing else (IN-43)."""
     kept = {name: getattr(session, name) for name in _STICKY}

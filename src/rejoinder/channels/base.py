@@ -204,6 +204,13 @@ class AnswersPresses(Protocol):
 
 
 @runtime_checkable
+class RetitlesThreads(Protocol):
+    """Takes a `Part.title` also for a thread that is there already."""
+
+    retitles_threads: Literal[True]
+
+
+@runtime_checkable
 class OpensPlaces(Protocol):
     """Opens a new place by a message to some of its chats, under an id that is known only then: a post of a forum."""
 

@@ -60,6 +60,8 @@ class ChannelFacts(Struct, frozen=True):
     status: StatusSettings = StatusSettings()
     typing: TypingSettings = TypingSettings()
     delivery: DeliveryOptions = DeliveryOptions()
+    replies_across_threads: bool = True
+    private_needs_interaction: bool = False
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):

@@ -10,8 +10,11 @@ from collections.abc import Callable
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
+from rejoinder.channels.declaration import ChannelKind
+from rejoinder.channels.threads import Threads, new_thread
 from rejoinder.events import Attachment, Chat, Inbound, Mention, Part, Quote, Route, Sender
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
@@ -29,6 +32,7 @@ class Shown(Struct):
     reactions: list[str] = []
     frames: list[str] = []
     agent: str = ""  # which of our agents says it
+    thread: str | None = None
 
 
 def _mentions(*names: str) -> tuple[Mention, ...]:
@@ -103,21 +107,25 @@ class FakeMessenger:
         self._events += 1
         shown = self._add(sender, text, reply_to)
         named = (self.own_id,) if mention is True else (mention,) if isinstance(mention, str) else mention or ()
-        await self._deliver(
-            Inbound(
-                channel=self.name,
-                event_id=event or f"event-{self._events}",
-                message_id=shown.id,
-                chat=Chat(chat, kind, title=chat),
-                sender=Sender(sender, name=sender, is_bot=bot),
-                text=text,
-                thread=thread,
-                reply_to=None if reply_to is None else Quote(reply_to),
-                mentions=_mentions(*named),
-                attachments=attachments,
-            )
+        shown.thread = thread
+        inbound = Inbound(
+            channel=self.name,
+            event_id=event or f"event-{self._events}",
+            message_id=shown.id,
+            chat=Chat(chat, kind, title=chat),
+            sender=Sender(sender, name=sender, is_bot=bot),
+            text=text,
+            thread=thread,
+            reply_to=None if reply_to is None else Quote(reply_to),
+            mentions=_mentions(*named),
+            attachments=attachments,
         )
+        await self._deliver(self._told(inbound))
         return shown.id
+
+    def _told(self, inbound: Inbound) -> Inbound:
+        """What the platform adds to a message by itself."""
+        return inbound
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Returns as soon as the condition holds; it is checked again whenever something changes."""
@@ -181,6 +189,7 @@ class FakeMessenger:
         if failing is not None and not failing.accepted:
             return failing.outcome
         shown = self._add("bot", part.text, part.reply_to)
+        shown.thread = part.route.thread
         shown.complete = complete
         shown.agent = part.author
         await self._tell()
@@ -239,6 +248,66 @@ class FakeChannel(FakeMessenger):
     async def complete(self, route: Route, message: str) -> None:
         self.messages[message].complete = True
         await self._tell()
+
+
+class FakeThreads(FakeMessenger):
+    """A platform whose threads have the id of the message they hang under, as Discord's and Slack's have (CH-2).
+
+    It is strict: a message to a thread that is not there is refused, and so is a change of a message or a reply to one
+    that stands elsewhere.
+    """
+
+    declaration = ChannelKind(
+        can=frozenset({"reply", "react", "send", "threads", "ephemeral"}),
+        replies_across_threads=False,
+        private_needs_interaction=True,
+        edits="told",
+    )
+
+    def __init__(self, name: str = "fake", limits: Limits | None = None, threads: Threads = "auto") -> None:
+        super().__init__(name, limits)
+        self.threads: dict[str, str] = {}  # the title of each thread
+        self.created: list[str] = []  # each attempt to open one
+        self.refuse_threads: str | None = None
+        self._threads: Threads = threads
+
+    def _told(self, inbound: Inbound) -> Inbound:
+        if inbound.chat.kind == "direct" or inbound.thread is not None:
+            return inbound
+        mentioned = any(mention.id == self.own_id for mention in inbound.mentions)
+        text = inbound.text.replace(f"@{self.own_id}", "")
+        return replace(inbound, opens=new_thread(self._threads, inbound.message_id, text, mentioned=mentioned))
+
+    async def _post(self, part: Part, call: str, *, complete: bool) -> Outcome:
+        thread, opens = part.route.thread, part.opens
+        if opens is not None:
+            assert opens.thread == thread, "a part opens the thread it goes to"
+            self.created.append(opens.thread)
+            if self.refuse_threads is not None:
+                return Rejected(self.refuse_threads, "thread")
+            self.threads.setdefault(opens.thread, opens.title)
+        if thread is not None and thread not in self.threads:
+            return Rejected(f"there is no thread {thread}", "gone")
+        if part.reply_to is not None and self.messages[part.reply_to].thread != thread:
+            return Rejected("a reply stays in its thread", "target")
+        return await super()._post(part, call, complete=complete)
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        return self._elsewhere(route, message) or await super().edit(route, message, part)
+
+    async def delete(self, route: Route, message: str) -> Outcome:
+        return self._elsewhere(route, message) or await super().delete(route, message)
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
+        return self._elsewhere(route, message) or await super().react(
+            route, message, emoji, remove=remove, author=author
+        )
+
+    def _elsewhere(self, route: Route, message: str) -> Rejected | None:
+        shown = self.messages.get(message)
+        if shown is not None and shown.thread != route.thread:
+            return Rejected(f"{message} does not stand there", "target")
+        return None
 
 
 class FakeRoom(FakeChannel):

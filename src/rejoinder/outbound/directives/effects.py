@@ -60,6 +60,8 @@ class ShapeReply(Struct, frozen=True):
     silent: bool | None = None
     previews: bool | None = None
     only_for_asker: bool | None = None
+    title: str | None = None
+    """What the thread is called that it opens."""
 
 
 Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | Spawn | ShapeReply

@@ -14,10 +14,11 @@ from hashlib import blake2b
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rejoinder.channels.base import CanReact, CanSendFiles, TellsAgents
+from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.errors import FileRefused, StoreUnavailable
-from rejoinder.events import Directive, Route, Said
+from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -55,6 +56,8 @@ log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
 MOST_WARNINGS = 20
+LONGEST_TITLE = 100
+"""Characters of a thread's title: as many as Discord takes."""
 ACTING = 10.0
 """Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
 
@@ -82,6 +85,10 @@ class Occasion(Struct, frozen=True):
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
     directives: Registry = default_registry()
+    opens: NewThread | None = None
+    """The thread that the answer opens (CH-2); it hangs under the message being answered."""
+    reply_context: ReplyContext | None = None
+    """The platform's own way to answer that message (CH-3)."""
 
     @property
     def addressed(self) -> tuple[str, ...]:
@@ -126,11 +133,12 @@ class Acting:
         self._named: HandedRow | None = None
         self.kept = WriteBatch()
         """What is written with the answer: a row for everything it hands over."""
-        self._target = None if mode == "off" else occasion.trigger or None
+        self._target = None if mode == "off" or occasion.opens is not None else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
         self._previews = False
         self._only_for: str | None = None
+        self._title = ""
         self._acted: set[str] = set()
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
@@ -146,7 +154,15 @@ class Acting:
             addressed=occasion.addressed,
             only_for=self._only_for,
             answers=occasion.trigger,
+            opens=self._opens,
+            title=self._title,
+            reply_context=occasion.reply_context,
         )
+
+    @property
+    def _opens(self) -> NewThread | None:
+        opens = self._occasion.opens
+        return replace(opens, title=self._title) if opens is not None and self._title else opens
 
     async def obey(self, directive: Directive) -> None:
         name, known = directive.name, self._occasion.directives
@@ -210,11 +226,22 @@ class Acting:
         self._target, self._reply_all = None, False
         if reference == "none":
             return
-        if (target := await self._find(reference)) is not None:
+        target = await self._find(reference)
+        if target is not None and await self._is_out_of_thread(target):
+            why = f"{reference!r} stands in the chat around this thread, and cannot be replied to from here"
+            await self._fail(what, "unsupported", why)
+        elif target is not None:
             self._target = target
             self.outcomes.note(what, "done")
         else:
             await self._deny(what, f"there is no message {reference!r} in this chat", "reply_to")
+
+    async def _is_out_of_thread(self, message: str) -> bool:
+        """Whether a platform whose replies stay in one thread has it elsewhere (CH-21)."""
+        here = self._conversation
+        if here.route.thread is None or here.how.replies_across_threads:
+            return False
+        return message == here.route.thread or await here.messages.look_up(message) is None
 
     def _shape(self, effect: ShapeReply, name: str, declared: Declaration) -> None:
         """How the message looks, where the platform supports that."""
@@ -222,16 +249,33 @@ class Acting:
             self._silent = effect.silent
         if effect.previews is not None:
             self._previews = effect.previews
-        if effect.only_for_asker and self._occasion.person and "ephemeral" in self._conversation.how.can:
-            self._only_for = self._occasion.person
+        if effect.title is not None:
+            return self._call_thread(effect.title, name)
+        if effect.only_for_asker:
+            if "ephemeral" in self._conversation.how.can and not self._may_be_private:
+                return self._no_effect(name, "it works on answers to commands and buttons of the platform only")
+            if self._occasion.person and self._may_be_private:
+                self._only_for = self._occasion.person
         if declared.ability in self._conversation.how.can:
             self.outcomes.note(name, "done")
         else:
             self._no_effect(name)
 
-    def _no_effect(self, name: str) -> None:
-        self.outcomes.note(name, "unsupported", "it has no effect here")
-        log.warning("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
+    @property
+    def _may_be_private(self) -> bool:
+        context, how = self._occasion.reply_context, self._conversation.how
+        has_way = not how.private_needs_interaction or (context is not None and context.private)
+        return "ephemeral" in how.can and has_way
+
+    def _call_thread(self, title: str, name: str) -> None:
+        if self._occasion.opens is None and not can(self._conversation.channel, RetitlesThreads):
+            return self._no_effect(name, "this answer opens no thread")
+        self._title = " ".join(title.split())[:LONGEST_TITLE]
+        self.outcomes.note(name, "done")
+
+    def _no_effect(self, name: str, why: str = "it has no effect here") -> None:
+        self.outcomes.note(name, "unsupported", why)
+        log.warning("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, name, why)
 
     async def _react(self, effect: AddReaction) -> None:
         conversation, emoji, reference = self._conversation, effect.emoji, effect.message
@@ -290,7 +334,14 @@ class Acting:
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
         only_for = None if elsewhere else self._only_for
-        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=only_for)
+        context = None if elsewhere else self._occasion.reply_context
+        wording = Wording(
+            author=self._occasion.agent,
+            silent=self._silent,
+            only_for=only_for,
+            opens=None if elsewhere else self._occasion.opens,
+            reply_context=context,
+        )
         shown = plan.show_file(file, redact(effect.caption), route, delivery.options, wording, key)
         await self._do(what, name, shown, outbox.at(route))
         if effect.cleanup:
@@ -308,7 +359,7 @@ class Acting:
         except (FileRefused, StoreUnavailable) as why:
             self.outcomes.note(f"send_file {path}", "failed", str(why))
             return ()
-        wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
+        wording = replace(self.wording(), reply_to=None, silent=True)
         return plan.show_file(file, "", here.route, here.how.delivery.options, wording, key)
 
     async def _out_of_reach(self, route: Route) -> str | None:
@@ -383,7 +434,7 @@ class Acting:
         planned: list[Planned] = []
         delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
         for handed in self._handed:
-            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
+            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else (), opens=self._opens)
             is_said = bool(handed.words) and answer.strip().startswith(handed.words)
             words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
             if delivery.prefix == AUTO:

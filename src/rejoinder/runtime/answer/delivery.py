@@ -349,7 +349,8 @@ class Answer:
         """A sentence of the gateway's own, sent in the agent's name."""
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
-        plain = Wording(target, author=wording.author, is_error=is_error)
+        plain = Wording(target, author=wording.author, is_error=is_error, opens=wording.opens)
+        plain = replace(plain, reply_context=wording.reply_context)
         words = prefixed(sentence, self._prefix, self._speaker())
         return plan.say(words, self._conversation.route, self._options, plain, f"{self._stem}/own")
 

@@ -51,6 +51,9 @@ class Decision(Struct, frozen=True):
     before: tuple[InboxEvent, ...]
     """What its sender typed just before it, decided together with it as one message."""
     conversation: Conversation
+    """Where it was said."""
+    answered_in: Conversation
+    """Where its turn is answered: another one if the answer opens a thread (CH-2)."""
     agent: str
     members: tuple[str, ...]
     """Our agents in this conversation: one, or those of a room."""
@@ -63,9 +66,11 @@ class Decision(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a message of a turn was said. `heard`: how many messages there its agent will then have been told."""
+    """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the former its agent
+    will then have been told."""
 
     conversation: Conversation
+    said_in: Conversation
     message: Decided
     event: int
     heard: int
@@ -140,7 +145,7 @@ class Consequences:
             return await self._route_to(sessions, decision, performed, held)
         async with AsyncExitStack() as stack:
             for agent in sorted(others):
-                key = session_key(decision.event.inbound, self._settings.now.rules.settings.session, agent)
+                key = session_key(message.inbound, self._settings.now.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)
             await self._route_to(sessions, decision, performed, held)
@@ -160,22 +165,31 @@ class Consequences:
             for overheard in [() if message.stands_alone else conversation.overheard(agent)]
         ]
         unit.add_all((RouteEvent(event.id, tuple(payloads)),))
-        heard = conversation.messages.count + 1 + len(decision.before)
-        place = Place(conversation, message, event.id, heard, decision.now)
-        if event.inbound.thread is not None:
+        there = decision.answered_in
+        if there is conversation:
+            heard, met = conversation.messages.count + 1 + len(decision.before), None
+        else:  # the message its thread hangs under is the first of the thread too
+            met = there.to_meet((said_by(message),), decision.now)
+            heard = there.messages.count + (met is not None)
+        rooted = unit.add(met) if met is not None else None
+        place = Place(there, conversation, message, event.id, heard, decision.now)
+        if message.inbound.thread is not None:
             for agent in message.agents:
                 held, theirs = sessions[agent]
-                sessions[agent] = held, await self._inheritance.claim(unit, theirs, event.inbound, decision.now)
+                sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
         destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
         await unit.write(self._store)
         self._settled(decision, performed, noted())
+        if rooted is not None:
+            there.noted(rooted())
         if session.agent not in message.agents:
             self._keep(own, session, conversation)
         if not message.listening:
             self._tally.add(event.inbound, decision.now)
         self._enqueue(place, destined)
         if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
-            conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
+            told = message.agents if there is conversation else ()  # in the chat itself none of them was told
+            conversation.hear(said_by(message), (each for each in decision.members if each not in told))
 
     def _destine(self, unit: WriteBatch, held: Held, session: Session, place: Place) -> Destined:
         """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
@@ -190,7 +204,7 @@ class Consequences:
         return Destined(held, session, queue, in_line, granted)
 
     def _enqueue(self, place: Place, destined: list[Destined]) -> None:
-        conversation, message = place.conversation, place.message
+        conversation, said_in, message = place.conversation, place.said_in, place.message
         handle = conversation.messages.handle(message.inbound.message_id)
         for each in destined:
             self._started(each.held, each.session, conversation)
@@ -198,9 +212,9 @@ class Consequences:
             if granted is None:
                 each.held.became(each.session)
             key, agent = each.held.key, each.session.agent
-            overheard = () if message.stands_alone else conversation.overheard(agent)
+            overheard = () if message.stands_alone else said_in.overheard(agent)
             asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
-            if not message.stands_alone:
+            if not message.stands_alone and said_in is conversation:
                 conversation.was_told(agent)
             self._lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
 

@@ -31,7 +31,7 @@ from rejoinder.runtime.session.fetching import all_files, sees_images
 from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
     Group,
@@ -205,7 +205,9 @@ def system_part(where: Surroundings) -> SystemPart:
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
+        abilities=_notice(
+            settings.directives, _can(here, inbound), settings.granted & _handled(settings, among=bool(among))
+        ),
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
@@ -231,6 +233,14 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
 
 def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
     return settings.directives.carried_out(among_agents=among)
+
+
+def _can(here: ChannelFacts, inbound: Inbound) -> frozenset[str]:
+    """What works on an answer to this message: an answer for one person alone may need an interaction (CH-29)."""
+    context = inbound.reply_context
+    if here.private_needs_interaction and not (context is not None and context.private):
+        return here.can - {"ephemeral"}
+    return here.can
 
 
 @cache

@@ -404,6 +404,8 @@ def _occasion(scene: Scene) -> Occasion:
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,
+        opens=message.inbound.opened,
+        reply_context=message.inbound.reply_context,
     )
 
 

@@ -198,7 +198,7 @@ class Gateway:
             leases = Renewing(self.store, self.engines.holder, lambda: self.engines.leases, self._renewed)
             self._upkeep.start("renew", leases.run())
         for engine in self.engines:
-            await engine.recovery.run()
+            await engine.recover()
         self._wind_up()
         opened = {} if self._ending else self.listeners
         self.listening = listening = [

@@ -40,6 +40,7 @@ from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
 from rejoinder.store.base import InboxEvent
@@ -65,6 +66,7 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
+        self.runs = services.runs
         self._ending = False
         self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
         store, runs = services.store, services.runs
@@ -76,19 +78,26 @@ class Engine:
         self.conversations = Conversations(services, self.outbox)
 
         queueing, questions, slots = Queueing(services), Questions(services), Slots(services)
-        self.workers = Workers(services, sessions, questions, watcher, self._hand_over)
+        self.workers = Workers(services, sessions, questions, watcher, self._hand_over, lambda: self.subagents)
         self.journal = LaneJournal(services, sessions, prefixes)
         self.lanes = Lanes(services, self.workers, self.journal, slots)
         quarantine = Quarantine(services, self.conversations, prefixes, rights.may_resend)
         backlogs = Backlogs(services, self.conversations, sessions, self.lanes, queueing, quarantine)
         self.readmission = Readmission(services, backlogs, self.take)
 
+        recovered = asyncio.Event()
+        self.background = BackgroundStarter(
+            services, self.conversations, nowhere, sessions, queueing, self.lanes, recovered
+        )
+        self.subagents = Subagents(services, sessions, self.conversations, self.lanes, self.background)
+
         tally, self.shell = Tally(store), Shell(runs)
-        commands = GatewayCommands(services, self.workers, restarting, self.shell, program)
-        effects = Effects(services, self.lanes, questions, access, commands.run, self.readmission)
+        commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents)
+        effects = Effects(services, self.lanes, questions, access, commands.run, self.readmission, self.subagents)
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
-        self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally)
+        self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
+        self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
         self.recovery = Recovery(
@@ -105,12 +114,16 @@ class Engine:
             backlogs,
             prefixes,
             self.readmission,
+            recovered,
             access,
             lambda event: event.id in self._seen,
         )
-        self.background = BackgroundStarter(
-            services, self.conversations, nowhere, sessions, queueing, self.lanes, self.recovery.over
-        )
+
+    async def recover(self) -> None:
+        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way."""
+        await self.subagents.load()
+        await self.recovery.run()
+        await self.subagents.settle()
 
     # --- what comes in ------------------------------------------------------------------------------
 
@@ -136,10 +149,6 @@ class Engine:
             self._debounce.take(event, self._gatherer.me(self.conversations.of(event.inbound)))
         else:
             self.decide(event)
-
-    def recover(self) -> asyncio.Task[None]:
-        """Finishes what was accepted in the shard before it was claimed."""
-        return self._services.runs.start("recover", self.recovery.run())
 
     @property
     def is_recovered(self) -> bool:

@@ -23,7 +23,7 @@ from rejoinder.runtime.ownership.balance import balance
 from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import home
+from rejoinder.session import home, shard_of
 from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, Renewal, SharedStore, Store
 
 log = logging.getLogger(__name__)
@@ -105,6 +105,12 @@ class Engines:
             if event.id not in early:
                 self._hand(event)
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that is being typed; nothing is stored of it, so any engine can tell."""
+        shard = shard_of(home(typed, self._settings.now.rules.settings.session), self._store.shards)
+        engine = self.of(shard) or next(iter(self), None)
+        return () if engine is None else await engine.suggest(typed, option)
+
     def _taking(self, event: InboxEvent) -> Engine | None:
         """The engine that takes the event now: in a shared store none before it has recovered."""
         engine = self.of(event.shard)
@@ -184,10 +190,13 @@ class Engines:
         steps = balance(self.holder, owners, recovering, self.leaving)
         for shard in steps.claim:
             if (engine := await self.claim(shard)) is not None:
-                engine.recover()
+                self.start_recovery(engine)
         if steps.give_up is not None:
             self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace, sending))
         return bool(steps.claim)
+
+    def start_recovery(self, engine: Engine) -> None:
+        engine.runs.start("recover", engine.recover())
 
     async def own(self, grace: float, sending: float) -> None:
         """For a store that several processes share: claims, gives up, loses, and looks for what others have written,

@@ -78,6 +78,7 @@ class Recovery:
         backlogs: Backlogs,
         prefixes: Prefixes,
         readmission: Readmission,
+        over: asyncio.Event,
         access: Access,
         is_taken: Callable[[InboxEvent], bool],
     ) -> None:
@@ -104,7 +105,7 @@ class Recovery:
         self._stopped = False
         self._looking: asyncio.Task[None] | None = None
         self._again = False
-        self.over = asyncio.Event()
+        self.over = over
 
     async def run(self) -> None:
         """When this returns, everything is in its queue or under way."""

@@ -1,7 +1,7 @@
 """SC-3, SC-4: two gateways on one store, and four shards that move between them at any moment.
 
-Everything is the real thing but the clock, which the test moves, and the platform, which says when it was called. Leases
-run out, renewals are lost, an agent or the platform does not answer for a while, and shards are handed over. Whatever
+Everything is the real thing but the clock, which the test moves, and the platform, which notes when it was called.
+Leases run out, renewals are lost, an agent or the platform does not answer for a while, and shards are handed over. Whatever
 happens, each message gets one answer, in order, and nobody calls the platform for a shard that is not theirs.
 """
 
@@ -108,7 +108,7 @@ class Process:
 
     async def claim(self, shard: int) -> None:
         if (engine := await self.gateway.engines.claim(shard)) is not None:
-            engine.recover()
+            self.gateway.engines.start_recovery(engine)
 
     async def renew(self) -> None:
         engines = self.gateway.engines

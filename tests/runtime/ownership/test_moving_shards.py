@@ -1,8 +1,8 @@
 """SC-3, SC-4: two gateways on one store, and four shards that move between them at any moment.
 
 Everything is the real thing but the clock, which the test moves, and the platform, which notes when it was called.
-Leases run out, renewals are lost, an agent or the platform does not answer for a while, and shards are handed over. Whatever
-happens, each message gets one answer, in order, and nobody calls the platform for a shard that is not theirs.
+Leases run out, renewals are lost, an agent or the platform does not answer for a while, and shards are handed over.
+Whatever happens, each message gets one answer, in order, and nobody calls the platform for a shard that is not theirs.
 """
 
 import asyncio

@@ -32,6 +32,8 @@ OVERVIEWS = (
     "FROM part JOIN place ON place.id = part.place WHERE part.receipt =",  # an operator asks what became of it
     "FROM place JOIN message ON message.place = place.id AND (",  # an operator names a message, but no chat
     "SELECT count(*) FROM session",
+    "SET\n  conceded =",  # a migration, once
+    "SET overheard = 1",
     "SELECT key FROM session WHERE instr",
     "SELECT 'message', message, channel",  # an operator asks what was put aside
     "FROM knock ORDER BY",

@@ -47,6 +47,8 @@ class InboxEvent(Struct, frozen=True):
     attempts: int = 0
     alone: int = 0
     """How often the process died while nothing but this was under way."""
+    overheard: bool = False
+    """It was settled as history: the next turn there is told of it."""
 
 
 InputState = Literal["waiting", "taken", "steered", "summarised", "dropped"]
@@ -180,6 +182,8 @@ class StoredPart(Struct, frozen=True):
     retry_at: datetime | None = None
     receipt: str | None = None
     error: str = ""
+    conceded: tuple[str, ...] = ()
+    """What earlier tries have given up, such as the formatting."""
 
 
 class Pending(Struct, frozen=True):

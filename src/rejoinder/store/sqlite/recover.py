@@ -68,7 +68,7 @@ def _unread_event(db: Connection, row: Row, why: str) -> Unread:
 
 def _unread_input(db: Connection, row: Row, why: str) -> Unread:
     (message,) = db.execute("SELECT message FROM inbox WHERE id = ?", row[:1]).fetchone()
-    return Unread("input", row[0], message, row[7], why)
+    return Unread("input", row[0], message, row[8], why)
 
 
 def _unread_turn(db: Connection, row: Row, why: str) -> Unread:

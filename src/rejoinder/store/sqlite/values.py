@@ -113,7 +113,7 @@ def inserted(cursor: sqlite3.Cursor) -> int:
 
 # --- rows ---------------------------------------------------------------------------------------
 
-EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.body"
+EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.overheard, inbox.body"
 INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
 PLACE = "place.channel, place.chat, place.thread, place.account"
 TURN = (
@@ -122,7 +122,7 @@ TURN = (
 )
 PART = (
     f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
-    "part.retry_at, part.receipt, part.error, part.body"
+    "part.retry_at, part.receipt, part.error, part.conceded, part.body"
 )
 MESSAGE = "message.number, message.body"
 
@@ -130,13 +130,13 @@ Row = tuple[Any, ...]
 
 
 def event_from(row: Row) -> InboxEvent:
-    id, accepted, state, reason, attempts, alone, body = row
-    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts, alone)
+    id, accepted, state, reason, attempts, alone, overheard, body = row
+    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts, alone, bool(overheard))
 
 
 def input_from(row: Row) -> Input:
-    session, state, turn, reason, body = row[7:]
-    return Input(event_from(row[:7]), session, unseal(body), state, turn, reason)
+    session, state, turn, reason, body = row[8:]
+    return Input(event_from(row[:8]), session, unseal(body), state, turn, reason)
 
 
 def route_from(row: Row) -> Route:
@@ -164,7 +164,7 @@ def turn_from(row: Row) -> StoredTurn:
 
 
 def part_from(row: Row) -> StoredPart:
-    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, body = row[4:]
+    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, conceded, body = row[4:]
     return StoredPart(
         id=id,
         key=key,
@@ -179,6 +179,7 @@ def part_from(row: Row) -> StoredPart:
         retry_at=None if retry_at is None else instant(retry_at),
         receipt=receipt,
         error=error,
+        conceded=tuple(conceded.split()),
     )
 
 

@@ -42,6 +42,7 @@ from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
 from rejoinder.runtime.upkeep import Upkeep
+from rejoinder.session import home
 from rejoinder.store.base import Accept, Cursor, InboxEvent
 
 NOBODY = Watcher()
@@ -88,7 +89,7 @@ class Engine:
         self.decide = self._decider.decide
         self._debounce = Debounce(services, self.decide)
 
-        self.upkeep = Upkeep(store, self.lanes, self.journal, clock)
+        self.upkeep = Upkeep(store, clock)
         self.foreign_changes = ForeignChanges(store, self.outbox, access, self.readmission, runs)
         self.recovery = Recovery(
             services,
@@ -122,7 +123,9 @@ class Engine:
                 self.decide(event)
 
         try:
-            accepted = Accept(messages, self._services.clock(), cursor, places)
+            session = self._services.settings.now.rules.settings.session
+            homes = tuple([home(message, session) for message in messages])
+            accepted = Accept(messages, self._services.clock(), cursor, places, homes)
             events = await self._services.store.write(accepted, known=take)
         except Exception:
             for event in taken:  # the platform will deliver it again

@@ -44,7 +44,7 @@ pace = {{ chat = "unlimited", account = "unlimited" }}
 
 
 class Steps:
-    """Watches the thread it is entered in; commits are made in another one, and are counted where they are asked for."""
+    """Watches the thread it is entered in; commits are made in another one, and counted by `Statements`."""
 
     def __init__(self) -> None:
         self.calls = self.changes = 0
@@ -99,7 +99,7 @@ class Course:
         self._number += 1
         await self._platform.says("ann", "ann", f"question {self._number}")
         await self._platform.hears("ann")
-        tasks = self._gateway.runs._tasks  # looked at from outside, so that looking is no step
+        tasks = self._gateway.runs._tasks  # noqa: SLF001 - looked at from outside, so that looking is no step
         while len(tasks) > 1:
             await asyncio.sleep(0.001)
 

@@ -5,14 +5,14 @@ from typing import Final, Literal
 
 Need = Literal["parts", "models", "levels", "trace"]
 """How many parts are stuck, for `/status`; the agent's models and its levels of thinking, for whoever chooses one; what
-became of the quoted message, for a command about it."""
+became of an earlier message, for a command about it."""
 
 NOTHING: Final[frozenset[Need]] = frozenset()
 _ASKS: Final[tuple[tuple[Need, "re.Pattern[str]"], ...]] = (
     ("parts", re.compile("/status", re.IGNORECASE)),
     ("models", re.compile("/model", re.IGNORECASE)),
     ("levels", re.compile(r"(?<!\S)(?:\[\[)?/t(?:hink(?:ing)?)?(?![\w/])", re.IGNORECASE)),
-    ("trace", re.compile("^/")),
+    ("trace", re.compile("/")),
 )
 
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound, Route, Said, Step
+from rejoinder.events import Inbound, Quote, Route, Said, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
@@ -53,10 +53,9 @@ class FactGatherer:
         messages, quote, here = conversation.messages, inbound.reply_to, conversation.messages.facts
         needs = needs_of(inbound.text)
         own = messages.get(inbound.message_id)
-        quoted, trace, of_group, of_sender = None, conversation.trace_of(None), 0, 0
+        quoted, of_group, of_sender = None, 0, 0
         if quote is not None:
             quoted = await conversation.look_up(quote.message_id)
-            trace = await self._trace(quote.message_id, conversation, look_up="trace" in needs)
         place = (inbound.channel, inbound.account)
         await self._access.read(place)
         if inbound.chat.kind != "direct":
@@ -83,7 +82,7 @@ class FactGatherer:
             group_turns_today=of_group,
             sender_turns_today=of_sender,
             runs=runs,
-            last_trace=trace,
+            last_trace=await self._trace(quote, conversation) if "trace" in needs else (),
             offered=await self._offered(agent) if "models" in needs else (),
             levels=await self._levels(agent) if "levels" in needs else None,
             question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
@@ -131,9 +130,12 @@ class FactGatherer:
         of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
-    async def _trace(self, quoted: str, conversation: Conversation, *, look_up: bool) -> tuple[Step, ...]:
-        """The trace of the message this one answers. `look_up`: even if that is from before a restart."""
-        if look_up and not conversation.has_trace(quoted):
+    async def _trace(self, quote: Quote | None, conversation: Conversation) -> tuple[Step, ...]:
+        """The trace of the message this one answers, even if that is from before a restart; or of the latest."""
+        if quote is None:
+            return conversation.trace_of(None)
+        quoted = quote.message_id
+        if not conversation.has_trace(quoted):
             events = await self._store.events_of(quoted)
             traced = [each for event in events for each in await self._store.trace(event.id)]
             conversation.trace(quoted, (step for each in traced for step in each.steps))

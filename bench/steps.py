@@ -99,8 +99,8 @@ class Course:
         self._number += 1
         await self._platform.says("ann", "ann", f"question {self._number}")
         await self._platform.hears("ann")
-        tasks = self._gateway.runs._tasks  # noqa: SLF001 - looked at from outside, so that looking is no step
-        while len(tasks) > 1:
+        tasks = self._gateway.runs._tasks
+        while len(tasks) > 1:  # noqa: ASYNC110 - there is nobody to wait for
             await asyncio.sleep(0.001)
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from rejoinder.events import Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
 from rejoinder.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 
@@ -18,8 +19,9 @@ OnUnknown = Literal["hold", "resend"]
 Recognises = Literal["keys", "messages", "openings", "nothing"]
 """How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
 only for the opening of a draft; or there is no way to tell."""
-Concession = Literal["formatting", "message", "target"]
-"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to."""
+Concession = Literal["formatting", "message", "target", "thread"]
+"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
+thread that was to be opened."""
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds, before jitter: this bounds how long after an outage the waiting messages are sent."""
@@ -30,7 +32,10 @@ MOST_TRIES_OF_A_SIGN: Final = 5
 
 
 class Arrived(Struct, frozen=True):
+    """`place`: where it stands, if not where it was sent."""
+
     message: str
+    place: Route | None = None
 
 
 class Again(Struct, frozen=True):
@@ -80,12 +85,14 @@ def judge(
 ) -> Verdict:
     """`tries`: the number of tries, this one included; `jitter`: a number between 0 and 1."""
     match outcome:
-        case Delivered(message=message):
-            return Arrived(message)
+        case Delivered(message=message, place=place):
+            return Arrived(message, place)
         case Rejected(reason=reason, why="formatting") if _has_words(deed) and "formatting" not in conceded:
             return Again(0.0, reason, counted=False, concedes="formatting")
         case Rejected(reason=reason, why="target") if (lost := _lost_target(deed, conceded)) is not None:
             return Again(0.0, reason, counted=False, concedes=lost)
+        case Rejected(reason=reason, why="thread") if _opens_thread(deed) and "thread" not in conceded:
+            return Again(0.0, reason, counted=False, concedes="thread")
         case Rejected(reason=reason, why="account"):
             return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
@@ -114,8 +121,13 @@ def _again(deed: Operation, seconds: float, reason: str, tries: int, jitter: flo
 
 def _ended(deed: Operation, reason: str) -> Verdict:
     """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
-    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew)
+    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew) or _is_aside(deed)
     return Forget(reason) if adds_nothing else GiveUp(reason)
+
+
+def _is_aside(deed: Operation) -> bool:
+    """A word to one person about what they have just pressed or chosen is of no use later (CH-3)."""
+    return isinstance(deed, Say) and deed.part.only_for is not None and deed.part.reply_context is not None
 
 
 def _pause(tries: int, jitter: float) -> float:
@@ -126,6 +138,11 @@ def _pause(tries: int, jitter: float) -> float:
 def _has_words(deed: Operation) -> bool:
     """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
     return isinstance(deed, Say | Amend)
+
+
+def _opens_thread(deed: Operation) -> bool:
+    """A draft is not opened elsewhere: its answer is sent whole."""
+    return isinstance(deed, Say) and deed.part.opens is not None
 
 
 def _lost_target(deed: Operation, conceded: frozenset[str]) -> Concession | None:

@@ -246,7 +246,7 @@ class MenuOption(Struct, frozen=True):
     required: bool = False
     rest: bool = False
     suggests: bool = False
-    """The gateway knows values that fit what was typed so far."""
+    """`Inlet.suggest` knows values that fit what was typed so far."""
 
 
 class MenuCommand(Struct, frozen=True):

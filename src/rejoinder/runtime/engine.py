@@ -86,7 +86,7 @@ class Engine:
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
-        self.decide = self._decider.decide
+        self.decide, self.suggest = self._decider.decide, self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
         self.upkeep = Upkeep(store, clock)

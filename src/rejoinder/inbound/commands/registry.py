@@ -72,7 +72,7 @@ def _offered(command: Command) -> MenuCommand:
         command.help,
         tuple(map(_option, command.args)),
         owners_only=command.auth == "owner",
-        private=command.stage in ("commands", "inline_directives") and not command.takes_turn,
+        private=command.private,
         aliases=command.aliases,
     )
 

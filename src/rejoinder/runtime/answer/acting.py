@@ -87,6 +87,8 @@ class Occasion(Struct, frozen=True):
     """The thread that the answer opens (CH-2); it hangs under the message being answered."""
     reply_context: ReplyContext | None = None
     """The platform's own way to answer that message (CH-3)."""
+    is_message: bool = True
+    """What triggered it stands in the chat; a command of the platform's own menu does not."""
 
     @property
     def addressed(self) -> tuple[str, ...]:
@@ -128,7 +130,8 @@ class Acting:
         self._named: HandedRow | None = None
         self.kept = WriteBatch()
         """What is written with the answer: a row for everything it hands over."""
-        self._target = None if mode == "off" or occasion.opens is not None else occasion.trigger or None
+        stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
+        self._target = None if stays_plain else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
         self._previews = False
@@ -484,7 +487,9 @@ class Acting:
             fate.cancel()
 
     async def _find(self, reference: str) -> str | None:
-        return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+        if reference == "current":
+            return self._occasion.trigger if self._occasion.is_message else None
+        return await self._conversation.find(reference)
 
     async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
         self.outcomes.note(what, fate, why)

@@ -111,17 +111,6 @@ async def test_a_draft_is_edited_where_there_are_no_streams():
         assert "chat.update" in names
 
 
-async def test_a_stream_that_is_withdrawn_is_deleted():
-    """CH-32, OD-44: silence in the end takes away what was shown."""
-    more = asyncio.Event()
-    agent = ScriptedAgent(["Well, let me think about it. ", more.wait, "\n<no-reply/>"])
-    async with slack(agent, QUICK_EDITS, streams=True) as platform:
-        await platform.says("#team", "ann", "@testbot count")
-        await platform.truth.until(lambda: "Well" in shown(platform, "#team"))
-        more.set()
-        await platform.truth.until(lambda: not platform.truth.messages("#team"))
-
-
 async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own():
     """CH-32: each thread is a conversation for itself."""
     at_work = asyncio.Event()

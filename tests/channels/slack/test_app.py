@@ -387,6 +387,23 @@ async def test_a_stream_of_unknown_fate_is_found_and_one_that_was_left_is_stoppe
     assert sent.text == "One two"
 
 
+async def test_a_stream_that_stands_still_is_stopped_and_goes_on_by_edits():
+    """CH-32: an answer may end with what is shown already; and what is withdrawn is deleted."""
+    async with (
+        FakePlatform("slack", streams=True) as platform,
+        spoken(platform, pace=quick(idle_stream=0.1)) as (channel, route, question),
+    ):
+        thread = Route("slack", route.chat, question)
+        begun = await channel.begin(Part(thread, "One", html="One"))
+        assert isinstance(begun, Delivered)
+        stored = platform.people.world.room("#team").messages[begun.message]
+        await until(lambda: stored.streaming == "completed")
+        assert isinstance(await channel.edit(thread, begun.message, Part(thread, "One two")), Delivered)
+        assert stored.text == "One two"
+        assert isinstance(await channel.delete(thread, begun.message), Delivered)
+    assert not platform.truth.messages("#team")
+
+
 # --- init and doctor ----------------------------------------------------------------------------
 
 

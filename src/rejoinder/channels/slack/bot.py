@@ -1,5 +1,6 @@
 """The channel: one app in one workspace. Each part carries its key as metadata and can be read back (DU-3, CH-35)."""
 
+import asyncio
 import logging
 import re
 from typing import Literal
@@ -84,7 +85,9 @@ class SlackApp:
         log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
-        await self._listening.run(self._called, intake, self._reader)
+        await asyncio.gather(
+            self._listening.run(self._called, intake, self._reader), self._streams.watch(self._pace.idle_stream)
+        )
 
     async def _introduce(self) -> None:
         answer = await self._patient.ask("auth.test")

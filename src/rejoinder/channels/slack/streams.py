@@ -2,10 +2,13 @@
 
 Rule 1: a stream only grows. Where the words before have changed, it is stopped and the message is changed by an edit.
 Rule 2: streams take Markdown, not mrkdwn: the part's twin, or its text where that has no marks at all.
-Rule 3: a part with a key is the last word of its message: it stops the stream.
+Rule 3: a part with a key is the last word of its message: it stops the stream. An answer that ends with what is shown
+        already has none, so a stream that does not grow for a while is stopped too; should it go on, it is edited.
 """
 
+import asyncio
 import logging
+from time import monotonic
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.slack.api import Api
@@ -30,6 +33,7 @@ class Streams:
         self._memory = memory
         self._has_streams = True
         self._shown: Bounded[tuple[str, str], str] = Bounded(MOST)
+        self._grown: Bounded[tuple[str, str], float] = Bounded(MOST)
 
     async def begin(self, part: Part, thread: str | None) -> Answer | None:
         """None where there are no streams: they stand in threads, and in a channel Slack wants to know for whom."""
@@ -49,8 +53,16 @@ class Streams:
             log.info("%s: there are no native streams here (%s); drafts are shown by edits", self._called, answer.error)
             return None
         if isinstance(answer, Ok):
-            self._shown[part.route.chat, str(answer.result.get("ts", ""))] = markdown
+            self._note(part.route, str(answer.result.get("ts", "")), markdown)
         return answer
+
+    async def watch(self, idle: float) -> None:
+        """Runs for ever: stops what does not grow any more."""
+        while True:
+            await asyncio.sleep(idle / 4)
+            now = monotonic()
+            for place in [place for place, at in self._grown.items() if now - at > idle]:
+                await self.stop(Route("", place[0]), place[1])
 
     def grows(self, route: Route, message: str) -> bool:
         return (route.chat, message) in self._shown
@@ -62,7 +74,7 @@ class Streams:
         more = markdown[len(shown) :]
         fits = markdown.startswith(shown) and bool(markdown) and not part.choices
         if not fits or part.key:
-            del self._shown[route.chat, message]
+            self.forget(route, message)
             words = {"markdown_text": more} if fits and more else {}
             answer = await self._api.call("chat.stopStream", {**where, **words})
             over = isinstance(answer, Refused) and answer.error == NOT_STREAMING
@@ -71,7 +83,7 @@ class Streams:
             return Ok({})
         answer = await self._api.call("chat.appendStream", {**where, "markdown_text": more})
         if isinstance(answer, Ok):
-            self._shown[route.chat, message] = markdown
+            self._note(route, message, markdown)
         elif isinstance(answer, Refused) and answer.error == NOT_STREAMING:
             self.forget(route, message)
             return None
@@ -84,6 +96,11 @@ class Streams:
 
     def forget(self, route: Route, message: str) -> None:
         self._shown.pop((route.chat, message), None)
+        self._grown.pop((route.chat, message), None)
+
+    def _note(self, route: Route, message: str, markdown: str) -> None:
+        self._shown[route.chat, message] = markdown
+        self._grown.renew((route.chat, message), monotonic())
 
 
 def _markdown(part: Part) -> str:

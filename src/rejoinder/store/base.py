@@ -24,6 +24,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
@@ -120,7 +121,7 @@ from rejoinder.store.verbs import (
 
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob, KeepFact)
 """What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
 
 A = TypeVar("A")
@@ -128,7 +129,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
-class StoreReader(BlobReader, Protocol):
+class StoreReader(BlobReader, RoomReader, Protocol):
     """The read-only side; also what the command line opens beside a running gateway."""
 
     # what came in
@@ -293,7 +294,9 @@ class Store(StoreReader, Protocol):
         ...
 
     @overload
-    async def write(self, verb: Verb[A], second: Verb[B], /) -> tuple[A, B]: ...
+    async def write(
+        self, verb: Verb[A], second: Verb[B], /, *, known: Callable[[A], None] | None = None
+    ) -> tuple[A, B]: ...
     @overload
     async def write(self, verb: Verb[A], second: Verb[B], third: Verb[C], /) -> tuple[A, B, C]: ...
     @overload
@@ -375,6 +378,7 @@ __all__ = [
     "InputState",
     "Intent",
     "JobState",
+    "KeepFact",
     "KeepJob",
     "KeepPairingRequest",
     "KeptJob",
@@ -387,6 +391,7 @@ __all__ = [
     "NameBlobs",
     "NoteMessages",
     "NoteSaid",
+    "OpenLog",
     "OpenTurn",
     "Originate",
     "Outcome",
@@ -404,6 +409,7 @@ __all__ = [
     "Quarantined",
     "ReadmitEvent",
     "ReadmitTurn",
+    "RecordChanges",
     "Recovery",
     "ReleaseEvents",
     "ReleaseRun",
@@ -412,6 +418,7 @@ __all__ = [
     "ResumeTurn",
     "Retention",
     "RetryPart",
+    "RoomReader",
     "RouteEvent",
     "RunClaim",
     "SaidBefore",

@@ -194,7 +194,7 @@ class Gateway:
                 raise problem
 
     def _inlet(self, channel: Channel) -> ChannelInlet:
-        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store)
+        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns

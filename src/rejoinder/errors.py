@@ -4,6 +4,7 @@
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
     +-- ChannelStopped          one account cannot be served until a person fixes it; the others go on
+    +-- NotStored               the platform would not wait so long: it is told "busy", or nothing
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              another writer has moved it on: throw away what you have
     +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
@@ -48,6 +49,11 @@ class BadConfiguration(RejoinderError):
 
 class ChannelStopped(RejoinderError):
     """Never retry by itself: a person has to fix the account first. Its text says what and how."""
+
+
+class NotStored(RejoinderError):
+    """Try later: a message could not be stored within the time that its platform waits (CH-5). It may be stored yet;
+    delivered again, it is the same message."""
 
 
 Fault = Literal[

@@ -146,7 +146,33 @@ class Said(Struct, frozen=True):
     is_bot: bool = False
 
 
-Entry = Literal["text", "native", "button", "reaction", "edit", "http", "cron"]
+Entry = Literal["text", "native", "button", "reaction", "edit", "delete", "http", "cron"]
+
+
+class NewThread(Struct, frozen=True, omit_defaults=True):
+    """A thread that an answer opens (CH-2). The platform derives its id from the message it hangs under."""
+
+    thread: str
+    title: str = ""
+
+
+class ReplyContext(Struct, frozen=True, omit_defaults=True):
+    """What the platform needs to answer one event in its own way (CH-3): the token of an interaction, a response
+    address. After it expires the ordinary way is taken."""
+
+    token: str
+    expires: datetime
+    private: bool = False
+    """An answer by it can be shown to the one person alone."""
+    data: dict[str, str] = {}
+    """What else the channel wants to find again."""
+
+
+class Invoked(Struct, frozen=True, omit_defaults=True):
+    """A command chosen from the platform's own menu, with its options by name (CH-9)."""
+
+    name: str
+    options: dict[str, str] = {}
 
 
 class Inbound(Struct, frozen=True):
@@ -183,11 +209,44 @@ class Inbound(Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
     sent_at: datetime | None = None
     received_at: datetime | None = None
+    opens: NewThread | None = None
+    """The thread in which an agent's answer to it will stand, and which that answer opens (CH-2). `thread` stays empty:
+    the message itself stands in the chat."""
+    reply_context: ReplyContext | None = None
+    invoked: Invoked | None = None
+    """Of entry `native`: the command that was chosen."""
 
     @property
     def route(self) -> Route:
         """Where it was said, and where its answer goes."""
         return Route(self.channel, self.chat.id, self.thread, self.account)
+
+
+# --- what a platform's own menu of commands is made of (CH-9) ----------------------------------
+
+
+class MenuOption(Struct, frozen=True):
+    """One option of a command. A platform that has choices of its own offers these; `rest`: any words, with blanks."""
+
+    name: str
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    rest: bool = False
+    suggests: bool = False
+    """The gateway knows values that fit what was typed so far."""
+
+
+class MenuCommand(Struct, frozen=True):
+    """One command of the platform's own menu (CH-9)."""
+
+    name: str
+    help: str
+    options: tuple[MenuOption, ...] = ()
+    owners_only: bool = False
+    private: bool = False
+    """Its answer is for the person alone, where the platform can show it so."""
+    aliases: tuple[str, ...] = ()
 
 
 # --- what a decision asks the engine to do (IN-62) ----------------------------------------------
@@ -448,6 +507,12 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """It says that there is no answer, and why."""
     answers: str = ""
     """The message that an agent's turn is about, if there is one."""
+    opens: NewThread | None = None
+    """The thread of `route` is opened by this part, if it is not there yet: "already created" means that it is."""
+    title: str = ""
+    """What the agent wants its thread to be called; empty: it does not say."""
+    reply_context: ReplyContext | None = None
+    """The platform's own way to answer; None: there is none, or it has expired."""
 
 
 # --- what became of a message (IN-64) -----------------------------------------------------------

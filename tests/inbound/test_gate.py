@@ -32,6 +32,7 @@ ENTRIES = {
     "transcript": "sender",
     "cron": "sender",
     "edit": None,
+    "delete": None,
     "forward": None,
     "quote": None,
     "history": None,

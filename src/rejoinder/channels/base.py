@@ -10,7 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Attachment, Inbound, LengthUnit, Part, Route, Said
+from rejoinder.events import Attachment, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
 
 
 class Limits(Struct, frozen=True):
@@ -27,16 +27,19 @@ class Delivered(Struct, frozen=True):
     """The platform has it, under this id."""
 
     message: str
+    place: Route | None = None
+    """Where it stands, if not where it was sent: a thread that was opened by it. What follows goes there (CH-2)."""
 
 
-Refusal = Literal["formatting", "target", "gone", "account", "other"]
+Refusal = Literal["formatting", "target", "thread", "gone", "account", "other"]
 
 
 class Rejected(Struct, frozen=True):
     """The platform will never take it like this.
 
     `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
-    there. `gone`: the chat is closed to us. `account`: our token is refused, and with it every chat.
+    there. `thread`: the thread cannot be opened, but the chat takes the words. `gone`: the chat is closed to us.
+    `account`: our token is refused, and with it every chat.
     """
 
     reason: str
@@ -70,12 +73,18 @@ class Inlet(Protocol):
     """Where a channel puts what it hears from its platform."""
 
     async def __call__(
-        self, *messages: Inbound, cursor: str | None = None, places: Mapping[str, str] | None = None
+        self,
+        *messages: Inbound,
+        cursor: str | None = None,
+        places: Mapping[str, str] | None = None,
+        within: float | None = None,
     ) -> None:
         """Returns when they are durable; only then may the channel confirm them to the platform.
 
         `cursor`, how far the platform has been read, is stored in the same transaction, even without a message (DU-1).
         `places`: the same for single places of the platform, by a name for each; those not named stay as they are.
+        `within`: raises NotStored if that takes more seconds than the platform waits (CH-5). Then the channel says
+        "busy" where the platform has a word for it, and confirms nothing otherwise.
         """
         ...
 
@@ -168,6 +177,36 @@ class TellsTrouble(Protocol):
 
 
 @runtime_checkable
+class ShowsLife(Protocol):
+    """Knows when its platform last showed that it still hears us (CH-7): a heartbeat acknowledged, a poll answered, a
+    ping returned. Every message is such a sign too, without being told."""
+
+    @property
+    def last_sign(self) -> float | None:
+        """By `time.monotonic`; None: there was none yet."""
+        ...
+
+    deaf_after: float
+    """Seconds without a sign after which the connection counts as dead."""
+
+
+@runtime_checkable
+class AnswersPresses(Protocol):
+    """Shows that a button was pressed until it is told otherwise."""
+
+    async def press_noticed(self, context: ReplyContext) -> None:
+        """The press has been dealt with, and there is nothing to say to the person."""
+        ...
+
+
+@runtime_checkable
+class OpensPlaces(Protocol):
+    """Opens a new place by a message to some of its chats, under an id that is known only then: a post of a forum."""
+
+    def opens_place(self, route: Route) -> bool: ...
+
+
+@runtime_checkable
 class PrefersQueue(Protocol):
     """Has a queue mode that suits it better than the default; a configured mode takes precedence (TU-4)."""
 
@@ -176,9 +215,16 @@ class PrefersQueue(Protocol):
 
 @runtime_checkable
 class ShowsMenu(Protocol):
-    """Has the platform's own menu of commands. The gateway fills it, with names and help, before `listen`."""
+    """Has the platform's own menu of commands. The gateway fills it before `listen`."""
 
-    menu: tuple[tuple[str, str], ...]
+    menu: tuple[MenuCommand, ...]
+
+
+@runtime_checkable
+class HasNativeCommands(Protocol):
+    """What is chosen from its menu comes as a command, with options, and not as a text: `Inbound.invoked` (CH-9)."""
+
+    native_commands: Literal[True]
 
 
 @runtime_checkable

@@ -76,6 +76,13 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """What ids of people and groups look like there: lists of people refuse anything else."""
     pace: Pace = Pace()
     delivery: DeliveryClass = "blind"
+    edits: Literal["turn", "told"] = "turn"
+    """What an edit by a person leads to once the message has been answered: a turn, or one line that the agent is told
+    with its next turn (CH-8)."""
+    replies_across_threads: bool = True
+    """Whether a message in a thread can be a native reply to one of the chat around it."""
+    private_needs_interaction: bool = False
+    """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"
     """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
     only_one: str = ""

@@ -29,6 +29,8 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
     inbound, facts = message.inbound, message.facts
     if inbound.entry == "reaction":
         return Drop("a reaction is not a message")
+    if inbound.entry == "delete":
+        return Drop("a deleted message is no message")
     text, around, source = _texts(inbound)
     if not text.strip() and not (around or "").strip() and not _carries_something(inbound):
         return Drop("there is nothing in it")

@@ -42,7 +42,7 @@ from rejoinder.store.base import (
     WantJob,
     WantTurn,
 )
-from rejoinder.wiring.opening import aliases, menu, open_channels
+from rejoinder.wiring.opening import menu, open_channels
 from rejoinder.wiring.stores import open_store_when_ready
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ async def serve(
             here = _members(page[1], settings)
             wake = page[1].common.wake if len(here) > 1 else "lead"
             web = open_channel(page[0], facts, here, settings.gateway.store, wake)
-            web.menu, web.aliases = menu(settings), aliases()
+            web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(

@@ -52,7 +52,11 @@ class KeptInlet:
         self._changed = asyncio.Event()
 
     async def __call__(
-        self, *messages: Inbound, cursor: str | None = None, places: Mapping[str, str] | None = None
+        self,
+        *messages: Inbound,
+        cursor: str | None = None,
+        places: Mapping[str, str] | None = None,
+        within: float | None = None,
     ) -> None:
         self._changed.set()
         if self.broken:

@@ -37,7 +37,7 @@ def routes(house: House, quota: Quota) -> list[BaseRoute]:
     uploading = asyncio.Semaphore(MOST_UPLOADING)
 
     async def socket(socket: WebSocket) -> None:
-        commands = tuple(Command(name, help, channel.aliases.get(name, ())) for name, help in channel.menu)
+        commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
         talk = Talk(channel.keeper, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
         await socket.accept()
         receive = _frames_of(socket)

@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, KeepsLimits, Limits
-from rejoinder.channels.base import Channel, ShowsMenu
+from rejoinder.channels.base import Channel, HasNativeCommands, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration
+from rejoinder.events import MenuCommand
 from rejoinder.extras import how_to_install
-from rejoinder.inbound.commands.registry import book, native_menu
+from rejoinder.inbound.commands.registry import native_menu
 from rejoinder.runtime.serving import ONLY
 from rejoinder.secret import Secret
 
@@ -51,7 +52,7 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
     channels = [channel for name, said in served.items() for channel in open_accounts(name, said).values()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):
-            channel.menu = menu(settings)
+            channel.menu = menu(settings, native=isinstance(channel, HasNativeCommands))
     return channels
 
 
@@ -69,14 +70,10 @@ def open_accounts(name: str, said: schema.Channel) -> dict[str, Channel]:
         raise plugins.missing_extra("channel", said.kind, problem) from problem
 
 
-def menu(settings: schema.Settings) -> tuple[tuple[str, str], ...]:
-    """What a platform's own menu offers: nothing where a text with a slash is no command."""
-    return native_menu(plugins.commands_of_others()) if settings.commands.text else ()
-
-
-def aliases() -> dict[str, tuple[str, ...]]:
-    """The other names of a command, by its name."""
-    return {command.name: command.aliases for command in book(plugins.commands_of_others()).values()}
+def menu(settings: schema.Settings, *, native: bool = False) -> tuple[MenuCommand, ...]:
+    """What a platform's own menu offers. Where a choice from it comes as a text, it offers nothing if a text with a
+    slash is no command."""
+    return native_menu(plugins.commands_of_others()) if native or settings.commands.text else ()
 
 
 def _record(wanted: type[Struct], given: Any) -> Any:

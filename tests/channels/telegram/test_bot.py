@@ -17,7 +17,7 @@ from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
 from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
 from rejoinder.door import Room
 from rejoinder.errors import ChannelStopped
-from rejoinder.events import Attachment, Choice, Part, Route
+from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -146,7 +146,7 @@ async def test_the_menu_is_offered(platform):
     """IN-60: Telegram's own menu comes from the registry."""
     inlet = KeptInlet()
     channel = bot(platform)
-    channel.menu = (("help", "What there is"), ("no-dash", "left out"))
+    channel.menu = (MenuCommand("help", "What there is"), MenuCommand("no-dash", "left out"))
     async with listening(channel, inlet):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.channels.telegram import payloads
-from rejoinder.events import Choice, Entity, Part, Route
+from rejoinder.events import Choice, Entity, MenuCommand, Part, Route
 from rejoinder.testing.platform.telegram.strict import MOST_ENTITIES, check_entities
 from rejoinder.testing.platform.telegram.world import found_entities, units
 
@@ -79,7 +79,7 @@ def test_a_reaction(emoji, shown):
 
 def test_the_menu_has_what_telegram_takes():
     """IN-60: a name with a dash cannot be in the menu; it would make Telegram refuse all of it."""
-    menu = [("help", "x" * 300), ("export-session", "y"), ("Big", "z"), ("silent", "")]
+    menu = [MenuCommand(*each) for each in (("help", "x" * 300), ("export-session", "y"), ("Big", "z"), ("silent", ""))]
     assert payloads.commands(menu) == [{"command": "help", "description": "x" * 256}]
 
 

@@ -32,7 +32,7 @@ class Inlet:
         self.got: list[Inbound] = []
         self._news = asyncio.Condition()
 
-    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+    async def __call__(self, *messages: Inbound, cursor: str | None = None, within: float | None = None) -> None:
         async with self._news:
             self.got += messages
             self.read = cursor or self.read

@@ -23,7 +23,7 @@ class StoredInlet:
         self._store = store
         self._moved = asyncio.Condition()
 
-    async def __call__(self, *messages: Inbound, cursor: str | None = None) -> None:
+    async def __call__(self, *messages: Inbound, cursor: str | None = None, within: float | None = None) -> None:
         position = None if cursor is None else Cursor("web", "journal", cursor)
         await self._store.write(Accept(messages, _now(messages), position))
         async with self._moved:

@@ -30,7 +30,7 @@ from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.reactions import Reactions
 from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, Stored, User
-from rejoinder.events import Attachment, Part, Route
+from rejoinder.events import Attachment, MenuCommand, Part, Route
 
 if TYPE_CHECKING:
     from rejoinder.channels.telegram.webhook import Hook
@@ -61,7 +61,7 @@ class TelegramBot:
         self._called = name if account == ONLY else f"{name}.accounts.{account}"
         self.own_id = ""
         self.own_name = ""
-        self.menu: tuple[tuple[str, str], ...] = ()
+        self.menu: tuple[MenuCommand, ...] = ()
         self._api = api
         self._hook = hook
         self._pace = pace or Pace()

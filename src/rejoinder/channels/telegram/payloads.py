@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from rejoinder.events import Choice, Entity, Part, Route
+from rejoinder.events import Choice, Entity, MenuCommand, Part, Route
 
 GENERAL_TOPIC = "1"
 """The topic of a forum that is addressed by omitting the topic."""
@@ -57,10 +57,10 @@ def reaction(emoji: str | None) -> Payload:
     return {"reaction": [] if emoji is None else [{"type": "emoji", "emoji": emoji.replace("\ufe0f", "")}]}
 
 
-def commands(menu: Iterable[tuple[str, str]]) -> list[Payload]:
+def commands(menu: Iterable[MenuCommand]) -> list[Payload]:
     """The commands that Telegram allows in a menu; the others can still be typed."""
-    fitting = [(name, help) for name, help in menu if _COMMAND.fullmatch(name) and help]
-    return [{"command": name, "description": help[:LONGEST_HELP]} for name, help in fitting[:MOST_COMMANDS]]
+    fitting = [each for each in menu if _COMMAND.fullmatch(each.name) and each.help]
+    return [{"command": each.name, "description": each.help[:LONGEST_HELP]} for each in fitting[:MOST_COMMANDS]]
 
 
 def content(part: Part) -> Payload:

@@ -1,7 +1,7 @@
 """The channel on top of the room log: parts become messages, and what people do becomes inbounds for the gateway."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Literal
 
@@ -14,7 +14,7 @@ from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread, crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, Choice, Part, Route, Said
+from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route, Said
 
 OWN_ID = "rejoinder"
 PAUSE = 1.0
@@ -38,8 +38,7 @@ class WebChannel:
         self.keeper = keeper
         self.wake = wake
         self.hub = Hub()
-        self.menu: tuple[tuple[str, str], ...] = ()
-        self.aliases: Mapping[str, tuple[str, ...]] = {}
+        self.menu: tuple[MenuCommand, ...] = ()
         self._news = asyncio.Event()
         self._closed = False
         self._taken = 0

@@ -24,6 +24,7 @@ class Arg(Struct, frozen=True):
     rest: bool = False
     told: str = ""  # what usage shows for it, where another table lists its values
     also: tuple[tuple[str, str], ...] = ()
+    suggests: Literal["", "models", "skills"] = ""  # which values a menu may offer while it is typed
 
     def __str__(self) -> str:
         shape = self.told or "|".join(self.choices) or f"<{self.name}>"

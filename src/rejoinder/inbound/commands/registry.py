@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from rejoinder.errors import BadConfiguration
+from rejoinder.events import MenuCommand, MenuOption
 from rejoinder.inbound.commands import access, help, operate, session, status, to_come
 from rejoinder.inbound.commands.command import Arg, Command
 from rejoinder.inbound.directives.levels import LEVELS, level_options
@@ -27,7 +28,8 @@ def _levels() -> tuple[Command, ...]:
 
 def _value(directive: InlineDirective) -> Arg:
     choices = level_options(directive.name) if directive.name in LEVELS else ()
-    return Arg("value", choices, rest=True, told="" if choices else directive.options)
+    suggests = "models" if directive.name == "model" else ""
+    return Arg("value", choices, rest=True, told="" if choices else directive.options, suggests=suggests)
 
 
 BUILT_IN: tuple[Command, ...] = (
@@ -58,7 +60,23 @@ def book(plugins: Iterable[Command] = ()) -> Mapping[str, Command]:
     return commands
 
 
-def native_menu(plugins: Iterable[Command] = ()) -> tuple[tuple[str, str], ...]:
-    """Name and help of each command a platform's own menu shows."""
+def native_menu(plugins: Iterable[Command] = ()) -> tuple[MenuCommand, ...]:
+    """Each command that a platform's own menu shows, with its options (CH-9)."""
     shown = (each for each in (*BUILT_IN, *plugins) if each.scope != "text" and not each.to_come)
-    return tuple((command.name, command.help) for command in shown)
+    return tuple(map(_offered, shown))
+
+
+def _offered(command: Command) -> MenuCommand:
+    return MenuCommand(
+        command.name,
+        command.help,
+        tuple(map(_option, command.args)),
+        owners_only=command.auth == "owner",
+        private=command.stage in ("commands", "inline_directives") and not command.takes_turn,
+        aliases=command.aliases,
+    )
+
+
+def _option(arg: Arg) -> MenuOption:
+    about = arg.told or ", ".join(arg.choices) or arg.name
+    return MenuOption(arg.name, about, arg.choices, arg.required, arg.rest, suggests=bool(arg.suggests))

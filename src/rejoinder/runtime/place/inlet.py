@@ -1,12 +1,15 @@
 """The callable into which a channel, or one of its accounts, delivers its messages."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.write_batch import until_good
 from rejoinder.store.base import Cursor, Store
@@ -20,24 +23,53 @@ PLACE = "place "
 class ChannelInlet:
     """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
-    def __init__(self, channel: str, account: str, engine: Engine, store: Store) -> None:
+    def __init__(self, channel: str, account: str, engine: Engine, store: Store, runs: Runs) -> None:
         self._channel = channel
         self._account = account
         self._engine = engine
         self._store = store
+        self._runs = runs
 
     async def __call__(
-        self, *messages: Inbound, cursor: str | None = None, places: Mapping[str, str] | None = None
+        self,
+        *messages: Inbound,
+        cursor: str | None = None,
+        places: Mapping[str, str] | None = None,
+        within: float | None = None,
     ) -> None:
         read = None if cursor is None else self._cursor(READ, cursor)
         single = tuple(self._cursor(PLACE + name, value) for name, value in (places or {}).items())
         if self._account != ONLY:
             messages = tuple(replace(message, account=self._account) for message in messages)
+
+        def accept() -> Coroutine[Any, Any, None]:
+            return self._engine.accept(*messages, cursor=read, places=single)
+
+        if within is not None:
+            return await self._in_time(accept, within)
         while True:
             try:
-                return await self._engine.accept(*messages, cursor=read, places=single)
+                return await accept()
             except StoreUnavailable as fault:
                 await until_good(self._store, fault)
+
+    async def _in_time(self, accept: Callable[[], Coroutine[Any, Any, None]], within: float) -> None:
+        """A write that has begun is not called off: it may be committed already. While the store is unavailable nothing
+        has begun, so nothing is left behind."""
+        try:
+            async with asyncio.timeout(within):
+                while True:
+                    storing = self._runs.start(f"accept:{self._channel}", accept())
+                    await self._runs.wait(storing)
+                    match storing.exception():
+                        case None:
+                            return
+                        case StoreUnavailable() as fault:
+                            await until_good(self._store, fault)
+                        case problem:
+                            raise problem
+        except TimeoutError:
+            raise NotStored(f"{self._channel}: not stored within {within:g} s") from None
 
     async def cursor(self) -> str | None:
         return await self._store.cursor(self._channel, READ, self._account)

@@ -111,7 +111,7 @@ async def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
 
 async def test_what_no_message_names_is_gone_after_a_day() -> None:
     """Neither a file that a message names nor an agent's; a message that is deleted gives its files up a day later."""
-    channel = a_channel()
+    channel = await a_channel()
     now = channel.keeper.journal._now  # type: ignore[reportPrivateUsage]
     ask, change = channel.keeper.ask, channel.keeper.change
 
@@ -145,7 +145,7 @@ async def test_what_no_message_names_is_gone_after_a_day() -> None:
 
 
 async def test_one_persons_quota_is_not_anothers() -> None:
-    channel = a_channel()
+    channel = await a_channel()
     ask, change = channel.keeper.ask, channel.keeper.change
     try:
         quota = Quota(5, 9)
@@ -168,7 +168,7 @@ async def test_one_persons_quota_is_not_anothers() -> None:
 async def test_an_older_room_log_keeps_its_files(tmp_path: Path) -> None:
     """Uploads of the first version are read as before, and those that messages name stay."""
     path = f"{tmp_path}/rejoinder.db.web.db"
-    channel = a_channel(path)
+    channel = await a_channel(path)
     async with browsers(channel, "") as [page]:
         file = await channel.keeper.ask(files.keep, "plan.txt", "text/plain", b"the plan", 0)
         await page.ask("say", room="lobby", text="", files=[file.id])
@@ -186,7 +186,7 @@ async def test_an_older_room_log_keeps_its_files(tmp_path: Path) -> None:
     )
     db.close()
     for _ in range(2):  # the second start finds nothing to do
-        channel = a_channel(path)
+        channel = await a_channel(path)
         try:
             assert await channel.keeper.ask(files.content, file.id) == b"the plan"
             await channel.keeper.ask(files.drop_unnamed, DAY + 1)

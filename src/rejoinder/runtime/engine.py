@@ -61,7 +61,7 @@ from rejoinder.runtime.settings import Reconfigurable, RuntimeSettings
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch, until_good
 from rejoinder.session import session_key
-from rejoinder.store.base import Accept, Cursor, InboxEvent, SettleEvent, Store
+from rejoinder.store.base import Accept, Cursor, InboxEvent, RecordChanges, SettleEvent, Store
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +94,8 @@ class Engine:
         self._store = store
         self._sessions = Sessions(store)
         self._precedence = Precedence()
+        self._defers = True  # until it has recovered
+        self._deferred: list[InboxEvent] = []
         hooks = hooks or Hooks()
         self._tell = hooks.tell
         self.nowhere = DiscardChannel()
@@ -197,28 +199,57 @@ class Engine:
         for each in self._reconfigurable:
             each.reconfigure(settings)
 
+    async def recover(self) -> None:
+        """Goes on with what an earlier process has left; what came meanwhile is decided after that."""
+        await self.recovery.run()
+        self._defers = False
+        waited, self._deferred = self._deferred, []
+        for event in waited:
+            if event.id not in self.recovery.found:
+                self.take(event)
+
+    def defer(self) -> None:
+        """From now on messages are kept, and decided after the next start."""
+        self._defers = True
+
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
+        await self._accept(Accept(messages, self._clock(), cursor, places), None)
+
+    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
+        """The same, in one transaction with what a room log says of the messages; returns what that verb does."""
+        return await self._accept(Accept(messages, self._clock()), change)
+
+    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
+        first = 0
         taken: list[InboxEvent] = []
 
         def take(events: tuple[InboxEvent, ...]) -> None:
+            if self._defers:
+                return
             taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
             for event in taken:
                 self.decide(event)
 
         try:
-            events = await self._store.write(Accept(messages, self._clock(), cursor, places), known=take)
+            if change is None:
+                events = await self._store.write(accept, known=take)
+            else:
+                events, first = await self._store.write(accept, change, known=take)
         except Exception:
             for event in taken:  # the platform will deliver it again
                 self._forget(event)
             raise
         for event in events:
             self._tell(MessageReceived(event.inbound))
-            if event not in taken:
+            if self._defers:
+                self._deferred.append(event)
+            elif event not in taken:
                 self.take(event)
+        return first
 
     def _forget(self, event: InboxEvent) -> None:
         waiting = self.conversations.of(event.inbound).arrived

@@ -273,11 +273,9 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
         ...
 
-    async def backup(
-        self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
-    ) -> None:
-        """Writes a consistent copy while everything goes on (DU-14). The copy shows the store as it is when
-        `at_this_moment` is called: once, in a thread, before the copy gets its name."""
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a consistent copy while everything goes on (DU-14). Its room logs have new ids: who has seen more than
+        the copy holds starts afresh, instead of going on at a number that means something else."""
         ...
 
     async def close(self) -> None: ...

@@ -72,10 +72,13 @@ SHORT = frozenset(
         reads.unheard,
         reads.admission,
         reads.session,
+        rooms.log_state,
+        rooms.log_mark,
         rooms.log_room,
         rooms.log_entry,
         rooms.log_entry_under,
         rooms.fact,
+        blobs.blob,
     }
 )
 """Reads made for each message, of a few rows by key: they run on the loop, which is faster than handing them to a
@@ -253,6 +256,9 @@ class SqliteReader:
     async def chunk(self, blob: str, number: int) -> bytes | None:
         return await self._read(blobs.chunk, blob, number)
 
+    async def logs(self) -> tuple[str, ...]:
+        return await self._read(rooms.logs)
+
     async def log_state(self, log: str) -> LogState | None:
         return await self._read(rooms.log_state, log)
 
@@ -280,6 +286,9 @@ class SqliteReader:
     async def log_events(self, log: str, after: int, most: int) -> tuple[RoomEvent, ...]:
         return await self._read(rooms.log_events, log, after, most)
 
+    async def log_mark(self, log: str, person: str, room: str) -> int:
+        return await self._read(rooms.log_mark, log, person, room)
+
     async def fact(self, scope: str, key: str) -> bytes | None:
         return await self._read(rooms.fact, scope, key)
 
@@ -295,10 +304,8 @@ class SqliteReader:
     async def check(self) -> None:
         await self._read(reads.check)
 
-    async def backup(
-        self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
-    ) -> None:
-        await self._read(backup, path, overwrite, at_this_moment)
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        await self._read(backup, path, overwrite)
 
 
 class SqliteStore(SqliteReader):

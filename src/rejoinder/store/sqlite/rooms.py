@@ -166,6 +166,10 @@ def _entry(row: Row) -> Entry:
     )
 
 
+def logs(db: Connection) -> tuple[str, ...]:
+    return tuple(name for (name,) in db.execute("SELECT name FROM room_log ORDER BY name"))
+
+
 def log_state(db: Connection, log: str) -> LogState | None:
     row = db.execute("SELECT id, seq FROM room_log WHERE name = ?", (log,)).fetchone()
     return None if row is None else LogState(*row)
@@ -260,7 +264,10 @@ def log_overview(db: Connection, log: str, person: str, since: int | None, most:
 
 
 def _view(db: Connection, log: str, person: str, room: RoomRow, read: int) -> RoomView:
-    sql = f"SELECT count(*) FROM room_entry WHERE log = ? AND room = ? AND seq > ? AND author <> ? AND counted = 1 AND {SEEN}"
+    sql = (
+        "SELECT count(*) FROM room_entry WHERE log = ? AND room = ? AND seq > ? AND author <> ? AND counted = 1 "
+        f"AND {SEEN}"
+    )
     (unread,) = db.execute(sql, (log, room.id, read, person, person)).fetchone()
     last = (
         f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND room = ? AND thread = '' AND counted = 1 AND {SEEN} "
@@ -290,6 +297,12 @@ def log_events(db: Connection, log: str, after: int, most: int) -> tuple[RoomEve
 def _event(row: Row) -> RoomEvent:
     seq, audience, body = row
     return RoomEvent(seq=seq, audience=audience, body=unseal(body))
+
+
+def log_mark(db: Connection, log: str, person: str, room: str) -> int:
+    sql = "SELECT seq FROM room_mark WHERE log = ? AND person = ? AND room = ?"
+    row = db.execute(sql, (log, person, room)).fetchone()
+    return 0 if row is None else row[0]
 
 
 def fact(db: Connection, scope: str, key: str) -> bytes | None:

@@ -49,6 +49,7 @@ class Rooms(Opened):
             assert await store.log_entry(LOG, "c") is None
             await store.write(OpenLog("another", "x"))
             assert await store.log_entry("another", "a") is None
+            assert await store.logs() == ("another", LOG)
 
     async def test_an_entry_is_written_over_the_version_that_was_read(self, tmp_path: Path) -> None:
         """SC-14: of two who change the same message, one has to look again."""
@@ -135,6 +136,7 @@ class Rooms(Opened):
             await recorded(store, Changes(events=(mark,)))
             with refused(Superseded):
                 await recorded(store, Changes(events=(replace(mark, change=Mark("ada", "lobby", 3)),)))
+            assert (await store.log_mark(LOG, "ada", "lobby"), await store.log_mark(LOG, "bob", "lobby")) == (4, 0)
             seen = await store.log_overview(LOG, "ada", 5, 10)
             assert seen.state.seq == 8
             assert [(view.row.id, view.read, view.unread) for view in seen.rooms] == [("lobby", 4, 1), ("hers", 0, 0)]

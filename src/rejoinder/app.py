@@ -34,14 +34,16 @@ from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
-from rejoinder.runtime.place.inlet import ChannelInlet
+from rejoinder.runtime.inlet import ChannelInlet
+from rejoinder.runtime.live import Live
+from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
-from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import Health, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
@@ -108,8 +110,11 @@ class Gateway:
         learn(self.agents.values(), agent_base)
         learn(opened, channel_base)
         self._configured = settings
-        self._settings = runtime_settings(settings, self.agents, self.channels)
-        self._jobs = timed_jobs(settings)
+        self._settings = Live(runtime_settings(settings, self.agents, self.channels))
+        self._jobs = Live(timed_jobs(settings))
+        self.commands = ProgramCommands()
+        """Where the program around it provides what only it can do."""
+        self._nowhere = DiscardChannel()
         self.clockwork: Clockwork | None = None
         self._opens = settings.gateway.store if store is None else store
         self._watcher = watcher or Watcher()
@@ -131,14 +136,14 @@ class Gateway:
     @property
     def directives(self) -> Registry:
         """All directives that its agents may write."""
-        return self._settings.directives
+        return self._settings.now.directives
 
     @property
     def silence(self) -> Silence:
-        return self._settings.silence
+        return self._settings.now.silence
 
     def max_answer_chars(self, agent: str) -> int:
-        return self._settings.max_answer_chars(agent)
+        return self._settings.now.max_answer_chars(agent)
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -156,7 +161,7 @@ class Gateway:
     @property
     def render_options(self) -> tuple[RenderOptions, ...]:
         """How the channels are spoken to."""
-        return tuple(facts.delivery.options for facts in self._settings.channels.values())
+        return tuple(facts.delivery.options for facts in self._settings.now.channels.values())
 
     def listens(self, listener: str) -> bool:
         """Whether this one of `listeners` takes messages now."""
@@ -177,7 +182,7 @@ class Gateway:
     @property
     def kept(self) -> tuple[Part, ...]:
         """What was said in the background and had no place to go."""
-        return tuple(self.engine.nowhere.kept)
+        return tuple(self._nowhere.kept)
 
     async def begin(self, turn: Background) -> None:
         """Begins a turn that no user asked for, as soon as recovery is over."""
@@ -246,17 +251,10 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
-        self.engine = Engine(
-            self.agents,
-            tuple(self.listeners.values()),
-            self.runs,
-            self._settings,
-            self.store,
-            self._clock,
-            watcher=self._watcher,
-            hooks=self.hooks,
-            restarting=Restarting(self._reviving, self._begin_anew, self._clock()),
-        )
+        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
+        services = Services(self.agents, places, self.store, self.runs, self._settings, self._clock, self.hooks)
+        restarting = Restarting(self._reviving, self._begin_anew, self._clock())
+        self.engine = Engine(services, self._nowhere, restarting, self.commands, self._watcher)
         self._stack.push_async_callback(self._close_agents)
         for channel in self.listeners.values():
             if isinstance(channel, ClosesDown):
@@ -282,7 +280,7 @@ class Gateway:
 
     def _wind_up(self) -> None:
         """Starts the clock, if there are jobs for it."""
-        if not self._jobs or self._ending:
+        if not self._jobs.now or self._ending:
             return
         from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - only loaded where there are jobs
 
@@ -310,11 +308,9 @@ class Gateway:
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
         self._configured = taken.settings
-        self._reconfigure(ready)
-        self._jobs = jobs
-        if self.clockwork is not None:
-            self.clockwork.reconfigure(jobs)
-        elif self.engine.recovery.over.is_set():
+        self._settings.become(ready)
+        self._jobs.become(jobs)
+        if self.clockwork is None and self.engine.recovery.over.is_set():
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
@@ -322,7 +318,7 @@ class Gateway:
 
     def note_not_in_effect(self, sentence: str) -> None:
         """Notes which part of the configuration is not in effect, and why; `/status` tells owners."""
-        self._reconfigure(replace(self._settings, not_in_effect=sentence))
+        self._settings.become(replace(self._settings.now, not_in_effect=sentence))
 
     @property
     def configured(self) -> schema.Settings:
@@ -331,7 +327,7 @@ class Gateway:
 
     @property
     def not_in_effect(self) -> str:
-        return self._settings.not_in_effect
+        return self._settings.now.not_in_effect
 
     @contextmanager
     def lend(self, name: str) -> Generator[Agent]:
@@ -343,10 +339,6 @@ class Gateway:
         finally:
             del self._lent[back]
             back.set()
-
-    def _reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
-        self.engine.reconfigure(settings)
 
     def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
         """Reopens the agents whose settings or limits have changed."""

@@ -1,7 +1,10 @@
 """An Agent Client Protocol agent in raw JSON-RPC that does what nobody hopes for: the prompt says what.
 
 Run as a program. Options: `--state FILE` keeps sessions over processes, `--say-version N`, `--mute`,
-`--load refuse|never`, `--old` (models by session/set_model), `--noise`, `--sign-in`.
+`--load refuse|never|late|very-late` (late: the history comes after the answer, as gemini-cli has it; very late: amid
+the next prompt), `--old` (models by session/set_model), `--noise`, `--sign-in`, `--no-effort-on MODEL` (as
+claude-agent-acp has it), `--no-effort`, `--one-late` (the prompt after a cancelled one is answered with nothing, as by
+claude-agent-acp 0.23), `--queues` (takes a further prompt into a running turn), `--refuse-options`.
 """
 
 import json
@@ -9,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -57,6 +61,9 @@ STATE = Path(option("--state") or os.devnull)
 SESSIONS: dict[str, list[str]] = json.loads(STATE.read_text() or "{}") if STATE.is_file() else {}
 SETTINGS = {"model": "small", "effort": "low"}
 WAITING: list[Any] = []
+LATE: list[str] = []
+REPLAYED: list[str] = []
+SERVERS: list[Any] = []
 
 
 def config() -> list[dict[str, Any]]:
@@ -66,7 +73,10 @@ def config() -> list[dict[str, Any]]:
         return {"id": id, "name": id, "category": category, "type": "select", "currentValue": current,
                 "options": options}  # fmt: skip
 
-    return [select("model", "model", "small", "large"), select("effort", "thought_level", "low", "high")]
+    effort = [select("effort", "thought_level", "low", "high")]
+    if "--no-effort" in ARGS or SETTINGS["model"] == option("--no-effort-on"):
+        effort = []
+    return [select("model", "model", "small", "large"), *effort]
 
 
 def offers() -> dict[str, Any]:
@@ -76,18 +86,53 @@ def offers() -> dict[str, Any]:
     return {"configOptions": config()}
 
 
+def replay(session: str, but_last: int = 0) -> None:
+    for old in SESSIONS[session][: -but_last or None]:
+        update(session, "user_message_chunk", content={"type": "text", "text": old})
+        say(session, f"replay of {old}\n[[reply_to:m1]]")
+        update(session, "tool_call", toolCallId=f"old {old}", title="an old tool", status="completed")
+
+
 def prompt(id: Any, session: str, blocks: list[dict[str, Any]]) -> None:
+    if LATE:
+        LATE.clear()
+        write({"id": id, "result": {"stopReason": "end_turn", "usage": {"inputTokens": 0, "outputTokens": 0}}})
+        return
     texts = [block.get("text", f"<{block['type']}>") for block in blocks]
     word = texts[-1]
     SESSIONS.setdefault(session, []).append(word)
     if STATE.is_file():
         STATE.write_text(json.dumps(SESSIONS))
     stop = "end_turn"
+    if option("--load") == "very-late" and session not in REPLAYED:
+        REPLAYED.append(session)
+        replay(session, but_last=1)
+        time.sleep(0.6)
     match word.split()[0]:
+        case "echoed":
+            update(session, "user_message_chunk", content={"type": "text", "text": word})
+            say(session, "as you say")
+        case "servers":
+            say(session, json.dumps(SERVERS))
+        case "tools":
+            update(session, "tool_call", toolCallId="t1", title="Terminal", kind="execute", status="pending")
+            update(session, "tool_call_update", toolCallId="t1", title="ls -la", status="in_progress")
+            text = {"type": "text", "text": "```sh\na.txt\n```"}
+            update(session, "tool_call_update", toolCallId="t1", content=[{"type": "content", "content": text}])
+            update(session, "tool_call_update", toolCallId="t1", status="completed")
+            update(session, "tool_call", toolCallId="t2", title="cat", kind="execute", status="in_progress",
+                   rawInput={"command": ["cat"]})  # fmt: skip
+            update(session, "tool_call_update", toolCallId="t2", status="completed",
+                   rawOutput={"formatted_output": "b.txt", "exit_code": 0})  # fmt: skip
         case "slow":
             say(session, "Let me see")
             WAITING.append((id, session))
             return
+        case "and":  # said into a running turn
+            say(session, f"And {word}")
+            for waiting in [entry for entry in WAITING if entry[1] == session]:
+                WAITING.remove(waiting)
+                write({"id": waiting[0], "result": {"stopReason": "end_turn"}})
         case "deaf":
             say(session, "I hear nothing")
             while True:
@@ -104,8 +149,8 @@ def prompt(id: Any, session: str, blocks: list[dict[str, Any]]) -> None:
         case "permission":
             update(session, "tool_call", toolCallId="t1", title="rm -rf /", kind="execute", status="pending")
             offered = [
-                {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
                 {"optionId": "always", "name": "Always", "kind": "allow_always"},
+                {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
                 {"optionId": "no", "name": "Reject", "kind": "reject_once"},
             ]
             call = {"toolCallId": "t1", "kind": "execute"}
@@ -178,7 +223,9 @@ def serve(message: dict[str, Any]) -> None:
         case "initialize":
             if "--mute" not in ARGS:
                 version = int(option("--say-version") or 1)
-                can = {"loadSession": True, "promptCapabilities": {"image": "--images" in ARGS}}
+                can = {"loadSession": "--no-load" not in ARGS, "promptCapabilities": {"image": "--images" in ARGS}}
+                if "--queues" in ARGS:
+                    can["_meta"] = {"claudeCode": {"promptQueueing": True}}
                 info = {"name": "fake", "version": "1"}
                 ways = [{"id": "login", "name": "Log in"}]
                 write({"id": id, "result": {"protocolVersion": version, "agentCapabilities": can,
@@ -186,6 +233,7 @@ def serve(message: dict[str, Any]) -> None:
         case "session/new" if "--sign-in" in ARGS:
             write({"id": id, "error": {"code": -32000, "message": "Authentication required"}})
         case "session/new":
+            SERVERS[:] = params["mcpServers"]
             name = f"fake-{len(SESSIONS) + 1}"
             SESSIONS[name] = []
             write({"id": id, "result": {"sessionId": name, **offers()}})
@@ -199,9 +247,14 @@ def serve(message: dict[str, Any]) -> None:
             if option("--load") == "refuse" or session not in SESSIONS:
                 write({"id": id, "error": {"code": -32602, "message": "no such session"}})
                 return
-            for old in SESSIONS[session]:
-                say(session, f"replay of {old}")
+            SERVERS[:] = params["mcpServers"]
+            if option("--load") is None:
+                replay(session)
             write({"id": id, "result": offers()})
+            if option("--load") == "late":
+                threading.Timer(0.1, replay, [session]).start()
+        case "session/set_config_option" if "--refuse-options" in ARGS:
+            write({"id": id, "error": {"code": -32602, "message": "no such value"}})
         case "session/set_config_option":
             SETTINGS[params["configId"]] = params["value"]
             write({"id": id, "result": {"configOptions": config()}})
@@ -211,6 +264,8 @@ def serve(message: dict[str, Any]) -> None:
         case "session/prompt":
             prompt(id, session, params["prompt"])
         case "session/cancel":
+            if "--one-late" in ARGS:
+                LATE.append(session)
             for waiting in [entry for entry in WAITING if entry[1] == session]:
                 say(session, "late words of a cancelled turn")
                 WAITING.remove(waiting)

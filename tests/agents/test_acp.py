@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acp import schema
 from msgspec.structs import replace
 
 from rejoinder.agents.acp import Settings, connection, open_agent, wire
 from rejoinder.agents.acp.agent import AcpAgent
+from rejoinder.agents.acp.servers import McpServer
+from rejoinder.agents.acp.translation import unfenced
 from rejoinder.agents.base import (
     Agent,
     AgentEvent,
@@ -24,6 +27,7 @@ from rejoinder.agents.base import (
     CanLoad,
     CanSetModel,
     Done,
+    Exchange,
     Failed,
     HasProcess,
     Limits,
@@ -35,10 +39,12 @@ from rejoinder.agents.base import (
     TextDelta,
     Thought,
     ToolEnded,
+    ToolRenamed,
     ToolStarted,
     Usage,
 )
 from rejoinder.agents.process import AgentProcess
+from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
@@ -266,13 +272,151 @@ async def test_of_many_sessions_the_latest_are_remembered(tmp_path: Path, monkey
         assert [event async for event in run][-1] == Done("cancelled")
 
 
-async def test_a_refused_load_begins_a_new_session():
-    """TU-33: the agent does not know the session any more: a new one, with its new name told."""
-    async with fake("--load", "refuse") as agent:
+@pytest.mark.parametrize("why", [("--load", "refuse"), ("--no-load",)], ids=["refused", "cannot"])
+async def test_a_session_that_cannot_be_loaded_is_told_what_was_said(why: tuple[str, ...]):
+    """TU-35: a new session, with its new name and the loss told, and what the gateway kept of the conversation."""
+    async with fake(*why) as agent:
         agent.load_session("session-1", "gone-for-good")
-        events = await everything(agent, a_turn("Hello"))
-        assert events[0] == SessionOpened("fake-1")
+        agent.recall("session-1", (Exchange((PromptText("My name is Ann"),), "Hello Ann"),))
+        events = await everything(agent, a_turn("blocks"))
+        assert events[0] == SessionOpened("fake-1", lost=True)
         assert events[-1] == Done("end")
+        told = json.loads(text_of(events))
+        assert told[-1] == "blocks"
+        assert "My name is Ann" in told
+        assert any("Hello Ann" in block for block in told)
+        assert json.loads(text_of(await everything(agent, a_turn("blocks")))) == ["blocks"]
+
+
+async def test_a_crashed_agent_that_cannot_load_is_told_what_was_said():
+    """TU-35: what was said in this process counts, too."""
+    async with fake("--load", "refuse") as agent:
+        await everything(agent, a_turn("My name is Ann"))
+        await everything(agent, a_turn("exit"))
+        events = await everything(agent, a_turn("blocks"))
+        assert SessionOpened("fake-1", lost=True) in events
+        assert "My name is Ann" in json.loads(text_of(events))
+
+
+@pytest.mark.parametrize("load", ["late", "very-late"])
+async def test_a_history_that_is_told_after_the_load_is_no_answer(load: str, tmp_path: Path):
+    """TU-35: gemini-cli goes on with its history after it has answered; some of it may even come amid the turn."""
+    state = tmp_path / "state"
+    state.write_text(json.dumps({"old": ["remember", "forget"]}))
+    async with fake("--state", str(state), "--load", load) as agent:
+        agent.load_session("session-1", "old")
+        events = await everything(agent, a_turn("Hello you"))
+        assert text_of(events) == "Hello you "
+        assert ToolStarted not in map(type, events)
+        assert text_of(await everything(agent, a_turn("echoed"))) == "as you say"
+
+
+async def test_what_an_agent_repeats_of_our_prompt_is_no_history(tmp_path: Path):
+    """TU-35: vibe says first what the user said."""
+    state = tmp_path / "state"
+    state.write_text(json.dumps({"old": []}))
+    async with fake("--state", str(state)) as agent:
+        agent.load_session("session-1", "old")
+        assert text_of(await everything(agent, a_turn("echoed"))) == "as you say"
+
+
+async def test_an_empty_turn_after_a_cancelled_one_is_asked_again():
+    """TU-35: claude-agent-acp 0.23 took the end of the cancelled turn for that of the next."""
+    async with fake("--one-late") as agent:
+        async with begun(agent, a_turn("slow")):
+            pass
+        events = await everything(agent, a_turn("Hello"))
+        assert text_of(events) == "Hello "
+        assert [event for event in events if isinstance(event, Done)] == [Done("end")]
+        async with begun(agent, a_turn("slow")) as run:
+            await agent.cancel("session-1")
+            assert [event async for event in run][-1] == Done("cancelled")
+        assert text_of(await everything(agent, a_turn("Hello"))) == "Hello "
+
+
+async def test_titles_and_output_of_tools():
+    """TU-35: what a tool does and says is known by what came last, without the fence some agents put around it; and
+    where codex says it only beside the protocol's own fields."""
+    async with fake() as agent:
+        events = [event for event in await everything(agent, a_turn("tools")) if "Tool" in type(event).__name__]
+        assert events == [
+            ToolStarted("t1", "Terminal", "execute"),
+            ToolRenamed("t1", "ls -la"),
+            ToolEnded("t1", True, "a.txt"),
+            ToolStarted("t2", "cat", "execute"),
+            ToolEnded("t2", True, "b.txt"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("```\na\n```", "a"),
+        ("````md\n```\na\n```\n````\n", "```\na\n```"),
+        ("```\na\n```\nb\n```\nc\n```", "```\na\n```\nb\n```\nc\n```"),
+        ("a\n```", "a\n```"),
+        ("```", "```"),
+        ("", ""),
+    ],
+)
+def test_the_fence_around_the_whole(text: str, shown: str):
+    assert unfenced(text) == shown
+
+
+async def test_the_servers_it_is_to_use(tmp_path: Path):
+    """TU-35: `mcp_servers` are passed on, to new sessions and to loaded ones."""
+    state = tmp_path / "state"
+    state.write_text(json.dumps({"old": []}))
+    servers = {
+        "files": McpServer(command=("mcp-files", "--ro"), env={"KEY": Secret("k")}),
+        "web": McpServer(url="https://example.org/mcp", headers={"Authorization": Secret("Bearer t")}),
+    }
+    wanted = [
+        {"name": "files", "command": "mcp-files", "args": ["--ro"], "env": [{"name": "KEY", "value": "k"}]},
+        {"type": "http", "name": "web", "url": "https://example.org/mcp",
+         "headers": [{"name": "Authorization", "value": "Bearer t"}]},
+    ]  # fmt: skip
+    for server in wanted:
+        schema.NewSessionRequest.model_validate({"cwd": "/", "mcpServers": [server]})
+    async with fake("--state", str(state), mcp_servers=servers) as agent:
+        assert json.loads(text_of(await everything(agent, a_turn("servers")))) == wanted
+        agent.load_session("session-2", "old")
+        assert json.loads(text_of(await everything(agent, a_turn("servers", "session-2")))) == wanted
+
+
+@pytest.mark.parametrize("server", [McpServer(), McpServer(command=("x",), url="https://example.org")])
+def test_a_server_that_is_neither_program_nor_address(server: McpServer):
+    with pytest.raises(BadConfiguration, match=r"mcp_servers\.odd"):
+        open_agent("coder", Settings(command=("x",), mcp_servers={"odd": server}))
+
+
+async def test_steering_by_a_further_prompt():
+    """TU-11: an agent that queues prompts takes a message into the running turn, which ends when both have."""
+    async with fake("--queues") as agent, begun(agent, a_turn("slow")) as run:
+        assert agent.steers is True
+        assert await agent.steer(a_turn("and more"))
+        events = [event async for event in run]
+        assert "And and more" in text_of(events)
+        assert events[-1] == Done("end")
+        assert not await agent.steer(a_turn("and late"))
+
+
+async def test_steering_by_cancel_and_prompt():
+    """TU-11: with `steer = "cancel"` the prompt is ended, and the turn goes on with the message."""
+    async with fake(steer="cancel") as agent, begun(agent, a_turn("slow")) as run:
+        assert agent.steers is True
+        assert await agent.steer(a_turn("Rather this"))
+        events = [event async for event in run]
+        assert text_of(events).endswith("Rather this ")
+        assert SegmentEnded() in events
+        assert [event for event in events if isinstance(event, Done)] == [Done("end")]
+
+
+async def test_an_agent_that_cannot_be_steered():
+    """TU-11: without means of its own, and without `steer = "cancel"`, it says so."""
+    async with fake() as agent, begun(agent, a_turn("slow")):
+        assert agent.steers is False
+        assert not await agent.steer(a_turn("and more"))
 
 
 async def test_a_load_that_takes_too_long_is_not_refused():
@@ -306,8 +450,36 @@ async def test_options_of_the_configuration():
     async with fake(options={"effort": "high"}) as agent:
         events = await everything(agent, a_turn("settings"))
         assert json.loads(text_of(events))["effort"] == "high"
-    async with fake(options={"colour": "red"}) as agent:
-        assert "colour" in last_failure(await everything(agent)).detail
+    async with fake(options={"mode": "careful"}) as agent:
+        assert "mode" in last_failure(await everything(agent)).detail
+
+
+@pytest.mark.parametrize("settings", [{"options": {"colour": "red"}}, {"options": {"effort": "huge"}}])
+async def test_an_option_it_does_not_have_fails_no_turn(settings: dict[str, Any], caplog: pytest.LogCaptureFixture):
+    """TU-35: it is in the log once; a mode would fail the turn, for without it the agent may do more."""
+    async with fake(**settings) as agent:
+        for _ in range(2):
+            assert (await everything(agent))[-1] == Done("end")
+    assert len([record for record in caplog.records if "is not set" in record.message]) == 1
+
+
+async def test_an_option_that_goes_with_the_model():
+    """TU-35: `/model` to one without effort and `/think low`: the turns go on, and the level is back with the model."""
+    async with fake("--no-effort-on", "large") as agent:
+        turn = Turn("s", (PromptText("settings"),), think="high")
+        assert json.loads(text_of(await everything(agent, turn)))["effort"] == "high"
+        for _ in range(2):
+            assert (await everything(agent, replace(turn, model="large")))[-1] == Done("end")
+            assert await agent.levels() == ()
+        events = await everything(agent, replace(turn, think=None))
+        assert json.loads(text_of(events)) == {"model": "small", "effort": "low"}
+        assert await agent.levels() == LEVELS
+
+
+async def test_a_refused_option_fails_no_turn():
+    """TU-35: the agent named the value and refuses it all the same."""
+    async with fake("--refuse-options") as agent:
+        assert (await everything(agent, Turn("s", (PromptText("x"),), think="high")))[-1] == Done("end")
 
 
 async def test_where_it_runs_is_set_by_its_own_option():
@@ -319,12 +491,22 @@ async def test_where_it_runs_is_set_by_its_own_option():
             assert json.loads(text_of(events))["effort"] == seen
 
 
-async def test_it_tells_its_models_once_it_has_a_session():
-    """IN-52: before that it is not asked, for that would start it."""
+async def test_it_tells_its_models_and_levels():
+    """TU-35, IN-59: before the first turn, too; the session it was asked in serves that turn."""
     async with fake() as agent:
-        assert await agent.offered() == ()
-        await everything(agent)
         assert await agent.offered() == ("small", "large")
+        assert await agent.levels() == LEVELS
+        assert (await everything(agent))[0] == SessionOpened("fake-1")
+        assert (await everything(agent, a_turn("x", "another")))[0] == SessionOpened("fake-2")
+    async with fake("--no-effort") as agent:
+        assert await agent.levels() == ()
+
+
+async def test_an_agent_that_cannot_start_tells_no_models():
+    """IN-52: whoever asks for models gets an answer, not a failure."""
+    async with fake("--sign-in") as agent:
+        assert await agent.offered() == ()
+        assert await agent.levels() is None
 
 
 async def test_the_commands_it_announces():
@@ -361,6 +543,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
     async with fake() as agent:
         question, events = await asked(agent, answer)
         assert [option.called for option in question.offered] == ["Allow", "Always", "Reject"]
+        assert [option.grants for option in question.offered] == ["once", "always", "no"]  # the agent has always first
         assert "rm -rf /" in question.text
         assert json.loads(text_of(events)) == outcome
         await agent.answer(question.id, "Allow")  # a second answer, or a stranger's, does nothing

@@ -23,6 +23,7 @@ from rejoinder.agents.base import (
     FailureKind,
     Limits,
     ModelSelected,
+    SegmentEnded,
     TextDelta,
     Thought,
     ToolEnded,
@@ -196,6 +197,31 @@ async def test_what_was_cancelled_is_remembered_as_far_as_it_went(agent: Any, se
     await server.departed()
     await everything(agent, a_turn("Go on"))
     assert "I was just" in [message["content"] for message in server.requests[-1].body["messages"]]
+
+
+async def test_what_is_said_into_a_turn_is_one_more_request_of_it(agent: Any, server: ModelServer):
+    """TU-11: at the end of the running answer, in the same turn, with what was answered so far."""
+    server.will(Say("First.", pace=0.01, pieces=1), Say("Second."))
+    async with begun(agent, a_turn("one")) as run:
+        offered = asyncio.ensure_future(agent.steer(a_turn("two")))
+        events = [event async for event in run]
+    assert await offered
+    assert text_of(events).endswith("Second.")
+    assert SegmentEnded() in events
+    assert [event for event in events if isinstance(event, Done)] == [Done("end")]
+    told = [message["content"] for message in server.requests[-1].body["messages"]]
+    assert told[-2:] == ["First.", "two"] or "First." in str(told[-2])
+    assert not await agent.steer(a_turn("late"))
+
+
+async def test_what_a_failed_turn_did_not_take_in_is_refused(agent: Any, server: ModelServer):
+    """TU-11, TU-2: it gets a turn of its own instead."""
+    server.will(FailMidway("Half"))
+    async with begun(agent, a_turn("one")) as run:
+        offered = asyncio.ensure_future(agent.steer(a_turn("two")))
+        events = [event async for event in run]
+    assert isinstance(events[-1], Failed)
+    assert not await offered
 
 
 async def test_a_question_that_failed_is_asked_once(agent: Any, server: ModelServer):

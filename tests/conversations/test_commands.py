@@ -12,7 +12,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
 from rejoinder.events import Attachment
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
-from rejoinder.runtime.outbox.unconfirmed import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.session.unconfirmed import MAY_HAVE_BEEN_LOST
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told

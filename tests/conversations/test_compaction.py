@@ -8,7 +8,7 @@ from rejoinder.agents.base import Failed, Usage
 from rejoinder.agents.tour import Settings as TourSettings
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.schema import Agent, GatewaySettings, Settings
-from rejoinder.runtime.outbox.notices import TIMED_OUT
+from rejoinder.runtime.session.notices import TIMED_OUT
 from rejoinder.store.sqlite import SqliteStore
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE

@@ -12,7 +12,9 @@ from rejoinder.channels.base import Rejected, Unknown
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime.outbox.notices import (
+from rejoinder.runtime.outbox.sender import Sender as OneSender
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.notices import (
     AWAY,
     BY_THE_OWNER,
     INTERRUPTED,
@@ -22,9 +24,7 @@ from rejoinder.runtime.outbox.notices import (
     TOO_MANY,
     TOO_MANY_SHORTENED,
 )
-from rejoinder.runtime.outbox.sender import Sender as OneSender
-from rejoinder.runtime.outbox.unconfirmed import ASK_AGAIN, MAY_HAVE_BEEN_LOST
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.unconfirmed import ASK_AGAIN, MAY_HAVE_BEEN_LOST
 from rejoinder.store.base import Accept, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer

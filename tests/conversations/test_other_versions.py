@@ -6,9 +6,9 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from rejoinder.runtime.outbox.notices import UNREADABLE
-from rejoinder.runtime.place import consequences, waiting
-from rejoinder.runtime.session import journal as journal
+from rejoinder.runtime.place import consequences
+from rejoinder.runtime.session import journal, payloads
+from rejoinder.runtime.session.notices import UNREADABLE
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until
@@ -19,7 +19,7 @@ STRANGE = msgspec.msgpack.encode({"agent": 5})
 
 def kept_strangely(monkeypatch, name: str, text: str):
     """As another version would keep what has this text in it."""
-    as_usual = getattr(waiting, name)
+    as_usual = getattr(payloads, name)
 
     def pack(value, *rest):
         return STRANGE if text in str(value) else as_usual(value, *rest)
@@ -115,7 +115,7 @@ async def test_an_accepted_event_that_cannot_be_read(tmp_path, monkeypatch, capl
     """DU-13, DU-14: it is put aside, stays on disk, and is listed; the start goes on with the others."""
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr("rejoinder.runtime.engine.Engine.decide", lambda *_: None)  # it dies before it decides
+        patched.setattr("rejoinder.runtime.place.decider.Decider.decide", lambda *_: None)  # it dies before it decides
         async with machine.running(ScriptedAgent(), killed=True):
             await machine.chat.says("odd")
             await machine.chat.says("hello", sender="bob", chat="bob")

@@ -12,14 +12,15 @@ from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeMessenger, conversation
 from tests.conversations.agents import Asking, Steerable
 
-QUESTION = "May I delete it all?\n\n/approve {q} allows it once; /approve {q} deny does not."
+QUESTION = "May I delete it all?\n\nAnswer yes or no. /approve {q} allows it once, too; /approve {q} deny does not."
 CHOICE = """May I delete it all?
 
 1. yes
 2. The old ones
 3. No, nothing
 
-/approve {q} and the number answers it; /approve {q} deny allows nothing."""
+Answer with the number. /approve {q} and the number answers it, too; /approve {q} deny allows nothing."""
+PERMISSION = CHOICE.replace("with the number.", "with the number, yes or no.")
 OPTIONS = ("yes", Option("some", "The old ones"), Option("no!", "No, nothing"))
 
 
@@ -65,6 +66,40 @@ async def test_the_options_of_a_question_are_answered_in_words(answer, reply, he
         await chat.says(f"/approve {which}{answer}")
         replies = {(await chat.hears()).text, (await chat.hears()).text}
     assert replies == {f"Request {which}: {reply}.", f"I was told {heard}."}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "heard"),
+    [
+        ("/approve", "allow-once", "allow-once"),
+        ("/approve deny", "deny", "None"),
+        ("/approve 2", "The old ones", "some"),
+        ("yes", "allow-once", "allow-once"),
+        ("No.", "deny", "None"),
+        ("2", "The old ones", "some"),
+    ],
+)
+async def test_the_one_open_request_needs_no_name(answer, reply, heard):
+    """TU-34: with one open question yes, no, a number, /approve and /approve deny answer it."""
+    options = (Option("a", "Yes, once", "once"), Option("some", "The old ones", "always"), Option("x", "None", "no"))
+    async with conversation(Asking(*options)) as chat:
+        await chat.says("clean up")
+        which = (await chat.hears()).text.rpartition("/approve ")[2].split()[0]
+        await chat.says("/status")
+        assert f"Waiting for you: request {which}" in (await chat.hears()).text
+        await chat.says(answer)
+        replies = {(await chat.hears()).text, (await chat.hears()).text}
+    assert replies == {f"Request {which}: {reply}.", f"I was told {heard}."}
+
+
+async def test_yes_is_a_message_where_nothing_was_asked():
+    """TU-34: and `/approve` says that no request waits."""
+    async with conversation(Asking()) as chat:
+        await chat.says("/approve")
+        await chat.hears("No request waits for you here, or more than one does: then name it.")
+        await chat.says("yes")  # a message like any other: the agent is asked, and asks
+        await chat.says(f"/approve {await asked_for(chat)}")
+        assert "I was told allow-once." in {(await chat.hears()).text, (await chat.hears()).text}
 
 
 @pytest.mark.parametrize("answer", ["4", "0", "perhaps", "9" * 5000], ids=["4", "0", "perhaps", "far too many"])

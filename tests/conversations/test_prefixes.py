@@ -11,7 +11,7 @@ from rejoinder.agents.base import Failed, ModelSelected
 from rejoinder.config.schema import AgentDefaults, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
-from rejoinder.runtime.outbox.notices import AWAY, INTERRUPTED, QUARANTINED, RUN_AGAIN, UNREADABLE
+from rejoinder.runtime.session.notices import AWAY, INTERRUPTED, QUARANTINED, RUN_AGAIN, UNREADABLE
 from rejoinder.store.base import Accept
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import ScriptedAgent

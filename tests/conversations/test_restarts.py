@@ -14,12 +14,12 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
-from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.outbox.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
 from rejoinder.runtime.outbox.sender import Sender as OneSender
-from rejoinder.runtime.quarantine import PLANNED_BEFORE
+from rejoinder.runtime.place.decider import Decider
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
+from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.questions import RESTARTED
 from rejoinder.runtime.session.work import Workers
 from rejoinder.store.base import (
@@ -637,7 +637,7 @@ async def test_a_message_that_cannot_be_decided_is_quarantined(tmp_path, monkeyp
             pass
 
     with monkeypatch.context() as patched:
-        patched.setattr(Engine, "_decide", hangs)
+        patched.setattr(Decider, "_decide", hangs)
         for _ in range(1 + MOST_ALONE):
             reached.clear()
             booting = asyncio.create_task(boot())
@@ -666,7 +666,7 @@ async def test_a_stop_in_good_order_is_nobodys_fault(tmp_path, monkeypatch, coun
 
     settings = with_channel(Settings(), "fake", "scripted", ("ann",))
     with monkeypatch.context() as patched:
-        patched.setattr(Engine, "_decide", hangs)
+        patched.setattr(Decider, "_decide", hangs)
         for _ in range(MOST_ALONE + 1):
             reached.clear()
             agent, channel = ScriptedAgent(), FakeChannel()

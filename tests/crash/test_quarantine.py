@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from rejoinder.runtime.outbox.notices import BY_THE_OWNER, QUARANTINED
+from rejoinder.runtime.session.notices import BY_THE_OWNER, QUARANTINED
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.turns.suspicion import MOST_ALONE
 from tests.crash.agent import POISON

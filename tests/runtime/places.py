@@ -4,24 +4,36 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanEdit, CanStream
 from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.inbound.rules import make_rules
+from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.draft import Streaming
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.unconfirmed import ASK_AGAIN
+from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
 from rejoinder.store.sqlite import open_store
 
 ALL = frozenset({"reply", "react", "send", "ephemeral", "silent", "previews"})
+
+
+async def ask_again(_turn):
+    return ASK_AGAIN
 
 
 class Place:
@@ -40,10 +52,12 @@ class Place:
 
     def restart(self):
         """A new process on the same store: nothing is remembered but what the store knows."""
-        self.outbox = Outbox(
-            {self.channel.name: self.channel}, self.store, self.runs, lambda _: self.facts, self.now, self.told.append
-        )
-        self.conversation = Conversation(self.channel, self.route, self.store, self.outbox, self.facts)
+        settings = RuntimeSettings(rules=make_rules(InboundSettings()), channels={self.channel.name: self.facts})
+        hooks: Any = SimpleNamespace(tell=self.told.append)
+        channels = {self.channel.name: self.channel}
+        services = Services({}, channels, self.store, self.runs, Live(settings), self.now, hooks)
+        self.outbox = Outbox(services, Owners(services), ask_again)
+        self.conversation = Conversation(self.route, services, self.outbox)
         self.sender = self.conversation.sender
 
     def now(self):

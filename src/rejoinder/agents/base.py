@@ -35,6 +35,13 @@ class ToolStarted(Struct, frozen=True, tag="tool_started"):
     kind: str = "other"
 
 
+class ToolRenamed(Struct, frozen=True, tag="tool_renamed"):
+    """What a running tool call does is known better than when it began."""
+
+    id: str
+    title: str
+
+
 class ToolEnded(Struct, frozen=True, tag="tool_ended"):
     id: str
     ok: bool
@@ -58,9 +65,16 @@ class ModelSelected(Struct, frozen=True, tag="model"):
 
 
 class SessionOpened(Struct, frozen=True, tag="session"):
-    """The agent's own id for this session. It is saved at once, so that CanLoad can continue after a restart."""
+    """The agent's own id for this session. It is saved at once, so that CanLoad can continue after a restart.
+
+    `lost`: it takes the place of a session that the agent could not load."""
 
     saved: str
+    lost: bool = False
+
+
+Grant = Literal["once", "always", "no", ""]
+"""What an option allows; empty: it is no matter of permission."""
 
 
 class Option(Struct, frozen=True):
@@ -68,6 +82,7 @@ class Option(Struct, frozen=True):
 
     id: str
     label: str = ""
+    grants: Grant = ""
 
     @property
     def called(self) -> str:
@@ -127,6 +142,7 @@ AgentEvent = (
     | SegmentEnded
     | Thought
     | ToolStarted
+    | ToolRenamed
     | ToolEnded
     | PlanChanged
     | Usage
@@ -152,6 +168,14 @@ class CanSteer(Protocol):
 
 
 @runtime_checkable
+class TellsSteering(Protocol):
+    """Has `steer`, and learns at run time whether that can work; None: not known yet."""
+
+    @property
+    def steers(self) -> bool | None: ...
+
+
+@runtime_checkable
 class CanCancel(Protocol):
     """Stops the running turn of a session on the agent's side."""
 
@@ -163,8 +187,8 @@ class CanLoad(Protocol):
     """Continues sessions of an earlier process.
 
     Before a session's first turn it is told the id under which the agent saved it (`SessionOpened.saved`), and the
-    next run continues there. If the agent refuses, the run opens a new session and says so with a new SessionOpened;
-    if it merely does not answer in time, the run fails and the id stays valid.
+    next run continues there. If the agent refuses, the run opens a new session and says so with a SessionOpened that
+    is `lost`; if it merely does not answer in time, the run fails and the id stays valid.
     """
 
     def load_session(self, session: str, saved: str) -> None: ...
@@ -267,6 +291,13 @@ class CanThink(Protocol):
     """Obeys `turn.think`, at these levels of `/think`."""
 
     think_levels: tuple[str, ...]
+
+
+@runtime_checkable
+class CanTellLevels(Protocol):
+    """Learns at run time at which levels it can think; None: not known yet, so `think_levels` hold."""
+
+    async def levels(self) -> tuple[str, ...] | None: ...
 
 
 @runtime_checkable

@@ -1,19 +1,20 @@
 """What the kinds that call a model API themselves have in common: everything but the format of the API.
 
 A model remembers nothing, so the agent keeps the conversation of each session and sends along what fits. It
-runs no tools; tool calls that an endpoint runs by itself are shown.
+runs no tools; tool calls that an endpoint runs by itself are shown. What it is steered with is asked at the end of the
+running answer, as one more request of the same turn (TU-11).
 """
 
 import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from time import monotonic
 from typing import Any, ClassVar, Protocol
 
 import aiohttp
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw, Struct, structs
 
 from rejoinder.agents.base import (
     REMEMBERED,
@@ -23,11 +24,13 @@ from rejoinder.agents.base import (
     Failed,
     Limits,
     ModelSelected,
+    SegmentEnded,
     TextDelta,
     ToolEnded,
 )
 from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, Posted, content_type, no_answer, whole_body
 from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.profiles import Headers, Way, Ways
@@ -107,6 +110,7 @@ class ModelAgent:
         self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
         self._ways = Ways(settings, key, headers)
         self.profiles = self._ways.profiles
+        self._further: dict[str, Further] = {}  # what is said into the running turn of each session
         self._listed: tuple[str, ...] = ()
         self._listed_until = 0.0
 
@@ -129,7 +133,13 @@ class ModelAgent:
     def _reading(self, secret: str) -> Reading: ...
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return self._events(turn, self._histories.before(turn.session, turn.parts), self._reading_of(turn))
+        past = self._histories.before(turn.session, turn.parts)
+        return self._events(turn, past, self._reading_of(turn), Further())
+
+    async def steer(self, turn: Turn) -> bool:
+        """Returns once the running turn has taken it in, or has ended without."""
+        further = self._further.get(turn.session)
+        return further is not None and await further.offer(turn)
 
     def _reading_of(self, turn: Turn) -> Reading:
         return self._reading(self._way(turn.model).key)
@@ -202,14 +212,42 @@ class ModelAgent:
     async def close(self) -> None:
         await self._ways.close()
 
-    def _events(self, turn: Turn, past: tuple[Exchange, ...], reading: Reading) -> AsyncIterator[AgentEvent]:
-        answer = self._answer(turn, past, reading)
+    def _events(
+        self, turn: Turn, past: tuple[Exchange, ...], reading: Reading, further: Further | None = None
+    ) -> AsyncIterator[AgentEvent]:
+        answer = self._answer(turn, past, reading) if further is None else self._steered(turn, past, reading, further)
         return guarded(answer, idle=self.limits.idle, hard=self.limits.hard)
+
+    async def _steered(
+        self, turn: Turn, past: tuple[Exchange, ...], reading: Reading, further: Further
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """The turn's request, and further ones for as long as messages are said into it."""
+        self._further[turn.session] = further
+        try:
+            while True:
+                done: Done | None = None
+                async with aclosing(self._answer(turn, past, reading)) as events:
+                    async for event in events:
+                        if isinstance(event, Done):
+                            done = event
+                        else:
+                            yield event
+                taken = further.take() if done is not None else []
+                if not taken:
+                    break
+                yield SegmentEnded()
+                turn = structs.replace(turn, parts=tuple([part for said in taken for part in said.parts]))
+                past, reading = self._histories.before(turn.session, turn.parts), self._reading_of(turn)
+        finally:
+            further.close()
+            if self._further.get(turn.session) is further:
+                del self._further[turn.session]
+        if done is not None:
+            yield done
 
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
     ) -> AsyncGenerator[AgentEvent, None]:
-        """All in one generator: every further layer would cost time with every event."""
         model = self._known_as(turn.model)
         messages = self._histories.messages(turn.session, past, turn.parts, self._content)
         is_known = True

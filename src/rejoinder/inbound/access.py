@@ -1,5 +1,6 @@
 """Who may talk (IN-10, IN-11): people and groups by id, everybody where it is open, strangers by pairing."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, get_args
 
@@ -11,7 +12,7 @@ from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Action, Auth, Denied, Role, authorise
-from rejoinder.inbound.ids import candidates
+from rejoinder.inbound.ids import Ids, candidates, read_ids
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
 from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
@@ -26,6 +27,23 @@ class Admission(Struct, frozen=True):
 
     role: Role
     refusal: str | None = None
+
+
+def edited_allow(channel: str, edits: Iterable[tuple[str, bool]], rules: Rules) -> Ids | None:
+    """The allow list as owners have edited it: entries and whether they are listed; None when they have not."""
+    edits = tuple(edits)
+    if not edits:
+        return None
+    allow = channel_rules(rules, channel).allow
+    for entry, listed in edits:
+        meant = meant_by(channel, entry, rules)
+        allow = allow | meant if listed else allow - meant
+    return allow
+
+
+def meant_by(channel: str, entry: str, rules: Rules) -> Ids:
+    """Whom an entry of the allow list names."""
+    return read_ids((entry,), channel_rules(rules, channel).place, channels=rules.channels, where="allow")
 
 
 def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:

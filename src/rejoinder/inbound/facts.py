@@ -48,6 +48,14 @@ class RunFacts(Struct, frozen=True):
     not_in_effect: str = ""  # which part of the configuration has no effect, and why, for the owner
 
 
+class OpenQuestion(Struct, frozen=True):
+    """The one request of an agent that this person may answer here (TU-34)."""
+
+    which: str
+    options: tuple[str, ...] = ()  # what they are called
+    permission: bool = True  # it asks for permission, so that yes and no answer it
+
+
 class Facts(Struct, frozen=True):
     me: Me
     sent_by_us: bool = False  # the platform's receipt of one of our own sends has this message id
@@ -63,6 +71,9 @@ class Facts(Struct, frozen=True):
     runs: RunFacts = RunFacts()
     last_trace: tuple[Step, ...] = ()  # of the message before this one, or of the one it answers
     offered: tuple[str, ...] = ()  # the models the agent says it has; empty: it does not say
+    levels: tuple[str, ...] | None = None  # at which it says it can think; None: it does not say
+    steers: bool | None = None  # whether it says it can take a message into a running turn; None: it does not say
     announced: frozenset[str] = frozenset()  # the slash commands the agent itself understands
+    question: OpenQuestion | None = None  # None: there is none, or more than one
     random: bytes = b""  # fresh for each message, for a pairing code
     version: str = ""

@@ -36,7 +36,7 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
     end, said = reset.end, "New session."
     within = message.text[end : reset.closes[0] if reset.closes else None]
     word = within.split(maxsplit=1)[0] if within.strip() else ""
-    agent = channel.agent_called(fresh.agent, message.facts.offered)
+    agent = channel.agent_called(fresh.agent, message.facts)
     if word and agent.changes_model and agent.models.is_known(word) and (model := agent.models.choose(word)):
         fresh, said = replace(fresh, model=model), f"New session with {model}."
         end = message.text.index(word, end) + len(word)

@@ -20,6 +20,7 @@ from rejoinder.session import QueueChoice
 
 if TYPE_CHECKING:
     from rejoinder.inbound.commands.command import Command
+    from rejoinder.inbound.facts import Facts
     from rejoinder.inbound.skills import Skill
 
 
@@ -40,6 +41,7 @@ class AgentProfile(Struct, frozen=True):
     has_allowlist: bool = True
     changes_model: bool = True
     asks_permission: bool = True
+    steers: bool = True
 
 
 class ChannelRules(Struct, frozen=True):
@@ -61,10 +63,16 @@ class ChannelRules(Struct, frozen=True):
     def agent(self) -> AgentProfile:
         return self.agents[0]
 
-    def agent_called(self, name: str, offered: tuple[str, ...] = ()) -> AgentProfile:
-        """The agent with this name; the first one if there is none. `offered`: the models it says it has."""
+    def agent_called(self, name: str, facts: "Facts | None" = None) -> AgentProfile:
+        """The agent with this name; the first one if there is none. `facts`: with what it says it offers now."""
         agent = next((agent for agent in self.agents if agent.name == name), self.agent)
-        return replace(agent, models=replace(agent.models, offered=offered)) if offered else agent
+        if facts is not None and facts.offered:
+            agent = replace(agent, models=replace(agent.models, offered=facts.offered))
+        if facts is not None and facts.levels is not None:
+            agent = replace(agent, think_levels=facts.levels)
+        if facts is not None and facts.steers is not None:
+            agent = replace(agent, steers=facts.steers)
+        return agent
 
     @property
     def is_room(self) -> bool:

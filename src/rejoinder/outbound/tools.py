@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 Display = Literal["full", "compact", "none"]
 
+TOOL_MARK: Final = "🔧 "
 TELLING: Final = frozenset({"execute", "other"})
 """Kinds whose title is a command line, or may be one."""
 
@@ -17,4 +18,4 @@ def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Di
 def tool_line(title: str, kind: str, display: Display, *, group: bool) -> str:
     """In a group anybody may read along, so no command line is shown there, whatever is configured."""
     by_kind = display == "compact" or (group and kind in TELLING)
-    return f"🔧 {kind if by_kind else ' '.join(title.split())}"
+    return f"{TOOL_MARK}{kind if by_kind else ' '.join(title.split())}"

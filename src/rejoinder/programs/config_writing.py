@@ -81,7 +81,7 @@ class ConfigWriting:
 def attach(gateway: Gateway, source: Source) -> None:
     """Makes `/config set` and `/config unset` work."""
     if source.check is not None:
-        gateway.engine.gateway_commands.write_config = ConfigWriting(gateway, source, source.check).write
+        gateway.commands.provide(WriteConfig, ConfigWriting(gateway, source, source.check).write)
 
 
 def _put(path: Path, text: str, *, like: Path) -> None:

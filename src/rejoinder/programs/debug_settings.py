@@ -85,7 +85,7 @@ class Debugging:
 def attach(gateway: Gateway, source: Source) -> None:
     """Makes `/debug` work."""
     if source.overlay is not None:
-        gateway.engine.gateway_commands.debug = Debugging(gateway, source.read, source.overlay).change
+        gateway.commands.provide(ChangeDebug, Debugging(gateway, source.read, source.overlay).change)
 
 
 def _told(wrong: BadUse | BadConfiguration) -> str:

@@ -20,7 +20,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadUse
-from rejoinder.events import PromptImage
+from rejoinder.events import ChangeInvitations, PromptImage
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
@@ -179,7 +179,7 @@ async def _open_pages(
     where = address(listening)
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
-    gateway.engine.gateway_commands.invite = invitations.command
+    gateway.commands.provide(ChangeInvitations, invitations.command)
     house = _house(gateway, settings, web, tasks, invitations)
     quota = Quota(facts.person_files_mb << 20, facts.files_mb << 20)
     pages = Pages(house, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import TypeGuard, TypeVar
 
+from rejoinder.agents.base import CanSteer, TellsSteering
+
 Ability = TypeVar("Ability")
 _KNOWN: dict[tuple[type, type], bool] = {}
 
@@ -17,6 +19,11 @@ def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
     if key not in _KNOWN:
         _KNOWN[key] = isinstance(thing, ability)
     return _KNOWN[key]
+
+
+def can_steer(agent: object) -> bool:
+    """Whether it is worth asking it to take a message into a running turn."""
+    return can(agent, CanSteer) and not (can(agent, TellsSteering) and agent.steers is False)
 
 
 def learn(things: Iterable[object], base: ModuleType) -> None:

@@ -7,8 +7,8 @@ import asyncio
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.place.access import Access
-from rejoinder.runtime.readmission import Readmission
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.store.base import Store
 
 

@@ -7,6 +7,7 @@ from rejoinder.agents.base import (
     CanAnswer,
     CanSetModel,
     CanShowThoughts,
+    CanSteer,
     CanThink,
     HasAliases,
     HasAllowList,
@@ -34,4 +35,5 @@ def profile_of(agent: Agent) -> AgentProfile:
         has_allowlist=isinstance(agent, HasAllowList),
         changes_model=isinstance(agent, CanSetModel),
         asks_permission=isinstance(agent, CanAnswer),
+        steers=isinstance(agent, CanSteer),
     )

@@ -11,9 +11,8 @@ Rule 4: what is damaged, or was stored by another version in a format of its own
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from typing import Any, Literal
 
 from msgspec import MsgspecError
@@ -21,23 +20,22 @@ from msgspec import MsgspecError
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Unreadable
 from rejoinder.events import Step
-from rejoinder.runtime.backlogs import Backlogs
-from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.outbox.offers import close_left_open
 from rejoinder.runtime.outbox.outbox import Outbox
-from rejoinder.runtime.place.queueing import Queueing
-from rejoinder.runtime.place.waiting import message_of, unpack
-from rejoinder.runtime.prefixes import Prefix, Prefixes
-from rejoinder.runtime.quarantine import PLANNED_BEFORE, Quarantine
-from rejoinder.runtime.readmission import Readmission
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import notices
+from rejoinder.runtime.session.backlogs import Backlogs
 from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.payloads import message_of, unpack
+from rejoinder.runtime.session.prefixes import Prefix, Prefixes
+from rejoinder.runtime.session.quarantine import PLANNED_BEFORE, Quarantine
 from rejoinder.runtime.session.questions import RESTARTED
+from rejoinder.runtime.session.queueing import Queueing
+from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Resumed, TurnInput
-from rejoinder.runtime.settings import OnCrash
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     EndRun,
@@ -47,7 +45,6 @@ from rejoinder.store.base import (
     ReleaseEvents,
     ResumeTurn,
     RunClaim,
-    Store,
     TryEvents,
     Verb,
     WithdrawParts,
@@ -63,36 +60,32 @@ AT_ONCE = 200
 class Recovery:
     def __init__(
         self,
-        store: Store,
+        services: Services,
         conversations: Conversations,
         sessions: Sessions,
         lanes: Lanes,
         slots: Slots,
         queueing: Queueing,
-        runs: Runs,
         take: Callable[[InboxEvent], None],
         decide: Callable[[InboxEvent], asyncio.Task[None]],
-        agents: Iterable[str],
-        on_crash: OnCrash,
-        clock: Callable[[], datetime],
         outbox: Outbox,
         quarantine: Quarantine,
         backlogs: Backlogs,
         prefixes: Prefixes,
         readmission: Readmission,
     ) -> None:
-        self._store = store
+        self._store = services.store
         self._conversations = conversations
         self._sessions = sessions
         self._lanes = lanes
         self._slots = slots
         self._queueing = queueing
-        self._runs = runs
+        self._runs = services.runs
         self._take = take
         self._decide_alone = decide
-        self._agents = frozenset(agents)
-        self._on_crash: OnCrash = on_crash
-        self._clock = clock
+        self._agents = services.agents
+        self._settings = services.settings
+        self._clock = services.clock
         self._outbox = outbox
         self._quarantine = quarantine
         self._backlogs = backlogs
@@ -158,8 +151,8 @@ class Recovery:
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             gone = "its channel or its agent is no longer configured"
             await self._close(open, "dropped", gone, *self._removal(open, conversation))
-        elif self._on_crash != "rerun":
-            if self._on_crash == "ask" and not decided.listening:
+        elif (on_crash := self._settings.now.on_crash) != "rerun":
+            if on_crash == "ask" and not decided.listening:
                 about, prefix = inputs[-1].event.inbound.message_id, await self._prefix(inputs[-1])
                 notice = notices.interrupted(conversation, about, self._clock(), open.parts, prefix)
             else:

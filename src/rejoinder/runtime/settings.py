@@ -1,7 +1,7 @@
 """The settings of the runtime: those of the floors, ready for use, put together by the wiring."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from typing import Literal
 
 from msgspec import Struct
 
@@ -17,10 +17,10 @@ from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
-from rejoinder.runtime.answer.files import OutboxFolder
-from rejoinder.runtime.session.compaction import CompactionSettings
+from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
+from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.heartbeat import ACK_MAX_CHARS
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
@@ -106,11 +106,3 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 
 
 _UNKNOWN = ChannelFacts()
-
-
-class Reconfigurable(Protocol):
-    """An object whose settings may change while the gateway runs."""
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        """These hold from the next message on; a turn that has begun keeps the settings it began with."""
-        ...

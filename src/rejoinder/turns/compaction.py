@@ -6,6 +6,7 @@ Rule 2: first the agent gets one turn to write down what it must not forget; its
 Rule 3: the next turn tells the agent, once, that it happened, together with its start-up notes.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -16,6 +17,13 @@ FLUSH_PROMPT: Final = (
     "reply with NO_REPLY."
 )
 SHORTENED: Final = "The conversation was long and has been shortened: what came before is only a summary."
+
+
+class CompactionSettings(Struct, frozen=True, kw_only=True):
+    budget: int = 0
+    flushes: bool = True
+    startup_notes: Mapping[str, str] = {}
+    """What each agent is told again after compaction, by its name."""
 
 
 class Fullness(Struct, frozen=True):

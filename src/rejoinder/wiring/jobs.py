@@ -13,6 +13,7 @@ from rejoinder.events import Route
 from rejoinder.media.notes import read_notes
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.session.clockwork import Clockwork
 from rejoinder.session import job_key
@@ -25,7 +26,7 @@ from rejoinder.turns.schedule import read_schedule
 
 
 def open_clockwork(
-    jobs: tuple[Job, ...], engine: Engine, store: Store, clock: Callable[[], datetime], tell: Tell
+    jobs: Live[tuple[Job, ...]], engine: Engine, store: Store, clock: Callable[[], datetime], tell: Tell
 ) -> Clockwork:
     return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes, tell)
 

@@ -36,10 +36,10 @@ from rejoinder.outbound.prefix import AUTO
 from rejoinder.outbound.typing import TypingSettings
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.profiles import profile_of
-from rejoinder.runtime.session.compaction import CompactionSettings
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.session import QueueChoice
 from rejoinder.turns.choose import Limits
+from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings

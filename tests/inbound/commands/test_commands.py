@@ -423,7 +423,7 @@ def test_what_is_to_come_says_so() -> None:
     assert (outcome(done), done.replies) == ("answer", ("/tts does not work yet.",))
 
 
-@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/approve", "/models please"])
+@pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/models please"])
 def test_arguments_that_do_not_fit_get_the_usage(text: str) -> None:
     """IN-60: the schema is the help."""
     assert send(says(text, OWNER, group=True), house()).replies[0].startswith(f"Usage: {text.split()[0]}")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import Route
-from rejoinder.runtime.outbox.messages import Messages
+from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.store.base import IndexedMessage, NoteMessages, Store
 from rejoinder.wiring.stores import open_store
 
@@ -24,8 +24,8 @@ async def test_what_is_no_longer_remembered_is_looked_up():
     store = open_store("sqlite::memory:")
     try:
         await store.write(NoteMessages(HERE, tuple(noted(n) for n in (1, 2, 3))))
-        messages = Messages(store, HERE, remembered=2)
-        await messages.read()
+        messages = MessageIndex(store, HERE, remembered=2)
+        await messages.read(NOW)
         assert (messages.find("m1"), messages.find("m3"), messages.handle("id2")) == (None, "id3", "m2")
         assert messages.count == 3
         found = await messages.look_up("m1")
@@ -39,7 +39,7 @@ async def test_what_is_no_longer_remembered_is_looked_up():
 @given(st.lists(st.integers(1, 6)))
 def test_a_handle_is_remembered_as_long_as_its_message(told: list[int]):
     """DU-5: whatever is told again or looked up, in whatever order."""
-    messages = Messages(cast("Store", None), HERE, remembered=3)
+    messages = MessageIndex(cast("Store", None), HERE, remembered=3)
     for number in told:
         messages.add(noted(number))
     latest = {f"id{number}" for number in list(dict.fromkeys(reversed(told)))[:3]}
@@ -50,7 +50,7 @@ def test_a_handle_is_remembered_as_long_as_its_message(told: list[int]):
 async def test_what_was_taken_back_cannot_be_pointed_at():
     store = open_store("sqlite::memory:")
     try:
-        messages = Messages(store, HERE)
+        messages = MessageIndex(store, HERE)
         messages.add(noted(1))
         messages.forget("id1")
         assert messages.find("m1") is messages.find("id1") is None

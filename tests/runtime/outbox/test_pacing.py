@@ -14,7 +14,7 @@ def test_a_refused_account_is_tried_by_one_at_a_time():
     """DE-32: 401: the whole account pauses, longer each time; several refusals at once are one."""
 
     async def main() -> list[int]:
-        account = Account(FakeMessenger(), None, None, "hold")
+        account = Account(FakeMessenger(), None, None)
         one, other, waits = Pace(account, "one"), Pace(account, "other"), []
         refused = [round(account.refuse("401"), 1) for _ in range(2)]
         assert refused == [FIRST_REFUSAL] * 2
@@ -37,7 +37,7 @@ def test_frames_of_one_chat_share_their_rate_and_hold_up_no_answer():
     """DE-32: where a platform counts edits among messages, a draft leaves it room for the answer, in all its topics."""
 
     async def main() -> None:
-        account = Account(FakeMessenger(), None, None, "hold")
+        account = Account(FakeMessenger(), None, None)
         one, topic, elsewhere = (Pace(account, chat, Rate(2, 1 / HOUR)) for chat in ("group", "group", "other"))
         for pace in (one, topic):
             assert pace.seconds_to_frame() == 0.0

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import JobTicked
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.clockwork import LONGEST_WAIT, Clockwork
 from rejoinder.store.base import WantJob
@@ -34,7 +35,7 @@ class World:
         self.looked = 0
         self.refusal = None
         self.answer = "it was only tried"
-        self.clockwork = Clockwork(jobs, self.store, self, self.begin, self.now, read, self.told.append)
+        self.clockwork = Clockwork(Live(jobs), self.store, self, self.begin, self.now, read, self.told.append)
 
     def now(self):
         self.looked += 1

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from rejoinder.agents.base import AgentEvent, Done
 from rejoinder.events import Turn
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.turns.choose import Limits
@@ -44,7 +47,9 @@ class Machine:
     def __init__(self, runs: Runs, limits: Limits) -> None:
         self.log: list[str] = []
         self.programs = {name: Program(name, self.log) for name in ("p", "q", "r")}
-        self.slots = Slots(limits, runs, {**self.programs, "talker": Talker("talker")})
+        agents = {**self.programs, "talker": Talker("talker")}
+        services: Any = SimpleNamespace(agents=agents, runs=runs, settings=Live(SimpleNamespace(limits=limits)))
+        self.slots = Slots(services)
 
     def ask(self, session: str, agent: str) -> None:
         def go() -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 
 from rejoinder.agents.acp.permissions import Policy
+from rejoinder.agents.acp.servers import McpServer
 from rejoinder.agents.declaration import AgentKind, Program
 from rejoinder.agents.settings import ModelSettings
 from rejoinder.errors import BadConfiguration
@@ -39,6 +40,11 @@ class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
     allow: tuple[Text, ...] = ()
     """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
+    mcp_servers: dict[str, McpServer] = {}
+    """Servers of tools that it is told to use, by name: a `command`, or a `url`."""
+    steer: Literal["native", "cancel"] = "native"
+    """How a message reaches a turn under way: by the agent's own means, if it has any, or by ending its prompt and
+    asking it to go on with the message."""
     start_timeout: Seconds = 60
     """Seconds for which its start, a new session and a change of its options may take."""
     load_timeout: Seconds = 60
@@ -52,6 +58,9 @@ def open_agent(name: str, settings: Settings) -> "AcpAgent":
         raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
     if not Path(settings.cwd).expanduser().is_dir():
         raise BadConfiguration(f"agent {name!r}: `cwd` {settings.cwd} is not a directory")
+    for server, wanted in settings.mcp_servers.items():
+        if bool(wanted.command) == (wanted.url is not None):
+            raise BadConfiguration(f"agent {name!r}: `mcp_servers.{server}` needs either a `command` or a `url`")
     return AcpAgent(name, settings)
 
 

@@ -11,11 +11,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rejoinder.agents.acp import Settings
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Limits
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, Limits, TextDelta
 from rejoinder.agents.guard import guarded
+from rejoinder.agents.history import Histories, Said
 from rejoinder.agents.think import LEVELS
 from rejoinder.bounded import Bounded
 from rejoinder.events import Turn
+
+RETOLD_TOKENS = 10_000
+"""How much of a conversation is kept for an agent that may lose its own memory of it."""
 
 if TYPE_CHECKING:
     from rejoinder.agents.acp.sessions import Sessions
@@ -36,6 +40,7 @@ class AcpAgent:
         self.limits = Limits()
         self._settings = settings
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
+        self._histories = Histories(RETOLD_TOKENS)
         self._sessions: Sessions | None = None
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
@@ -43,9 +48,16 @@ class AcpAgent:
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         sessions = await self._work()
-        async with aclosing(sessions.events(turn, self._saved.pop(turn.session, None))) as events:
-            async for event in events:
-                yield event
+        past, said = self._histories.before(turn.session, turn.parts), Said()
+        saved = self._saved.pop(turn.session, None)
+        try:
+            async with aclosing(sessions.events(turn, saved, past)) as events:
+                async for event in events:
+                    if isinstance(event, TextDelta):
+                        said.add(event.text)
+                    yield event
+        finally:
+            self._histories.remember(turn.session, turn.parts, str(said))
 
     async def check(self) -> str:
         return await (await self._work()).check()
@@ -61,8 +73,12 @@ class AcpAgent:
     def load_session(self, session: str, saved: str) -> None:
         self._saved[session] = saved
 
+    def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
+        self._histories.recall(session, past)
+
     def forget(self, session: str) -> None:
         self._saved.pop(session, None)
+        self._histories.forget(session)
         if self._sessions is not None:
             self._sessions.forget(session)
 
@@ -74,9 +90,20 @@ class AcpAgent:
         if self._sessions is not None:
             self._sessions.answer(question, option)
 
+    async def steer(self, turn: Turn) -> bool:
+        return self._sessions is not None and self._sessions.steer(turn)
+
+    @property
+    def steers(self) -> bool | None:
+        if self._sessions is None:
+            return True if self._settings.steer == "cancel" else None
+        return self._sessions.steers
+
     async def offered(self) -> tuple[str, ...]:
-        """The models it named in the last session it opened; before that it is not asked, for that would start it."""
-        return () if self._sessions is None else self._sessions.models
+        return (await (await self._work()).learn()).models
+
+    async def levels(self) -> tuple[str, ...] | None:
+        return (await (await self._work()).learn()).levels
 
     def announced(self) -> frozenset[str]:
         return frozenset() if self._sessions is None else self._sessions.announced()

@@ -6,8 +6,10 @@ an agent's descendants alive. This module uses a Peer on an AgentProcess instead
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +17,8 @@ from pydantic import ValidationError
 
 import rejoinder
 from rejoinder.agents.acp import wire
-from rejoinder.agents.acp.permissions import Options, Policy, chosen, decide, denied, granted
+from rejoinder.agents.acp.permissions import Options, Policy, chosen, decide, denied, granted, grants, ordered
+from rejoinder.agents.acp.translation import Translation
 from rejoinder.agents.base import AgentEvent, Failed, Option, Question, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed, kind_of
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
@@ -27,6 +30,10 @@ BACKLOG, BACKLOG_CHARS = 10_000, 4_000_000
 """How many events of a run, or characters in them, may wait for a slow reader before the agent has to wait."""
 
 
+REPLAY_BEGINS, REPLAY_PAUSE, MOST_REPLAY = 1.0, 0.3, 15.0
+"""Seconds after a load within which a history begins, after which a pause is its end, and for which it is awaited."""
+
+
 class Rules(Struct, frozen=True):
     """How permission requests are answered."""
 
@@ -36,23 +43,47 @@ class Rules(Struct, frozen=True):
 
 
 class Run:
-    """One prompt while it is being answered. Its events wait here until they are read."""
+    """One turn while it is being answered: a prompt, and those it is steered with. Its events wait until they are read.
+
+    `strict`: how its requests are answered, whatever the rules allow. `loaded`: the session was loaded for this turn.
+    """
 
     def __init__(
-        self, connection: "Connection", session: str, prompt: "asyncio.Future[Any]", strict: Strictness | None
+        self, connection: "Connection", session: str, asked: dict[str, Any], strict: Strictness | None, *, loaded: bool
     ) -> None:
         self.session = session
-        self.prompt = prompt
         self.strict: Strictness | None = strict
-        self.translation = wire.Translation()
+        self.translation = Translation(wire.texts_of(asked), loaded=loaded)
         self.waiting: asyncio.Queue[AgentEvent | None] = asyncio.Queue()
+        self.prompt: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        """Done when the last of its prompts is, with what that was answered."""
+        self.following: deque[Callable[[], asyncio.Future[Any]]] = deque()
+        """Prompts that take the place of the one that is being ended."""
+        self._prompts = 0
         self._waiting_chars = 0
         self._connection = connection
+
+    def add(self, prompt: "asyncio.Future[Any]") -> None:
+        self._prompts += 1
         prompt.add_done_callback(self._answered)
 
     def _answered(self, prompt: "asyncio.Future[Any]") -> None:
-        if not prompt.cancelled():
-            prompt.exception()  # marks it as retrieved: asyncio must not report an abandoned run's error as lost
+        self._prompts -= 1
+        failed = None if prompt.cancelled() else prompt.exception()
+        if self.following and failed is None and not prompt.cancelled():
+            for event in self.translation.next_prompt():
+                self.put(event)
+            self.add(self.following.popleft()())
+            return
+        if self.prompt.done() or (self._prompts and failed is None and not prompt.cancelled()):
+            return
+        if prompt.cancelled():
+            self.prompt.cancel()
+        elif failed is not None:
+            self.prompt.set_exception(failed)
+            self.prompt.exception()  # marks it as retrieved: asyncio must not report an abandoned run's error as lost
+        else:
+            self.prompt.set_result(prompt.result())
         self.waiting.put_nowait(None)
 
     def put(self, event: AgentEvent) -> None:
@@ -82,6 +113,24 @@ def _chars(event: AgentEvent) -> int:
     return len(event.text) if isinstance(event, TextDelta | Thought) else 0
 
 
+class _Updates:
+    """The updates of a session that is being loaded: when the last one came."""
+
+    def __init__(self) -> None:
+        self._last: float | None = None
+
+    def came(self) -> None:
+        self._last = asyncio.get_running_loop().time()
+
+    async def quiet(self) -> None:
+        """Returns when none has come for a while; if none came before the answer, the history may still be to come."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + (REPLAY_BEGINS if self._last is None else REPLAY_PAUSE)
+        while (left := until - clock()) > 0:
+            await asyncio.sleep(left)
+            until = max(until, (self._last or 0) + REPLAY_PAUSE)
+
+
 class _Asked(Struct, frozen=True):
     request: Any
     run: Run
@@ -94,13 +143,15 @@ class Connection:
 
     def __init__(self, name: str, rules: Rules) -> None:
         self.dead: str | None = None
-        self.abilities = wire.Abilities(0, False, False, "", ())
+        self.abilities = wire.Abilities()
         self._name = name
         self._rules = rules
         self._runs: dict[str, Run] = {}
         self._questions: dict[str, _Asked] = {}
         self._question_number = 0
         self.announced: frozenset[str] = frozenset()  # the slash commands it has
+        self.changed: dict[str, Any] = {}  # what sessions offer now, where the agent said so by itself
+        self._loading: dict[str, _Updates] = {}
         self._paused = False
         self._process: AgentProcess | None = None
         self._peer = Peer(self._send, self)
@@ -156,10 +207,42 @@ class Connection:
         except Gone:
             raise RunFailed(self.crash()) from None
 
-    def begin(self, session: str, prompt: dict[str, Any], strict: Strictness | None = None) -> Run:
-        """`strict`: how this run's requests are answered, whatever the rules allow."""
-        run = self._runs[session] = Run(self, session, self._peer.ask("session/prompt", prompt), strict)
+    async def load(self, session: str, params: Any, seconds: float) -> Any:
+        """Loads a session, and waits until its history has been told: some agents go on with that after they have
+        answered (TU-35)."""
+        updates = self._loading[session] = _Updates()
+        try:
+            result = await self.ask("session/load", params, seconds)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(MOST_REPLAY):
+                    await updates.quiet()
+            return result
+        finally:
+            del self._loading[session]
+
+    def begin(
+        self, session: str, asked: dict[str, Any], strict: Strictness | None = None, *, loaded: bool = False
+    ) -> Run:
+        run = self._runs[session] = Run(self, session, asked, strict, loaded=loaded)
+        run.add(self._peer.ask("session/prompt", asked))
         return run
+
+    def add_prompt(self, session: str, asked: dict[str, Any]) -> bool:
+        """Steers the running turn of this session with a further prompt; False: there is none."""
+        run = self._runs.get(session)
+        if run is None or run.prompt.done():
+            return False
+        run.add(self._peer.ask("session/prompt", asked))
+        return True
+
+    def replace_prompt(self, session: str, asked: dict[str, Any]) -> bool:
+        """Ends the prompt of the running turn and goes on in it with this one; False: there is none."""
+        run = self._runs.get(session)
+        if run is None or run.prompt.done():
+            return False
+        run.following.append(partial(self._peer.ask, "session/prompt", asked))
+        self.cancel(session)
+        return True
 
     def cancel(self, session: str) -> None:
         """The agent will answer the prompt with `cancelled`; open questions are answered that way at once."""
@@ -169,6 +252,7 @@ class Connection:
 
     def leave(self, run: Run) -> None:
         """The caller no longer listens. Whatever else comes from this run is discarded (TU-20)."""
+        run.following.clear()
         if not run.prompt.done():
             self.cancel(run.session)
         self._drop_questions(run)
@@ -193,10 +277,15 @@ class Connection:
 
     def notified(self, method: str, params: Any) -> None:
         if method == "session/update" and is_object(params):
+            session = str(params.get("sessionId"))
             self.announced = wire.announced(params, self.announced)
-            run = self._runs.get(str(params.get("sessionId")))
+            if (offers := wire.changed_offers(params)) is not None:
+                self.changed[session] = offers
+            if (updates := self._loading.get(session)) is not None:
+                updates.came()
+            run = self._runs.get(session)
             if run is not None:
-                for event in run.translation.events(params):
+                for event in run.translation.events(params, asyncio.get_running_loop().time()):
                     run.put(event)
                 self.balance()
 
@@ -213,26 +302,27 @@ class Connection:
         if run is None:
             self._peer.answer(id, wire.permission_answer(None))
             return
-        title = asked.title or run.translation.title_of(asked.tool)
-        match decide(self._rules.policy, self._rules.allowed, asked.kind, title, run.strict):
+        title = asked.title or run.translation.title_of(asked.tool) or asked.command
+        kind = asked.kind or run.translation.kind_of(asked.tool)
+        match decide(self._rules.policy, self._rules.allowed, kind, title, run.strict):
             case "allow":
                 self._peer.answer(id, wire.permission_answer(granted(asked.options)))
             case "deny":
                 self._peer.answer(id, wire.permission_answer(denied(asked.options)))
             case "ask":
-                self._put_question(id, run, asked, title)
+                what = title if asked.command in title else f"{title}: {asked.command}"
+                self._put_question(id, run, ordered(asked.options), f"May I use a tool ({kind})? {what}".strip())
 
     def noise(self, line: str) -> None:
         if self._process is not None:
             self._process.keep_words(f"(on stdout) {line}")
 
-    def _put_question(self, request: Any, run: Run, asked: wire.Permission, title: str) -> None:
+    def _put_question(self, request: Any, run: Run, options: Options, text: str) -> None:
         self._question_number += 1
         question = f"{self._name}-{id(self):x}-{self._question_number}"
         timer = asyncio.get_running_loop().call_later(self._rules.seconds, self.answer, question, None)
-        self._questions[question] = _Asked(request, run, asked.options, timer)
-        text = f"May I use a tool ({asked.kind})? {title}".strip()
-        run.put(Question(question, text, tuple([Option(id, name) for id, name, _ in asked.options])))
+        self._questions[question] = _Asked(request, run, options, timer)
+        run.put(Question(question, text, tuple([Option(id, name, grants(kind)) for id, name, kind in options])))
 
     def _drop_questions(self, run: Run) -> None:
         for question, asked in list(self._questions.items()):

@@ -8,11 +8,13 @@ is a convenience, not a security boundary; that is the agent's own sandbox.
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from rejoinder.agents.base import Grant
 from rejoinder.events import Strictness
 
 Policy = Literal["ask", "allow", "deny"]
 Options = tuple[tuple[str, str, str], ...]
 """(id, name, kind) of each option an agent offers, as in the protocol."""
+_PLACES = {"allow_once": 0, "reject_once": 2, "reject_always": 3}
 
 
 def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str, strict: Strictness | None = None) -> Policy:
@@ -25,6 +27,16 @@ def decide(policy: Policy, allowed: tuple[str, ...], kind: str, title: str, stri
         if wanted in (kind, "*") and (not pattern or fnmatchcase(title, pattern)):
             return "allow"
     return policy
+
+
+def grants(kind: str) -> Grant:
+    """What an option of this kind allows."""
+    return "always" if kind == "allow_always" else "once" if kind.startswith("allow") else "no"
+
+
+def ordered(options: Options) -> Options:
+    """ "Once" before "always" (TU-34): people take what comes first. Otherwise as the agent has them."""
+    return tuple(sorted(options, key=lambda option: _PLACES.get(option[2], 1)))
 
 
 def granted(options: Options) -> str | None:

@@ -2,34 +2,48 @@
 
 Rule 1: the process starts with the first turn, and again with the first turn after it died; sessions it had are
 loaded, not started over.
-Rule 2: if the agent refuses to load a session, a new one begins; if loading takes too long, the turn fails and the
-session keeps its id.
+Rule 2: if the agent refuses to load a session, a new one begins, which is told what was said in the old one, and so is
+the person; if loading takes too long, the turn fails and the session keeps its id.
 Rule 3: only the most recent sessions are remembered; the store knows the ids of the others and supplies them again.
 Rule 4: a cancelled prompt has to end before the next one of its session begins; an agent that does not end it is
-restarted.
+restarted. One that ends the next one with nothing, for it took it for the cancelled one, is asked again once.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
-
 from rejoinder.agents.acp import Settings, wire
-from rejoinder.agents.acp.connection import Connection, Rules, settled
-from rejoinder.agents.acp.wire import Option
-from rejoinder.agents.base import REMEMBERED, AgentEvent, ModelSelected, SessionOpened
+from rejoinder.agents.acp.connection import Connection, Rules, Run, settled
+from rejoinder.agents.acp.options import SessionOptions
+from rejoinder.agents.acp.servers import described
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import Refused
-from rejoinder.agents.think import nearest_level
 from rejoinder.environment import passed
-from rejoinder.events import Turn
+from rejoinder.events import PromptPart, PromptText, Turn
 
 CANCEL_SECONDS = 10.0
 """How long an agent may take to end a cancelled turn before it is restarted."""
+OFFER_SECONDS = 20.0
+"""How long a person who asks what the agent offers waits for it."""
+PAST = "What was said in this conversation before, as the gateway kept it; your own memory of it is lost:"
+
+
+class Offers:
+    """What the agent offered in the session it opened last. `levels` None: it has opened none yet."""
+
+    def __init__(self) -> None:
+        self.models: tuple[str, ...] = ()
+        self.modes: tuple[str, ...] = ()
+        self.levels: tuple[str, ...] | None = None
+
+    def learn(self, options: SessionOptions) -> None:
+        self.models, self.modes, self.levels = options.models, options.modes, options.levels
 
 
 class _Session:
@@ -37,14 +51,15 @@ class _Session:
 
     def __init__(self, saved: str | None = None) -> None:
         self.id = saved
+        self.told_id = saved  # the id that the gateway knows
         self.connection: Connection | None = None
-        self.options: dict[str, Option] = {}
-        self.default_model: str | None = None
-        self.default_level: str | None = None
-        self.own_options: dict[str, str | bool] = {}  # its own values of options that `/exec` has set
+        self.options: SessionOptions | None = None
+        self.loaded = False  # for the turn that begins
+        self.lost = False  # it could not be loaded, and nobody has been told yet
         self.told_system = ""
         self.abandoned: asyncio.Future[Any] | None = None
         self.ends_by = 0.0  # when an abandoned prompt has to have ended
+        self.cancelled = False  # its last prompt was
 
     @property
     def is_at_rest(self) -> bool:
@@ -57,16 +72,20 @@ class Sessions:
         self._settings = settings
         self._question_seconds = question_seconds
         self._sessions: dict[str, _Session] = {}
+        self._spare: _Session | None = None  # opened to learn what there is, for the next new session
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
-        self.models: tuple[str, ...] = ()
+        self.offers = Offers()
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
 
     def _known(self, session: str, saved: str | None) -> _Session:
         """What we know about the session. Beyond the limit the least recently used one at rest is forgotten."""
-        known = self._sessions[session] = self._sessions.pop(session, None) or _Session(saved)
+        known = self._sessions.pop(session, None)
+        if known is None and saved is None:
+            known, self._spare = self._spare, None
+        known = self._sessions[session] = known or _Session(saved)
         if len(self._sessions) > REMEMBERED:
             at_rest = (each for each, other in self._sessions.items() if other.is_at_rest and other is not known)
             self._sessions.pop(next(at_rest, ""), None)
@@ -76,6 +95,7 @@ class Sessions:
         known = self._sessions.get(session)
         if known is not None and known.id is not None and known.connection is not None:
             known.connection.cancel(known.id)
+            known.cancelled = True
 
     def answer(self, question: str, option: str | None) -> None:
         if self._connection is not None:
@@ -84,6 +104,13 @@ class Sessions:
     @property
     def is_alive(self) -> bool:
         return self._connection is not None and self._connection.dead is None
+
+    @property
+    def steers(self) -> bool | None:
+        """Whether it takes a message into a running turn; None: not known yet."""
+        if self._settings.steer == "cancel":
+            return True
+        return None if self._connection is None else self._connection.abilities.queues
 
     def announced(self) -> frozenset[str]:
         return frozenset() if self._connection is None else self._connection.announced
@@ -97,26 +124,51 @@ class Sessions:
             await self._connection.stop()
             self._connection = None
 
-    async def events(self, turn: Turn, saved: str | None) -> AsyncGenerator[AgentEvent, None]:
+    # --- a turn -------------------------------------------------------------------------------------
+
+    async def events(
+        self, turn: Turn, saved: str | None, past: tuple[Exchange, ...]
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """`past`: what was said in this session before, for an agent that does not know it any more."""
         session = self._known(turn.session, saved)
         await self._end_abandoned(session)
         connection = await self._connected()
-        known = session.id
         try:
-            await self._open(connection, session)
-            if session.id != known and session.id is not None:
-                yield SessionOpened(session.id)
-            if model := await self._configure(connection, session, turn):
+            knows_nothing = await self._open(connection, session)
+            if session.id is not None and (session.lost or session.id != session.told_id):
+                session.told_id = session.id
+                yield SessionOpened(session.id, session.lost)
+                session.lost = False
+            if model := await self._configured(connection, session, turn):
                 yield ModelSelected(model)
         except Refused as refused:
             raise RunFailed(connection.refusal(refused)) from refused
+        parts = (*retold(past), *turn.parts) if knows_nothing else turn.parts
+        again = session.cancelled  # an agent may end the turn after a cancelled one with nothing (TU-35)
+        while True:
+            run = self._begin(connection, session, turn, parts)
+            async with aclosing(self._run_events(connection, session, run)) as events:
+                async for event in events:
+                    if isinstance(event, Done) and again and event.stop != "cancelled" and run.translation.said_nothing:
+                        break
+                    yield event
+                else:
+                    return
+            again = False
+
+    def _begin(self, connection: Connection, session: _Session, turn: Turn, parts: tuple[PromptPart, ...]) -> Run:
         assert session.id is not None
         system = turn.system or self._settings.system_prompt
         news = "" if system == session.told_system else system
-        asked = wire.prompt(session.id, news, turn.parts, images=connection.abilities.images)
-        run = connection.begin(session.id, asked, turn.permissions)
+        asked = wire.prompt(session.id, news, parts, images=connection.abilities.images)
+        run = connection.begin(session.id, asked, turn.permissions, loaded=session.loaded)
+        session.loaded = session.cancelled = False
         session.told_system = system
         session.abandoned = run.prompt
+        return run
+
+    @staticmethod
+    async def _run_events(connection: Connection, session: _Session, run: Run) -> AsyncGenerator[AgentEvent, None]:
         try:
             async with aclosing(run.events()) as events:
                 async for event in events:
@@ -126,12 +178,38 @@ class Sessions:
             session.told_system = ""  # the agent does not say whether it has kept any of the prompt
             raise
         finally:
+            session.cancelled = session.cancelled or not run.prompt.done()
             connection.leave(run)
             session.ends_by = asyncio.get_running_loop().time() + CANCEL_SECONDS
+
+    def steer(self, turn: Turn) -> bool:
+        """Takes a message into the running turn: as a further prompt where the agent queues them, else, where that is
+        wanted, in place of the prompt, which is cancelled."""
+        session = self._sessions.get(turn.session)
+        if session is None or session.id is None or (connection := session.connection) is None:
+            return False
+        asked = wire.prompt(session.id, "", turn.parts, images=connection.abilities.images)
+        if connection.abilities.queues:
+            return connection.add_prompt(session.id, asked)
+        return self._settings.steer == "cancel" and connection.replace_prompt(session.id, asked)
+
+    # --- the process and its sessions ---------------------------------------------------------------
 
     async def check(self) -> str:
         version = (await self._connected()).abilities.version
         return f"{self._settings.command[0]} starts and speaks version {version} of the protocol"
+
+    async def learn(self) -> Offers:
+        """What the agent offers. If it has opened no session yet it opens one, which the next turn uses."""
+        if self.offers.levels is None:
+            spare = _Session()
+            try:
+                async with asyncio.timeout(OFFER_SECONDS):
+                    await self._open(await self._connected(), spare)
+            except (RunFailed, Refused, TimeoutError):
+                return self.offers  # a turn tells why; a question about models has to be answered anyway
+            self._spare = spare
+        return self.offers
 
     async def _connected(self) -> Connection:
         async with self._connecting:
@@ -164,78 +242,46 @@ class Sessions:
                 await connection.stop("it did not end a cancelled turn")
         session.abandoned = None
 
-    async def _open(self, connection: Connection, session: _Session) -> None:
+    async def _open(self, connection: Connection, session: _Session) -> bool:
+        """Makes the session one of this process; whether the agent knows nothing of what was said in it."""
         if session.connection is connection:
-            return
+            return False
         result: Any = None
-        if session.id is not None and connection.abilities.load:
+        known, loaded, servers = session.id, False, described(self._settings.mcp_servers)
+        if known is not None and connection.abilities.load:
             try:
-                asked = wire.load_session(session.id, self._cwd())
-                result = await connection.ask("session/load", asked, self._settings.load_timeout)
+                asked = wire.load_session(known, self._cwd(), servers)
+                result = await connection.load(known, asked, self._settings.load_timeout)
+                loaded = True
             except Refused as refused:
                 if refused.code == wire.AUTH_REQUIRED:
                     raise
-                session.id = None
-        else:
-            session.id = None
-        if session.id is None:
-            asked = wire.new_session(self._cwd())
-            result = await connection.ask("session/new", asked, self._settings.start_timeout)
+        if not loaded:
+            result = await connection.ask(
+                "session/new", wire.new_session(self._cwd(), servers), self._settings.start_timeout
+            )
             try:
                 session.id = wire.session_id(result)
             except ValueError as problem:
                 raise RunFailed(failed("format", f"not an answer to session/new: {problem}")) from problem
+        assert session.id is not None
+        session.lost, session.loaded = known is not None and not loaded, loaded
         session.connection = connection
         session.told_system = ""
-        session.options = wire.options(result)
-        model = session.options.get("model")
-        session.default_model = str(model.current) if model is not None else None
-        self.models = tuple(model.values) if model is not None else ()
-        session.default_level = None
-        session.own_options.clear()
+        session.cancelled = False
+        session.options = options = SessionOptions(session.id, result, self._settings)
+        self.offers.learn(options)
+        return not loaded
 
-    async def _configure(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
-        """Sets options, model and thinking as wanted; returns the model if it changed."""
-        for name, value in self._settings.options.items():
-            await self._set(connection, session, name, value)
-        for key, name in self._settings.exec_options.items():
-            await self._place(connection, session, name, turn.host if key == "host" else turn.node)
-        wanted = turn.model or self._settings.model or session.default_model or ""
-        wanted = self._settings.models.get(wanted, wanted)
-        changed = bool(wanted) and await self._set(connection, session, "model", wanted)
-        # After the model: the levels on offer depend on it.
-        option = session.options.get("thought_level")
-        if option is not None:
-            # A level holds for the turn that asked for it; after that the agent's own choice applies again.
-            level = nearest_level(turn.think, option.values) if turn.think else session.default_level
-            if level is not None and level in option.values:
-                session.default_level = session.default_level or str(option.current)
-                await self._set(connection, session, "thought_level", level)
-        return wanted if changed else None
-
-    async def _place(self, connection: Connection, session: _Session, name: str, value: str | None) -> None:
-        """Where it runs what it runs; without a wish, what it had before anybody had one."""
-        if value is None:
-            value = str(session.own_options.pop(name)) if name in session.own_options else None
-        elif name not in session.own_options and (option := _called(session.options, name)) is not None:
-            session.own_options[name] = option.current
-        if value is not None:
-            await self._set(connection, session, name, value)
-
-    async def _set(self, connection: Connection, session: _Session, name: str, value: str | bool) -> bool:
-        options = session.options
-        option = _called(options, name)
-        if option is not None and option.current == value:
-            return False
-        if option is None or (option.values and value not in option.values):
-            offered = ", ".join(option.values) if option is not None else f"no option called {name}"
-            kind = "model_not_found" if name == "model" else "format"
-            raise RunFailed(failed(kind, f"{name} cannot be set to {value}; the agent offers: {offered}"))
-        asked = option.setting(session.id or "", value)
-        result = await connection.ask(option.method, asked, self._settings.start_timeout)
-        changed = wire.options(result)
-        session.options = {**options, option.category: _now(option, value), **changed}
-        return True
+    async def _configured(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
+        assert session.options is not None
+        if (offers := connection.changed.pop(session.id or "", None)) is not None:
+            session.options.replace(offers)
+        ask = partial(connection.ask, seconds=self._settings.start_timeout)
+        try:
+            return await session.options.configure(ask, turn)
+        finally:
+            self.offers.learn(session.options)
 
     def _cwd(self) -> str:
         return str(Path(self._settings.cwd).expanduser().resolve())
@@ -245,10 +291,11 @@ class Sessions:
         return {**passed(os.environ, self._settings.pass_env), **theirs}
 
 
-def _called(options: Mapping[str, Option], name: str) -> Option | None:
-    """The option with this category or id."""
-    return options.get(name) or next((option for option in options.values() if option.id == name), None)
-
-
-def _now(option: Option, value: str | bool) -> Option:
-    return structs.replace(option, current=value)
+def retold(past: tuple[Exchange, ...]) -> tuple[PromptPart, ...]:
+    """A conversation the agent no longer knows, as the beginning of its prompt."""
+    if not past:
+        return ()
+    parts: list[PromptPart] = [PromptText(PAST)]
+    for exchange in past:
+        parts += [PromptText("[They said]"), *exchange.parts, PromptText(f"[You answered]\n{exchange.answer}")]
+    return (*parts, PromptText("[Now]"))

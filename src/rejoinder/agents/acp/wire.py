@@ -1,33 +1,23 @@
 """Translates between the Agent Client Protocol and our own types. Pure: values in, values out.
 
-The shapes are those of the protocol's own package. An update that does not fit them is skipped: agents may be newer
-or older than the schema, and that should not fail a turn.
+The shapes are those of the protocol's own package. What does not fit them is skipped: agents may be newer or older than
+the schema, and that should not fail a turn. What an agent says in a turn is read in translation.py.
 """
 
 import base64
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from acp import PROTOCOL_VERSION, schema
 from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
-from rejoinder.agents.base import (
-    AgentEvent,
-    Done,
-    PlanChanged,
-    SegmentEnded,
-    TextDelta,
-    Thought,
-    ToolEnded,
-    ToolStarted,
-    Usage,
-)
+from rejoinder.agents.base import Done
 from rejoinder.documents import is_array, is_object
 from rejoinder.events import PromptImage, PromptPart, PromptText
 
 VERSION = PROTOCOL_VERSION
 AUTH_REQUIRED = -32000
-TOOL_OUTPUT_LENGTH = 4000
 
 
 def _plain(model: BaseModel) -> dict[str, Any]:
@@ -48,12 +38,12 @@ def initialize(version: str) -> dict[str, Any]:
     )
 
 
-def new_session(cwd: str) -> dict[str, Any]:
-    return _plain(schema.NewSessionRequest(cwd=cwd, mcp_servers=[]))
+def new_session(cwd: str, servers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"cwd": cwd, "mcpServers": list(servers)}
 
 
-def load_session(session: str, cwd: str) -> dict[str, Any]:
-    return _plain(schema.LoadSessionRequest(session_id=session, cwd=cwd, mcp_servers=[]))
+def load_session(session: str, cwd: str, servers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {"sessionId": session, **new_session(cwd, servers)}
 
 
 def prompt(session: str, system: str, parts: tuple[PromptPart, ...], *, images: bool) -> dict[str, Any]:
@@ -72,15 +62,23 @@ def prompt(session: str, system: str, parts: tuple[PromptPart, ...], *, images: 
     return _plain(schema.PromptRequest(session_id=session, prompt=blocks))
 
 
+def texts_of(prompt: Mapping[str, Any]) -> list[str]:
+    """The texts of a prompt, each and all together: some agents repeat them as what the user said."""
+    texts = [str(block["text"]) for block in prompt["prompt"] if block.get("type") == "text"]
+    return [*texts, "".join(texts), "\n".join(texts), "\n\n".join(texts)]
+
+
 # --- what the agent can do ------------------------------------------------------------------------
 
 
 class Abilities(Struct, frozen=True):
-    version: int
-    load: bool
-    images: bool
-    program: str
-    sign_in: tuple[str, ...]
+    version: int = 0
+    load: bool = False
+    images: bool = False
+    program: str = ""
+    sign_in: tuple[str, ...] = ()
+    queues: bool = False
+    """Takes a further prompt into a running turn."""
 
 
 def abilities(result: Any) -> Abilities:
@@ -95,6 +93,7 @@ def abilities(result: Any) -> Abilities:
         bool(prompts.image),
         f"{info.title or info.name} {info.version}" if info else "",
         tuple(method.name for method in said.auth_methods or ()),
+        any(is_object(own) and own.get("promptQueueing") is True for own in (can.field_meta or {}).values()),
     )
 
 
@@ -146,6 +145,24 @@ def options(result: Any) -> dict[str, Option]:
     return found
 
 
+def replaced(before: Mapping[str, Option], result: Any) -> dict[str, Option]:
+    """What a session offers after the agent has told it anew: options it no longer names are gone, and what older
+    agents set by other methods stays as it was (TU-35)."""
+    told = options(result)
+    if not is_object(result) or result.get("configOptions") is None:
+        return {**before, **told}
+    kept = {name: option for name, option in before.items() if option.method != "session/set_config_option"}
+    return {**kept, **told}
+
+
+def changed_offers(params: dict[str, Any]) -> dict[str, Any] | None:
+    """What a session offers, where an update tells it anew."""
+    update = params.get("update")
+    if is_object(update) and update.get("sessionUpdate") == "config_option_update":
+        return {"configOptions": update.get("configOptions")}
+    return None
+
+
 def _values(option: Any) -> tuple[str, ...]:
     if not isinstance(option, schema.SessionConfigOptionSelect):
         return ()
@@ -165,7 +182,9 @@ class Permission(Struct, frozen=True):
     session: str
     tool: str
     title: str
-    kind: str
+    kind: str | None
+    command: str
+    """What would be run, where the agent says so."""
     options: tuple[tuple[str, str, str], ...]
     """(id, name, kind) of each."""
 
@@ -175,7 +194,11 @@ def permission(params: Any) -> Permission:
     asked = schema.RequestPermissionRequest.model_validate(params)
     call = asked.tool_call
     offered = tuple((option.option_id, option.name, option.kind) for option in asked.options)
-    return Permission(asked.session_id, call.tool_call_id, call.title or "", call.kind or "other", offered)
+    command = call.raw_input.get("command") if is_object(call.raw_input) else None
+    if is_array(command):
+        command = " ".join(map(str, command))
+    ran = command if isinstance(command, str) else ""
+    return Permission(asked.session_id, call.tool_call_id, call.title or "", call.kind, ran, offered)
 
 
 def permission_answer(option: str | None) -> dict[str, Any]:
@@ -184,7 +207,7 @@ def permission_answer(option: str | None) -> dict[str, Any]:
     return {"outcome": {"outcome": "selected", "optionId": option}}
 
 
-# --- what the agent says --------------------------------------------------------------------------
+# --- how its turns end, and what it tells between them ----------------------------------------------
 
 STOP: dict[str, Done] = {
     "end_turn": Done("end"),
@@ -193,8 +216,6 @@ STOP: dict[str, Done] = {
     "max_turn_requests": Done("limit"),
     "refusal": Done("refused"),
 }
-
-_PLAN_MARK = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 
 
 def announced(params: dict[str, Any], before: frozenset[str]) -> frozenset[str]:
@@ -205,80 +226,3 @@ def announced(params: dict[str, Any], before: frozenset[str]) -> frozenset[str]:
     named = update.get("availableCommands")
     commands = [each for each in named if is_object(each)] if is_array(named) else []
     return frozenset(str(each.get("name", "")).lower().removeprefix("/") for each in commands)
-
-
-class Translation:
-    """One turn's updates as events: it knows which message and which tools are open."""
-
-    def __init__(self) -> None:
-        self._message: str | None = None
-        self._tools: dict[str, str] = {}
-        self._ended: set[str] = set()
-
-    def title_of(self, tool: str) -> str:
-        return self._tools.get(tool, "")
-
-    def events(self, params: Any) -> list[AgentEvent]:
-        try:
-            update = schema.SessionNotification.model_validate(params).update
-        except ValidationError:
-            return []
-        match update:
-            case schema.AgentMessageChunk():
-                return self._text(update)
-            case schema.AgentThoughtChunk():
-                text = _text_of(update.content)
-                return [Thought(text)] if text else []
-            case schema.ToolCallStart() | schema.ToolCallProgress():
-                return self._tool(update)
-            case schema.AgentPlanUpdate():
-                lines = (f"{_PLAN_MARK.get(entry.status, '[ ]')} {entry.content}" for entry in update.entries)
-                return [PlanChanged(tuple(lines))]
-            case schema.UsageUpdate():
-                return [Usage(context_tokens=update.used)]
-            case _:
-                return []
-
-    def finish(self, result: Any) -> list[AgentEvent]:
-        events: list[AgentEvent] = [
-            ToolEnded(tool, False, "it did not end before the turn") for tool in self._tools if tool not in self._ended
-        ]
-        said = result if is_object(result) else {}
-        usage = said.get("usage")
-        if is_object(usage):
-            spent = usage.get("inputTokens"), usage.get("outputTokens")
-            events.append(Usage(*(count if isinstance(count, int) else 0 for count in spent)))
-        return [*events, STOP.get(str(said.get("stopReason")), Done())]
-
-    def _text(self, update: schema.AgentMessageChunk) -> list[AgentEvent]:
-        text = _text_of(update.content)
-        if not text:
-            return []
-        new = update.message_id is not None and self._message is not None and update.message_id != self._message
-        self._message = update.message_id or self._message
-        return [SegmentEnded(), TextDelta(text)] if new else [TextDelta(text)]
-
-    def _tool(self, update: schema.ToolCallStart | schema.ToolCallProgress) -> list[AgentEvent]:
-        events: list[AgentEvent] = []
-        tool = update.tool_call_id
-        if tool in self._ended:
-            return events
-        if tool not in self._tools:
-            self._message = None
-            self._tools[tool] = update.title or "tool"
-            events.append(ToolStarted(tool, self._tools[tool], update.kind or "other"))
-        if update.status in ("completed", "failed"):
-            self._ended.add(tool)
-            output = "\n".join(filter(None, (_text_of(getattr(c, "content", None)) for c in update.content or ())))
-            events.append(ToolEnded(tool, update.status == "completed", output[:TOOL_OUTPUT_LENGTH]))
-        return events
-
-
-def _text_of(content: Any) -> str:
-    match content:
-        case schema.TextContentBlock():
-            return content.text
-        case schema.ResourceContentBlock():
-            return content.uri
-        case _:
-            return ""

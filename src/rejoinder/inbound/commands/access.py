@@ -3,6 +3,7 @@
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import AnswerQuestion, ApprovePairing, ChangeInvitations, EditAllowList
 from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.consent import ALLOW, answer_in
 from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.pairing import find_knock, is_code
@@ -34,15 +35,33 @@ def _entries(ids: Ids, channel: str) -> list[str]:
 
 
 def _approve(call: Call) -> Answer:
-    which, option = call.args["which"], call.args.get("option")
+    which, option = call.args.get("which", ""), call.args.get("option")
+    if (answered := _answered(call, which, option)) is not None:
+        return answered
     if is_code(which) and option is None:
         knock = find_knock(call.message.facts.pairing, which, call.now)
         if knock is None:
             return Answer((f"No pairing request has the code {which.upper()}; it may have expired.",))
         return Answer((f"{knock.sender} is let in.",), effects=(ApprovePairing(knock.code),))
-    chosen = option or "allow-once"
-    answer = AnswerQuestion(which, chosen, call.message.inbound.sender.id)
+    chosen = option or ALLOW
+    answer = AnswerQuestion(which, chosen, _who(call))
     return Answer((f"Request {which}: {chosen}.",), effects=(answer,))
+
+
+def _answered(call: Call, which: str, option: str | None) -> Answer | None:
+    """With one open question its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve 2`."""
+    question = call.message.facts.question
+    if not which and question is None:
+        return Answer(("No request waits for you here, or more than one does: then name it.",))
+    if question is None or option is not None or (which and answer_in(which, question) is None):
+        return None
+    chosen = answer_in(which, question) or ALLOW
+    said = f"Request {question.which}: {chosen}."
+    return Answer((said,), effects=(AnswerQuestion(question.which, chosen, _who(call)),))
+
+
+def _who(call: Call) -> str:
+    return call.message.inbound.sender.id
 
 
 def _invite(call: Call) -> Answer:
@@ -81,8 +100,8 @@ COMMANDS = (
         "approve",
         "Let in who has this pairing code (owner), or answer the agent's request.",
         "access",
-        args=(Arg("which", required=True), Arg("option", rest=True, told="allow-once|allow-always|deny|<option>")),
+        args=(Arg("which"), Arg("option", rest=True, told="allow-once|allow-always|deny|<option>")),
         handle=_approve,
-        owner_when=lambda args: is_code(args["which"]) and "option" not in args,
+        owner_when=lambda args: is_code(args.get("which", "")) and "option" not in args,
     ),
 )

@@ -22,6 +22,8 @@ def _commands(call: Call) -> Answer:
             topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
     for skill in call.rules.skills.values():
         topics.setdefault("skills", []).append(f"/{skill.name} [<input>]: {skill.description}")
+    if own := sorted(call.message.facts.announced):
+        topics[f"{call.session.agent}'s own"] = [f"/{name}" for name in own]
     return Answer(("\n\n".join("\n".join((f"**{topic}**", *lines)) for topic, lines in sorted(topics.items())),))
 
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from rejoinder.events import Effect
+from rejoinder.inbound.commands.consent import consent
 from rejoinder.inbound.commands.near import nearest
 from rejoinder.inbound.commands.running import may_call, run_command
 from rejoinder.inbound.directives.tokenise import Token
@@ -60,7 +61,8 @@ def commands(message: Message, session: Session, rules: Rules, now: datetime) ->
     """The command the message is, through the gate; what it asks for comes back as effects."""
     called = message.reading.invocation
     if called is None:
-        return _ask(message, rules)
+        answered = consent(message, rest_of(message)) if message.facts.question is not None else PASS
+        return _ask(message, rules) if answered is PASS else answered
     if called.command is None or not called.is_answered:
         return PASS
     return run_command(called.command, called.line, message, session, rules, now)

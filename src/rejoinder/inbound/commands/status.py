@@ -9,6 +9,7 @@ from rejoinder.events import ShowContext
 from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.levels import DEFAULT, level_options, other_words
+from rejoinder.inbound.directives.queue import cannot_steer
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import QueueChoice, Session
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 def status_text(message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime) -> str:
     """The whole status in one reply; what is not known is left out."""
-    runs, agent = message.facts.runs, channel.agent_called(session.agent)
+    runs, agent = message.facts.runs, channel.agent_called(session.agent, message.facts)
     model = effective_model(message.choices, session, agent)
     levels = ", ".join(
         f"{name} {effective_level(name, message.choices, session, rules, agent).value}"
@@ -39,6 +40,10 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
         f"Queue: {queue.mode or channel.queue.mode}, {runs.waiting} waiting",
         f"Runs: {int(runs.running and not runs.held_back)} running, {runs.subagents} in the background",
     ]
+    if not agent.steers:
+        lines.append(f"Steering: {cannot_steer(agent.name)}")
+    if (question := message.facts.question) is not None:
+        lines.append(f"Waiting for you: request {question.which}")
     if runs.held_back:
         lines.append(f"Held back: {runs.held_back}")
     if runs.context_budget:
@@ -91,7 +96,7 @@ def _context(call: Call) -> Answer:
 
 
 def _models(call: Call) -> Answer:
-    agent = call.channel.agent_called(call.session.agent, call.message.facts.offered)
+    agent = call.channel.agent_called(call.session.agent, call.message.facts)
     models = agent.models
     now_used = effective_model({}, call.session, agent).value
     lines = [f"{agent.name} answers with {now_used}."]

@@ -29,6 +29,8 @@ ALSO_DROPS: dict[str, tuple[str, ...]] = {
 UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000}
 USAGE = f"{'|'.join(MODES)} debounce=<n>{'|'.join(UNITS)} cap=<n> drop={'|'.join(DROPS)}, or {'|'.join(DEFAULTS)}"
 
+STEERING: tuple[QueueMode, ...] = ("steer", "steer-backlog")
+
 _MODES = by_word({mode: ALSO_MODES[mode] for mode in MODES})
 _DROPS = by_word({drop: ALSO_DROPS[drop] for drop in DROPS})
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)?")
@@ -57,6 +59,11 @@ def read_queue(words: Iterator[Word]) -> Argument:
     if end is None:
         return None
     return Bad(problem, end) if problem else Good(choice, end)
+
+
+def cannot_steer(agent: str) -> str:
+    """What an agent cannot do is said where somebody wants it (TU-11)."""
+    return f"{agent} cannot take a message into a running turn: it waits for a turn of its own."
 
 
 def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:

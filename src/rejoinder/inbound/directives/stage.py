@@ -42,7 +42,7 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
     ids = candidates(channel.place.identity, inbound.sender)
-    agent = channel.agent_called(session.agent, message.facts.offered)
+    agent = channel.agent_called(session.agent, message.facts)
     here = Here(rules, channel, message.actor, inbound.account, ids, agent)
     tokens.sort(key=lambda token: ORDER[token.name])
     if message.reading.alone and not message.brings_files:

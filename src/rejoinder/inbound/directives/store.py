@@ -8,6 +8,7 @@ from msgspec.structs import asdict, replace
 from rejoinder.inbound.directives.check import exec_options
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.levels import DEFAULT, LEVELS
+from rejoinder.inbound.directives.queue import STEERING, cannot_steer
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
@@ -92,6 +93,8 @@ def acknowledged(name: str, value: Any, session: Session, rules: Rules, agent: A
     """The line about a directive that was stored in the session; where it unset a level, with what holds instead."""
     if name in LEVELS and value == DEFAULT:
         return f"{TITLES[name]}: default, which is {effective_level(name, {}, session, rules, agent).value}."
+    if isinstance(value, QueueChoice) and value.mode in STEERING and not agent.steers:
+        return f"{TITLES[name]}: {spoken(value)}. {cannot_steer(agent.name)}"
     return f"{TITLES[name]}: {spoken(value)}."
 
 

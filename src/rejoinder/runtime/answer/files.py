@@ -2,7 +2,6 @@
 
 import asyncio
 from hashlib import blake2b
-from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -10,21 +9,10 @@ from msgspec.structs import replace
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import Attachment
 from rejoinder.outbound.directives.effects import SendFile
+from rejoinder.runtime.folders import OutboxFolder
 
 BYTES = "application/octet-stream"
 _encode = msgspec.json.Encoder(order="sorted").encode
-
-
-class OutboxFolder(Protocol):
-    """The one folder from which a session's agent may send files. It raises `FileRefused` for what it will not do."""
-
-    path: str
-
-    def read(self, name: str, limit: int) -> Attachment: ...
-
-    def write(self, name: str, text: str, append: bool) -> None: ...
-
-    def remove(self, name: str) -> None: ...
 
 
 def file_key(stem: str, request: SendFile) -> str:

@@ -7,14 +7,13 @@ wakes no agent.
 """
 
 from collections.abc import Callable
-from datetime import datetime
 
 from msgspec.structs import replace
 
 from rejoinder.events import Inbound, Mention, Sender
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import Accept, InboxEvent, SettleEvent, Store
+from rejoinder.store.base import Accept, InboxEvent, SettleEvent
 
 STOPPED = "dropped: its answer was stopped"
 
@@ -26,17 +25,15 @@ class HandedRow:
     def __init__(
         self,
         inbound: Inbound,
-        now: datetime,
-        store: Store,
-        runs: Runs,
+        services: Services,
         decide: Callable[[InboxEvent], object],
         is_left: Callable[[], bool],
     ) -> None:
         self.accept = WriteBatch()
         self.accept.then = self._go_on
-        self._accepted = self.accept.add(Accept((inbound,), now))
-        self._store = store
-        self._runs = runs
+        self._accepted = self.accept.add(Accept((inbound,), services.clock()))
+        self._store = services.store
+        self._runs = services.runs
         self._decide = decide
         self._is_left = is_left
         self._then: Callable[[InboxEvent], object] | None = None

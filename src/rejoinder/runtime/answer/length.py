@@ -8,7 +8,7 @@ import asyncio
 import logging
 
 from rejoinder.errors import FileRefused
-from rejoinder.runtime.answer.files import OutboxFolder
+from rejoinder.runtime.folders import OutboxFolder
 
 log = logging.getLogger(__name__)
 

@@ -4,9 +4,9 @@ from msgspec import Struct
 
 from rejoinder.events import Route
 from rejoinder.inbound import reach
+from rejoinder.inbound.access import edited_allow
 from rejoinder.inbound.rules import Rules
-from rejoinder.runtime.place.access import Access
-from rejoinder.store.base import Store
+from rejoinder.store.base import Paired, Store
 
 
 class Reach(Struct, frozen=True):
@@ -19,15 +19,15 @@ class Reach(Struct, frozen=True):
         is_here = (route.channel, route.account, route.chat) == (here.channel, here.account, here.chat)
         if is_here or reach.is_listed(route, self.send_to):
             return None
-        place, access = (route.channel, route.account), Access(self.rules, store)
-        await access.read(place)
+        found = await store.admission(route.channel, route.account)
+        changes = [(edit.entry, edit.listed) for edit in found.edits]
         latest = await store.latest_event(route.channel, route.chat)
         return reach.refusal(
             route,
             agent,
             self.rules,
-            allow=access.allow(route.channel),
-            paired=access.is_paired(place, route.chat),
+            allow=edited_allow(route.channel, changes, self.rules),
+            paired=Paired(route.channel, route.account, route.chat) in found.paired,
             known=bool(await store.messages(route, limit=1)),
             members=latest.inbound.chat.agents if latest is not None else (),
         )

@@ -1,15 +1,14 @@
 """The conversations of people and agents: one for each chat and thread of each channel."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import filterfalse
 
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, Channel, TellsAgents
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
 from rejoinder.events import Choice, Inbound, Quote, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.groups import overhear
@@ -21,15 +20,14 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.fates import Fate, message_of
-from rejoinder.runtime.outbox.messages import Messages
 from rejoinder.runtime.outbox.offers import OFFERS
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.outbox.recent import Recent
-from rejoinder.runtime.place.precedence import Arrival
+from rejoinder.runtime.recent import Recent
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import serving
-from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
-from rejoinder.store.base import IndexedMessage, NoteMessages, PlaceFacts, PlanParts, Store
+from rejoinder.runtime.settings import ChannelFacts
+from rejoinder.store.base import IndexedMessage, NoteMessages, PlanParts
 
 TRACES = 50
 KEPT = 2000
@@ -46,20 +44,15 @@ OVERHEARD = "overheard"
 class Conversation:
     """One conversation of one channel: its messages, and its one sender."""
 
-    def __init__(self, channel: Channel, route: Route, store: Store, outbox: Outbox, how: ChannelFacts) -> None:
-        self.channel = channel
+    def __init__(self, route: Route, services: Services, outbox: Outbox) -> None:
+        self.channel = serving(services.channels, route)
         self.route = route
-        self.store = store
-        self.how = how
+        self.store = services.store
         self.outbox = outbox
         self.sender = outbox.at(route)
-        self.sender.attempts.noted = self._noted
-        self.sender.attempts.forgotten = self._forgotten
-        self.messages = Messages(store, route)
-        self.arrived: deque[Arrival] = deque()  # messages not decided yet, in order
-        self.deciding: asyncio.Task[None] | None = None
+        self.messages = self.sender.messages
+        self._settings = services.settings
         self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
-        self.facts = PlaceFacts()
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self._is_open = False
@@ -68,12 +61,17 @@ class Conversation:
         """Reads, once, what the store knows of this conversation."""
         if self._is_open:
             return
-        self.facts = facts = await self.store.place(self.route, now)
+        await self.messages.read(now)
+        facts = self.messages.facts
         self.bot_turns = BotTurns(
             facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
         )
-        await self.messages.read()
         self._is_open = True
+
+    @property
+    def how(self) -> ChannelFacts:
+        """What is configured for its channel."""
+        return self._settings.now.channel(self.route.channel)
 
     async def recall(self, agent: str, session: str, coming: Inbound) -> None:
         """Reads, once, what was said here since the last turn of this agent in this session. `coming`: the message that
@@ -107,11 +105,6 @@ class Conversation:
             return True
         waiting = [put.event.inbound for put in await self.store.waiting(session)]
         return all(handed.sender.id != message.author for handed in (coming, *waiting))
-
-    @property
-    def other_bot(self) -> bool:
-        """Another bot has written here."""
-        return self.facts.other_bot
 
     # --- what was said ----------------------------------------------------------------------------
 
@@ -176,11 +169,7 @@ class Conversation:
     def noted(self, messages: Iterable[IndexedMessage]) -> None:
         """The index has these now."""
         for message in messages:
-            self.messages.add(message)
-            if message.kind == "own":
-                self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
-            elif message.kind == "bot":
-                self.facts = replace(self.facts, other_bot=True)
+            self.messages.note(message)
 
     def hear(self, said: Said, agents: Iterable[str]) -> None:
         """These agents are told of it with their next turn, except the one that said it."""
@@ -292,12 +281,6 @@ class Conversation:
         planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
-    def _noted(self, message: IndexedMessage) -> None:
-        self.noted((message,))
-
-    def _forgotten(self, message: str) -> None:
-        self.messages.forget(message)
-
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
             await self.channel.note(self.route, text)
@@ -331,23 +314,9 @@ def _was_command(steps: tuple[Step, ...]) -> bool:
 
 
 class Conversations:
-    def __init__(
-        self,
-        channels: Mapping[str, Channel],
-        store: Store,
-        outbox: Outbox,
-        how: Callable[[str], ChannelFacts],
-    ) -> None:
-        self._channels = channels
-        self._how = how
-        self._places: Recent[Route, Conversation] = Recent(
-            lambda route: Conversation(serving(channels, route), route, store, outbox, self._how(route.channel)), KEPT
-        )
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._how = settings.channel
-        for conversation in self._places.alive():
-            conversation.how = settings.channel(conversation.route.channel)
+    def __init__(self, services: Services, outbox: Outbox) -> None:
+        self._channels = services.channels
+        self._places: Recent[Route, Conversation] = Recent(lambda route: Conversation(route, services, outbox), KEPT)
 
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(message.route)

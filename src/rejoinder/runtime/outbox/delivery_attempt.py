@@ -9,7 +9,6 @@ Which part is sent when is decided by the line (`sender`), not here.
 
 import asyncio
 import logging
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import random
 from typing import Final, Protocol
@@ -24,14 +23,15 @@ from rejoinder.events import Part, ReplySent, Route
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
+from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
 from rejoinder.runtime.outbox.performing import form_of, intent, perform
 from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.settings import OnUnknown
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     BuryPart,
@@ -44,7 +44,6 @@ from rejoinder.store.base import (
     PlanParts,
     ResendPart,
     RetryPart,
-    Store,
     StoredPart,
     Verb,
 )
@@ -60,7 +59,12 @@ OPENING: Final = "open"
 
 
 class Line(Protocol):
-    """The queue in which the parts of the conversation wait."""
+    """The queue in which the parts of one conversation wait."""
+
+    route: Route
+    pace: Pace
+    aside: YieldingCalls
+    messages: MessageIndex
 
     def over(self, row: StoredPart, fate: Fate) -> None:
         """The part is finished: nothing more is done about it."""
@@ -74,40 +78,24 @@ class Line(Protocol):
 
 
 class DeliveryAttempts:
-    def __init__(
-        self,
-        route: Route,
-        account: Account,
-        pace: Pace,
-        aside: YieldingCalls,
-        store: Store,
-        runs: Runs,
-        clock: Callable[[], datetime],
-        tell: Tell,
-        losses: Losses,
-        line: Line,
-    ) -> None:
-        self.noted: Callable[[IndexedMessage], None] | None = None
-        """Called with every message of ours when it has entered the index."""
-        self.forgotten: Callable[[str], None] | None = None
-        """Called with every message that was deleted."""
+    def __init__(self, services: Services, account: Account, line: Line, losses: Losses) -> None:
         self.looking: set[int] = set()
         """Parts of unknown fate; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
         """Parts that have arrived and whose receipt is not in the store yet, by key."""
-        self._route = route
+        self._services = services
+        self._route = line.route
         self._channel = account.channel
         self._account = account
-        self._pace = pace
-        self._aside = aside
-        self._store = store
-        self._runs = runs
-        self._name = f"{route.channel}:{route.chat}"
-        self._clock = clock
-        self._tell = tell
+        self._store = services.store
+        self._clock = services.clock
         self._losses = losses
         self._line = line
         self._looks = 0
+
+    @property
+    def _on_unknown(self) -> OnUnknown:
+        return self._services.settings.now.channel(self._route.channel).delivery.on_unknown
 
     async def send(self, row: StoredPart) -> None:
         try:
@@ -117,10 +105,10 @@ class DeliveryAttempts:
         conceded = conceded_in(row.error)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
-            self._pace.spend()
+            self._line.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
                 call = perform(deed, self._channel, self._route, conceded, self._store)
-                outcome = await (self._aside.make(call) if isinstance(deed, React) else call)
+                outcome = await (self._line.aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
@@ -143,7 +131,7 @@ class DeliveryAttempts:
             self._channel,
             tries=row.attempts,
             conceded=conceded,
-            on_unknown=self._account.on_unknown,
+            on_unknown=self._on_unknown,
             jitter=random(),
         )
         now = self._clock()
@@ -188,13 +176,13 @@ class DeliveryAttempts:
             known, *_ = await self._keep(marked, *also)
         finally:
             del self.arriving[row.key]
-        if isinstance(deed, Remove) and self.forgotten is not None:
-            self.forgotten(deed.message)
-        if isinstance(known, IndexedMessage) and self.noted is not None:
-            self.noted(known)
+        if isinstance(deed, Remove):
+            self._line.messages.forget(deed.message)
+        if isinstance(known, IndexedMessage):
+            self._line.messages.note(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
-            self._tell(ReplySent(self._route, message, said, row.turn))
+            self._services.hooks.tell(ReplySent(self._route, message, said, row.turn))
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
@@ -212,7 +200,7 @@ class DeliveryAttempts:
             log.info("%s: again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
         await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
         if not verdict.counted:
-            self._pace.pause(verdict.seconds, everywhere=verdict.everywhere)
+            self._line.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._line.has_more()
 
     def _works_again(self) -> None:
@@ -243,7 +231,7 @@ class DeliveryAttempts:
                 self._line.has_more()
             case RetryAfter():  # a rate limit: this does not count as a look
                 seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
-                self._pace.pause(seconds, everywhere=outcome.everywhere)
+                self._line.pace.pause(seconds, everywhere=outcome.everywhere)
                 asyncio.get_running_loop().call_later(seconds, self.settle, row)
             case _:
                 self._looks += 1
@@ -251,7 +239,7 @@ class DeliveryAttempts:
                     asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
                 elif isinstance(deed, Open):
                     await self._forget(row, row.error)
-                elif self._account.on_unknown == "resend":
+                elif self._on_unknown == "resend":
                     await self._keep(ResendPart(row))
                     self.looking.discard(row.id)
                     self._line.has_more()
@@ -300,7 +288,7 @@ class DeliveryAttempts:
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or whose fate is not known yet."""
         self.looking.add(row.id)
-        self._runs.start(f"settle:{self._name}", self._settle(row))
+        self._services.runs.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
         try:
@@ -309,8 +297,10 @@ class DeliveryAttempts:
             await self._bury(row, problem)
             return self._line.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        conceded, how = conceded_in(row.error), self._account.on_unknown
-        verdict = judge(Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=how)
+        conceded = conceded_in(row.error)
+        verdict = judge(
+            Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=self._on_unknown
+        )
         try:
             match verdict:
                 case Look():

@@ -8,9 +8,8 @@ Rule 3: an owner is told of both, elsewhere (`owners`). No notice is about a not
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from datetime import datetime
-from typing import Any, Final, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -19,11 +18,11 @@ from rejoinder.events import DeliveryFailed, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.operations import Operation, Sign, decode, words
 from rejoinder.outbound.plan import Wording
-from rejoinder.runtime.hooks import Tell
+from rejoinder.outbound.redact import redact
+from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.outbox.unconfirmed import ASK_AGAIN
-from rejoinder.runtime.settings import DeliveryOptions
-from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store, StoredPart, Verb
+from rejoinder.runtime.services import Services
+from rejoinder.store.base import Cursor, MoveCursor, PlanParts, StoredPart, Verb
 
 log = logging.getLogger(__name__)
 
@@ -50,10 +49,6 @@ class Untold(Struct, frozen=True):
 _kept = msgspec.json.Decoder(list[Untold])
 
 
-async def _ask_again(_: int | None) -> str:
-    return ASK_AGAIN
-
-
 class Loss(Struct, frozen=True):
     """`verbs` are written in the commit that records the loss, `then` is called after it."""
 
@@ -61,40 +56,40 @@ class Loss(Struct, frozen=True):
     verbs: tuple[Verb[Any], ...] = ()
 
 
-class TellsOwner(Protocol):
-    async def owed(self, failed: DeliveryFailed, *, held: bool) -> PlanParts | None:
-        """The notice for an owner, if one is to be told now."""
-        ...
+Sentence = Callable[[int | None], Awaitable[str]]
+"""What a person is told of the answer of this turn, or of one of the gateway's own, that may not have arrived."""
 
 
 class Losses:
+    """`wake` wakes the sender of a place; `new_stem` makes a key for parts that belong to no turn."""
+
     def __init__(
         self,
-        delivery: Callable[[str], DeliveryOptions | None],
+        services: Services,
+        owners: Owners,
+        sentence: Sentence,
         wake: Callable[[Route], None],
-        clock: Callable[[], datetime],
-        tell: Tell,
+        new_stem: Callable[[], str],
     ) -> None:
-        self._delivery = delivery
+        self._services = services
+        self._owners = owners
+        self._sentence = sentence
         self._wake = wake
-        self._clock = clock
-        self._tell = tell
+        self._new_stem = new_stem
+        self._tell = services.hooks.tell
         self._untold: dict[Route, Untold] = {}
-        self.owners: TellsOwner | None = None
-        self.sentence: Callable[[int | None], Awaitable[str]] = _ask_again
-        """What a person is told of the answer of this turn, or of one of the gateway's own."""
 
-    async def read(self, store: Store, channels: Iterable[str]) -> None:
+    async def read(self) -> None:
         """Reads, once, which notices earlier processes still owe."""
-        for channel in channels:
-            for each in _kept.decode(await store.cursor(channel, UNTOLD) or "[]"):
+        for channel in self._services.channels:
+            for each in _kept.decode(await self._services.store.cursor(channel, UNTOLD) or "[]"):
                 self._untold[each.route] = each
 
     async def given_up(self, row: StoredPart, deed: Operation, error: str) -> Loss:
         if isinstance(deed, Sign):
             return Loss(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
         failed = DeliveryFailed(row.route, row.key, words(deed), error)
-        owed = None if self.owners is None or is_notice(row) else await self.owners.owed(failed, held=False)
+        owed = None if is_notice(row) else await self._for_owner(failed, held=False)
 
         def then() -> None:
             what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
@@ -109,7 +104,7 @@ class Losses:
         owed = notice = None
         if row.turn is not None or row.key.startswith(ANSWERS):
             failed = DeliveryFailed(row.route, row.key, words(deed), error)
-            owed = None if self.owners is None else await self.owners.owed(failed, held=True)
+            owed = await self._for_owner(failed, held=True)
             notice = await self._notice(row)
 
         def then() -> None:
@@ -122,7 +117,11 @@ class Losses:
     async def _notice(self, row: StoredPart) -> PlanParts | None:
         """For the person in the chat."""
         about = f"t{row.turn}" if row.turn is not None else row.key.split("/")[1]
-        return self._said(row.route, about, await self.sentence(row.turn))
+        return self._said(row.route, f"{UNCONFIRMED}/{about}", await self._sentence(row.turn))
+
+    async def _for_owner(self, failed: DeliveryFailed, *, held: bool) -> PlanParts | None:
+        notice = await self._owners.notice(failed, held=held)
+        return None if notice is None else self._said(notice[0], self._new_stem(), redact(notice[1]))
 
     def not_told(self, notice: StoredPart) -> MoveCursor:
         """It is not known whether this notice arrived: what to write, so that it is said once more."""
@@ -135,19 +134,20 @@ class Losses:
         """What this place is still owed: the same notice once more, under a key of its own."""
         if (untold := self._untold.pop(route, None)) is None:
             return ()
-        notice = self._said(route, untold.about, untold.text)
+        notice = self._said(route, f"{UNCONFIRMED}/{untold.about}", untold.text)
         return (self._to_keep(route.channel), *(() if notice is None else (notice,)))
 
     def _to_keep(self, channel: str) -> MoveCursor:
         untold = [each for each in self._untold.values() if each.route.channel == channel]
         return MoveCursor(Cursor(channel, UNTOLD, msgspec.json.encode(untold[-MOST_UNTOLD:]).decode()))
 
-    def _said(self, route: Route, about: str, text: str) -> PlanParts | None:
-        delivery = self._delivery(route.channel)
-        if delivery is None:
+    def _said(self, route: Route, stem: str, text: str) -> PlanParts | None:
+        """None where the channel is no longer configured."""
+        if route.channel not in self._services.channels:
             return None
-        said = plan.say(text, route, delivery.options, Wording(), f"{UNCONFIRMED}/{about}")
-        return PlanParts(tuple(intent(each, route) for each in said), self._clock())
+        delivery = self._services.settings.now.channel(route.channel).delivery
+        said = plan.say(text, route, delivery.options, Wording(), stem)
+        return PlanParts(tuple(intent(each, route) for each in said), self._services.clock())
 
     def _wake_for(self, planned: PlanParts | None) -> None:
         for part in planned.parts if planned is not None else ():

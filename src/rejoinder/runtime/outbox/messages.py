@@ -1,16 +1,19 @@
 """The latest messages of one conversation, as the store's index has them (OD-22)."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import islice
+
+from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.events import Route
-from rejoinder.store.base import IndexedMessage, Store
+from rejoinder.store.base import IndexedMessage, PlaceFacts, Store
 
 REMEMBERED = 500
 
 
-class Messages:
+class MessageIndex:
     """A message that is not in the index cannot be replied to or reacted to (OD-52)."""
 
     def __init__(self, store: Store, route: Route, remembered: int = REMEMBERED) -> None:
@@ -18,12 +21,22 @@ class Messages:
         self._route = route
         self._by_id: Bounded[str, IndexedMessage] = Bounded(remembered)
         self._id_by_handle: Bounded[str, str] = Bounded(remembered)
+        self.facts = PlaceFacts()
         self.count = 0
         """The number of the latest message; the next one noted is likely to get the number after it."""
 
-    async def read(self) -> None:
+    async def read(self, now: datetime) -> None:
+        self.facts = await self._store.place(self._route, now)
         for message in await self._store.messages(self._route, limit=REMEMBERED):
             self.add(message)
+
+    def note(self, message: IndexedMessage) -> None:
+        """A message has entered the index."""
+        self.add(message)
+        if message.kind == "own":
+            self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
+        elif message.kind == "bot":
+            self.facts = replace(self.facts, other_bot=True)
 
     def add(self, message: IndexedMessage) -> None:
         """Adds a message of the index, with the number the index gave it."""

@@ -1,57 +1,41 @@
 """All senders of a gateway, and what is done to parts from outside: after a restart, by an owner, by hand."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from collections.abc import Iterable
 from itertools import count
 from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
-from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.outbox.losses import Losses
+from rejoinder.runtime.outbox.losses import Losses, Sentence
+from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.outbox.pacing import Account
 from rejoinder.runtime.outbox.sender import Sender
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import serving
-from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
-from rejoinder.store.base import PartState, Store, StoredPart
+from rejoinder.runtime.settings import DeliveryOptions
+from rejoinder.store.base import PartState, StoredPart
 
 
 class Outbox:
-    def __init__(
-        self,
-        channels: Mapping[str, Channel],
-        store: Store,
-        runs: Runs,
-        how: Callable[[str], ChannelFacts],
-        clock: Callable[[], datetime],
-        tell: Tell,
-    ) -> None:
-        self._channels = channels
-        self._store = store
-        self._runs = runs
-        self._how = how
-        self._clock = clock
-        self._tell = tell
+    """`owners` and `sentence`: who is told, and what a person is told, of what may not have arrived."""
+
+    def __init__(self, services: Services, owners: Owners, sentence: Sentence) -> None:
+        self._services = services
+        self._channels = services.channels
+        self._store = services.store
+        self._clock = services.clock
         self._count = count(1)
-        self.losses = Losses(self.delivery, self.wake, clock, tell)
+        self._losses = Losses(services, owners, sentence, self.wake, self.new_stem)
         self._accounts: dict[tuple[str, str], Account] = {}
         self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._how = settings.channel
-        for (channel, _), account in self._accounts.items():
-            account.on_unknown = settings.channel(channel).delivery.on_unknown
 
     def at(self, route: Route) -> Sender:
         """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
         sender = self._senders.get(route)
         if sender is None:
-            account = self._account(route)
-            sender = Sender(route, account, self._store, self._runs, self._clock, self._tell, self.losses)
-            self._senders[route] = sender
+            sender = self._senders[route] = Sender(route, self._account(route), self._services, self._losses)
         return sender
 
     def new_stem(self) -> str:
@@ -63,14 +47,14 @@ class Outbox:
 
     def delivery(self, channel: str) -> DeliveryOptions | None:
         """How to speak on this channel; None: there is no such channel."""
-        return self._how(channel).delivery if channel in self._channels else None
+        return self._services.settings.now.channel(channel).delivery if channel in self._channels else None
 
     def _account(self, route: Route) -> Account:
         key = (route.channel, route.account)
         if key not in self._accounts:
-            delivery = self._how(route.channel).delivery
+            delivery = self._services.settings.now.channel(route.channel).delivery
             channel = serving(self._channels, route)
-            self._accounts[key] = Account(channel, delivery.account_rate, delivery.chat_rate, delivery.on_unknown)
+            self._accounts[key] = Account(channel, delivery.account_rate, delivery.chat_rate)
         return self._accounts[key]
 
     # --- from outside -------------------------------------------------------------------------------
@@ -83,7 +67,7 @@ class Outbox:
 
     async def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
         """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
-        await self.losses.read(self._store, self._channels)
+        await self._losses.read()
         for row in unknown:
             if row.route.channel in self._channels:
                 self.at(row.route).settle(row)

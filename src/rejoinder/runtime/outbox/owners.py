@@ -8,7 +8,6 @@ Rule 3: the chat in which an owner writes is stored, and a notice is written in 
         restart loses neither.
 """
 
-from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,8 +15,8 @@ import msgspec
 
 from rejoinder.bounded import Bounded
 from rejoinder.events import DeliveryFailed, Route
-from rejoinder.runtime.outbox.conversations import Conversations
-from rejoinder.store.base import Cursor, MoveCursor, PlanParts, Store
+from rejoinder.runtime.services import Services
+from rejoinder.store.base import Cursor, MoveCursor
 
 MOST_CHATS: Final = 1000
 AGAIN_AFTER: Final = timedelta(hours=1)
@@ -35,13 +34,10 @@ _kept = msgspec.json.Decoder(Route)
 
 
 class Owners:
-    def __init__(
-        self, conversations: Conversations, channels: Iterable[str], store: Store, clock: Callable[[], datetime]
-    ) -> None:
-        self._conversations = conversations
-        self._channels = tuple(channels)
-        self._store = store
-        self._clock = clock
+    def __init__(self, services: Services) -> None:
+        self._channels = services.channels
+        self._store = services.store
+        self._clock = services.clock
         self._at: dict[str, Route] = {}  # by channel; the owner's chat that was written in last comes last
         self._has_read = False
         self._told: Bounded[Route, datetime] = Bounded(MOST_CHATS)
@@ -57,20 +53,16 @@ class Owners:
         self._at.pop(route.channel, None)
         self._at[route.channel] = route
 
-    async def owed(self, failed: DeliveryFailed, *, held: bool = False) -> PlanParts | None:
-        """The notice of a message that is given up or held; the caller writes both in one commit."""
+    async def notice(self, failed: DeliveryFailed, *, held: bool = False) -> tuple[Route, str] | None:
+        """Where an owner is told of a message that is given up or held, and in which words; None: nobody is, now."""
         await self._read()
         now, route = self._clock(), self._place_for(failed.route)
         told = self._told.get(failed.route)
         if route is None or (told is not None and now - told < AGAIN_AFTER):
             return None
-        conversation = self._conversations.at(route)
-        if conversation is None:
-            return None
         self._told[failed.route] = now
         sentence, there = HELD if held else GIVEN_UP, failed.route
-        notice = sentence.format(channel=there.channel, chat=there.chat, why=failed.why)
-        return conversation.to_say((notice,), now)
+        return route, sentence.format(channel=there.channel, chat=there.chat, why=failed.why)
 
     async def _read(self) -> None:
         """Reads, once, what an earlier process stored; what this process has heard is newer."""
@@ -84,4 +76,5 @@ class Owners:
     def _place_for(self, failed: Route) -> Route | None:
         here = self._at.get(failed.channel)
         others = [route for route in reversed(self._at.values()) if route.channel != failed.channel]
-        return next((route for route in (here, *others) if route is not None and route != failed), None)
+        known = (route for route in (here, *others) if route is not None and route.channel in self._channels)
+        return next((route for route in known if route != failed), None)

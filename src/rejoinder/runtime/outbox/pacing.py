@@ -10,7 +10,6 @@ from weakref import WeakValueDictionary
 
 from rejoinder.channels.base import Channel
 from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
-from rejoinder.runtime.settings import OnUnknown
 
 FIRST_REFUSAL: Final = 5.0
 LONGEST_REFUSAL: Final = 60.0
@@ -30,9 +29,8 @@ class OneChat:
 class Account:
     """One account of one channel: the limits that all its conversations share."""
 
-    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None, on_unknown: OnUnknown) -> None:
+    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None) -> None:
         self.channel = channel
-        self.on_unknown: OnUnknown = on_unknown
         self.rate = rate
         self.chat_rate = chat_rate
         self.until = 0.0

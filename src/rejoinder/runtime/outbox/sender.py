@@ -15,8 +15,8 @@ This module is the line: it decides what goes next, and when. `delivery_attempt`
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -29,17 +29,17 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.operations import React
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
 from rejoinder.runtime.outbox.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
 from rejoinder.runtime.outbox.losses import Losses
+from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.outbox.writing import Writing
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunClaim, Store, StoredPart
+from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunClaim, StoredPart
 
 log = logging.getLogger(__name__)
 
@@ -58,19 +58,12 @@ class Request(Struct, frozen=True):
 
 
 class Sender:
-    def __init__(
-        self,
-        route: Route,
-        account: Account,
-        store: Store,
-        runs: Runs,
-        clock: Callable[[], datetime],
-        tell: Tell,
-        losses: Losses,
-    ) -> None:
+    def __init__(self, route: Route, account: Account, services: Services, losses: Losses) -> None:
         self.route = route
         self.channel = account.channel
-        self.tell = tell
+        self.tell = services.hooks.tell
+        self.messages = MessageIndex(services.store, route)
+        """What was said here, kept up to date with what is sent."""
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.aside = YieldingCalls()
@@ -78,13 +71,13 @@ class Sender:
         self.pace = Pace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
-        self.attempts = DeliveryAttempts(route, account, self.pace, self.aside, store, runs, clock, tell, losses, self)
+        self.attempts = DeliveryAttempts(services, account, self, losses)
         """Makes the calls."""
         self._account = account
-        self._store = store
-        self._runs = runs
+        self._store = services.store
+        self._runs = services.runs
         self._name = f"{route.channel}:{route.chat}"
-        self._clock = clock
+        self._clock = services.clock
         self._requests: deque[Request] = deque()
         self._following: dict[str, list[asyncio.Future[Fate]]] = {}
         self._finding: set[str] = set()  # keys of parts whose fate is being looked up

@@ -6,8 +6,9 @@ from time import monotonic
 from rejoinder.bounded import Bounded
 from rejoinder.events import AskPairing, EditAllowList
 from rejoinder.inbound import pairing
-from rejoinder.inbound.ids import Ids, read_ids
-from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.inbound.access import edited_allow, meant_by
+from rejoinder.inbound.ids import Ids
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import (
     AllowEdit,
@@ -32,17 +33,14 @@ FRESH = 2.0
 class Access:
     """Returns verbs for the caller to write; what they change is read again before the next message is decided."""
 
-    def __init__(self, rules: Rules, store: Store) -> None:
-        self._rules = rules
+    def __init__(self, settings: Live[RuntimeSettings], store: Store) -> None:
+        self._settings = settings
+        settings.on_change(self.forget)  # the edited lists are built on those of the configuration file
         self._store = store
         self._allow: Bounded[str, Ids | None] = Bounded(MOST_PLACES)
         self._paired: Bounded[str, frozenset[Paired]] = Bounded(MOST_PLACES)
         self._knocks: Bounded[Place, tuple[PairingRequest, ...]] = Bounded(MOST_PLACES)
         self._read: Bounded[Place, float] = Bounded(MOST_PLACES)
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._rules = settings.rules
-        self.forget()  # the edited lists were built on those of the configuration file
 
     async def read(self, place: Place) -> None:
         if monotonic() - self._read.get(place, float("-inf")) < FRESH:
@@ -51,7 +49,8 @@ class Access:
         found = await self._store.admission(channel, account)
         self._knocks[place] = found.knocks
         self._paired[channel] = frozenset(found.paired)
-        self._allow[channel] = self._edited(channel, found.edits) if found.edits else None
+        changes = [(edit.entry, edit.listed) for edit in found.edits]
+        self._allow[channel] = edited_allow(channel, changes, self._settings.now.rules)
         self._read[place] = monotonic()
 
     def is_paired(self, place: Place, sender: str) -> bool:
@@ -75,7 +74,7 @@ class Access:
         edit = EditAllow(AllowEdit(wish.channel, wish.entry, wish.listed))
         if wish.listed:
             return (edit,)
-        meant = self._meant(wish.channel, wish.entry)
+        meant = meant_by(wish.channel, wish.entry, self._settings.now.rules)
         paired = self._paired[wish.channel]
         return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 
@@ -94,14 +93,3 @@ class Access:
     def forget(self) -> None:
         """Any of it may have been changed from outside the engine."""
         self._read.clear()
-
-    def _edited(self, channel: str, edits: tuple[AllowEdit, ...]) -> Ids:
-        allow = channel_rules(self._rules, channel).allow
-        for edit in edits:
-            meant = self._meant(channel, edit.entry)
-            allow = allow | meant if edit.listed else allow - meant
-        return allow
-
-    def _meant(self, channel: str, entry: str) -> Ids:
-        rules = channel_rules(self._rules, channel)
-        return read_ids((entry,), rules.place, channels=self._rules.channels, where="allow")

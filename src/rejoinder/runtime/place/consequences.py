@@ -9,26 +9,26 @@ from contextlib import AsyncExitStack
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.events import MessageDecided, Overhear, SessionStarted, Step
 from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.message import Message as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Walk
-from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
 from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
 from rejoinder.runtime.place.inheriting import Inheritance
-from rejoinder.runtime.place.queueing import Queueing
 from rejoinder.runtime.place.tally import Tally
-from rejoinder.runtime.place.waiting import pack
-from rejoinder.runtime.prefixes import Prefix, prefix_of
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.journal import begin_turn
 from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.payloads import pack
+from rejoinder.runtime.session.prefixes import Prefix, prefix_of
+from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.sessions import Held, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, session_key
 from rejoinder.store.base import (
@@ -37,7 +37,6 @@ from rejoinder.store.base import (
     IndexedMessage,
     RouteEvent,
     SettleEvent,
-    Store,
     Trace,
     said_about,
 )
@@ -86,30 +85,33 @@ class Destined(Struct, frozen=True):
 class Consequences:
     def __init__(
         self,
-        settings: RuntimeSettings,
-        store: Store,
+        services: Services,
         sessions: Sessions,
         lanes: Lanes,
         queueing: Queueing,
         effects: Effects,
         owners: Owners,
         tally: Tally,
-        hooks: Hooks,
     ) -> None:
-        self._settings = settings
-        self._store = store
+        self._settings = services.settings
+        self._store = services.store
         self._sessions = sessions
         self._lanes = lanes
         self._queueing = queueing
         self._effects = effects
         self._owners = owners
         self._tally = tally
-        self._hooks = hooks
-        self._inheritance = Inheritance(settings.rules.settings.session, sessions, store)
+        self._hooks = services.hooks
+        self._inheritance = Inheritance(services, sessions)
 
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
-        self._inheritance.reconfigure(settings)
+    async def of(self, decision: Decision, held: Held) -> None:
+        """For a decision made with its session in hand."""
+        if isinstance(decision.walk.outcome, Continue):
+            await self.route(decision, held)
+        elif (work := self._effects.as_turn(decision.walk, decision.agent)) is not None:
+            await self.route(replace(decision, walk=work), held)
+        else:
+            await self.settle(decision, held)
 
     # --- an event that gets no turn ---------------------------------------------------------------
 
@@ -138,7 +140,7 @@ class Consequences:
             return await self._route_to(sessions, decision, performed, held)
         async with AsyncExitStack() as stack:
             for agent in sorted(others):
-                key = session_key(decision.event.inbound, self._settings.rules.settings.session, agent)
+                key = session_key(decision.event.inbound, self._settings.now.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)
             await self._route_to(sessions, decision, performed, held)
@@ -230,7 +232,7 @@ class Consequences:
     def _prefix(self, decision: Decision) -> Prefix:
         """A message that was answered before its session was looked up is answered as in a new one."""
         session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
-        return prefix_of(decision.walk.message, session, self._settings)
+        return prefix_of(decision.walk.message, session, self._settings.now)
 
     def _settled(self, decision: Decision, performed: list[Performed], noted: tuple[IndexedMessage, ...]) -> None:
         """Makes the decision effective, after its commit."""

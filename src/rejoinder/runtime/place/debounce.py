@@ -9,35 +9,24 @@ from rejoinder.inbound.debounce import Row, flushes, view, waits_for
 from rejoinder.inbound.facts import Facts, Me
 from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue
-from rejoinder.inbound.rules import Rules
-from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.services import Services
 from rejoinder.store.base import InboxEvent
 
 
 class Debounce:
     """`go_on` is called with each group, in the order in which their waits end."""
 
-    def __init__(
-        self,
-        rules: Rules,
-        runs: Runs,
-        clock: Callable[[], datetime],
-        go_on: Callable[..., object],
-    ) -> None:
-        self._rules = rules
-        self._runs = runs
-        self._clock = clock
+    def __init__(self, services: Services, go_on: Callable[..., object]) -> None:
+        self._settings = services.settings
+        self._runs = services.runs
+        self._clock = services.clock
         self._go_on = go_on
         self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
         self._looking: dict[str, asyncio.Task[None]] = {}
 
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._rules = settings.rules
-
     def waits(self, channel: str) -> bool:
         """Whether messages of this channel are held back at all."""
-        return bool(waits_for(self._rules.settings.debounce, channel))
+        return bool(waits_for(self._settings.now.rules.settings.debounce, channel))
 
     def take(self, event: InboxEvent, me: Me) -> None:
         inbound = event.inbound
@@ -48,13 +37,13 @@ class Debounce:
         self._look(inbound.channel)
 
     def _flushes(self, inbound: Inbound, me: Me, now: datetime) -> bool:
-        read = finalise(arrived(inbound, Facts(me)), None, self._rules, now)
+        read = finalise(arrived(inbound, Facts(me)), None, self._settings.now.rules, now)
         message = read.message if isinstance(read, Continue) else None
         return message is None or flushes(message)  # an event that is not a message has nothing to wait for
 
     def _look(self, channel: str) -> None:
         waiting, now = self._waiting[channel], self._clock()
-        wait = waits_for(self._rules.settings.debounce, channel)
+        wait = waits_for(self._settings.now.rules.settings.debounce, channel)
         seen = view([row for row, _ in waiting.values()], wait, now)
         if task := self._looking.pop(channel, None):
             task.cancel()

@@ -6,14 +6,14 @@ here: the effect returns verbs, which are written in the commit that stores the 
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanCompact, CanForget
+from rejoinder.agents.base import CanCompact, CanForget
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import (
     AnswerQuestion,
@@ -47,14 +47,13 @@ from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.place.access import Access
-from rejoinder.runtime.readmission import Readmission
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.questions import Questions
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.session import Session
 from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 
@@ -91,33 +90,28 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-Errand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
-RunErrand = Callable[[Errand, Asking], Awaitable[Performed]]
+GatewayCommand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
+RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
 
 
 class Effects:
     def __init__(
         self,
-        agents: Mapping[str, Agent],
+        services: Services,
         lanes: Lanes,
         questions: Questions,
         access: Access,
-        show_config: Callable[[str], str],
-        tell: Tell,
-        run_errand: RunErrand,
+        run_command: RunCommand,
         readmission: Readmission,
     ) -> None:
-        self._agents = agents
+        self._agents = services.agents
+        self._settings = services.settings
         self._lanes = lanes
         self._questions = questions
         self._access = access
-        self._show_config = show_config
-        self._tell = tell
-        self._run_errand = run_errand
+        self._tell = services.hooks.tell
+        self._run_command = run_command
         self._readmission = readmission
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._show_config = settings.show_config
 
     def as_turn(self, walked: Walk, agent: str) -> Walk | None:
         """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
@@ -159,7 +153,7 @@ class Effects:
             case ReportFailure(what=what, detail=detail):
                 log.error("%s failed: %s", what, detail)
             case ShowConfig(key=key):
-                return Performed(says=self._show_config(key))
+                return Performed(says=self._settings.now.show_config(key))
             case EditAllowList():
                 return Performed(self._access.edit(effect), lambda: self._access.changed(place))
             case ResendParts(route=route):
@@ -182,14 +176,14 @@ class Effects:
             return " ".join(told)
         return "Nothing waits to be sent again." if route is None else "Nothing here waits to be sent again."
 
-    async def _attempted(self, errand: Errand, asking: Asking) -> Performed:
+    async def _attempted(self, command: GatewayCommand, asking: Asking) -> Performed:
         """A command that fails is told to the person in a sentence, and to the log (IN-60)."""
         try:
-            return await self._run_errand(errand, asking)
+            return await self._run_command(command, asking)
         except (StoreUnavailable, Superseded):
             raise  # the message is decided again
         except Exception as problem:
-            log.exception("%s failed", type(errand).__name__)
+            log.exception("%s failed", type(command).__name__)
             return Performed(says=f"That did not work ({type(problem).__name__}); the gateway's log says more.")
 
     async def _reset(self, session: str, agent: str) -> None:

@@ -1,10 +1,11 @@
 """Gathers the facts by which the inbound floor decides a message."""
 
+import re
 from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import AnnouncesCommands, CanTellModels, CanTellMore
+from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound, Route, Said, Step
 from rejoinder.inbound.activation import group_settings
@@ -17,28 +18,24 @@ from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.work import Workers
-from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.store.base import Store
 
 LAST_WORDS = 1000
+_THINKS = re.compile(r"(?<!\S)(?:\[\[)?/t(?:hink(?:ing)?)?(?![\w/])", re.IGNORECASE)
 NONE: frozenset[str] = frozenset()
 
 
 class FactGatherer:
-    def __init__(
-        self, settings: RuntimeSettings, lanes: Lanes, workers: Workers, access: Access, tally: Tally, store: Store
-    ) -> None:
-        self._settings = settings
+    def __init__(self, services: Services, lanes: Lanes, workers: Workers, access: Access, tally: Tally) -> None:
+        self._settings = services.settings
+        self._agents = services.agents
         self._lanes = lanes
         self._workers = workers
         self._access = access
         self._tally = tally
-        self._store = store
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
+        self._store = services.store
 
     async def facts(
         self,
@@ -54,7 +51,7 @@ class FactGatherer:
         """`session` and `agent` are those the message would go to; `turns` are the bot turns including this message.
 
         `ours`: one of our own agents said it."""
-        messages, quote, here = conversation.messages, inbound.reply_to, conversation.facts
+        messages, quote, here = conversation.messages, inbound.reply_to, conversation.messages.facts
         own = messages.get(inbound.message_id)
         quoted, trace, of_group, of_sender = None, conversation.trace_of(None), 0, 0
         if quote is not None:
@@ -88,34 +85,52 @@ class FactGatherer:
             runs=runs,
             last_trace=trace,
             offered=await self._offered(inbound, agent),
+            levels=await self._levels(inbound, agent),
+            question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
+            steers=self._steers(agent),
             announced=self._announced(agent),
             random=sixteen(),
-            version=self._settings.version,
+            version=self._settings.now.version,
         )
 
     async def _offered(self, inbound: Inbound, agent: str) -> tuple[str, ...]:
         """The models the agent says it has, asked for only where somebody may be choosing one."""
-        speaker = self._workers.agents.get(agent)
+        speaker = self._agents.get(agent)
         if "/" not in inbound.text or "/model" not in inbound.text.lower() or not can(speaker, CanTellModels):
             return ()
         return await speaker.offered()
 
+    async def _levels(self, inbound: Inbound, agent: str) -> tuple[str, ...] | None:
+        """At which levels the agent can think, asked for only where somebody may be choosing one."""
+        speaker = self._agents.get(agent)
+        if "/" not in inbound.text or not _THINKS.search(inbound.text) or not can(speaker, CanTellLevels):
+            return None
+        return await speaker.levels()
+
+    def _steers(self, agent: str) -> bool | None:
+        speaker = self._agents.get(agent)
+        return speaker.steers if can(speaker, TellsSteering) else None
+
     def _announced(self, agent: str) -> frozenset[str]:
-        speaker = self._workers.agents.get(agent)
+        speaker = self._agents.get(agent)
         return speaker.announced() if can(speaker, AnnouncesCommands) else NONE
+
+    async def run_ended(self, session: str) -> None:
+        """Returns when a run of this session that has said its last word has ended, so that its person finds it so."""
+        await self._lanes.ended(session)
 
     def is_member(self, inbound: Inbound) -> bool:
         """Whether one of our own agents in a room said it: to the others it is a message (IN-25)."""
-        return is_member(inbound, channel_rules(self._settings.rules, inbound.channel))
+        return is_member(inbound, channel_rules(self._settings.now.rules, inbound.channel))
 
     def _hangs_under_ours(self, inbound: Inbound) -> bool:
         """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
-        starter, channel = inbound.thread_starter, channel_rules(self._settings.rules, inbound.channel)
+        starter, channel = inbound.thread_starter, channel_rules(self._settings.now.rules, inbound.channel)
         return isinstance(starter, Said) and starter.is_bot and starter.author_id in members(inbound, channel)
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
-        group = group_settings(channel_rules(self._settings.rules, inbound.channel), inbound.chat)
+        group = group_settings(channel_rules(self._settings.now.rules, inbound.channel), inbound.chat)
         of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
         of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
@@ -141,15 +156,15 @@ class FactGatherer:
 
     def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
         lane = self._lanes.get(session)
-        speaker = self._workers.agents.get(agent)
+        speaker = self._agents.get(agent)
         return RunFacts(
             running=lane is not None and lane.is_running,
             nothing_to_stop=not self._lanes.at(conversation.route),
             waiting=lane.waiting if lane is not None else 0,
             held_back=lane.held_back if lane is not None else "",
             context_tokens=self._workers.compaction.context.get(session, 0),
-            context_budget=self._settings.compaction.budget,
+            context_budget=self._settings.now.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
             last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
-            not_in_effect=self._settings.not_in_effect,
+            not_in_effect=self._settings.now.not_in_effect,
         )

@@ -1,7 +1,7 @@
 """Does what a command asks of the gateway itself, beyond words, sessions and turns."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
@@ -21,24 +21,23 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.place.effects import Asking, Errand, Performed
+from rejoinder.runtime.place.effects import Asking, GatewayCommand, Performed
+from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.shell import Shell
-from rejoinder.runtime.prefixes import prefix_of
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
+from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.reminding import exchanges
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.work import Workers
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
-from rejoinder.store.base import PlanParts, Store, said_about
+from rejoinder.store.base import PlanParts, said_about
 from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
 from rejoinder.unicode_repair import repair_text
 
-NO_FILE = "This gateway was given its settings by another program: there is no file of its own."
-NO_PAGE = "This gateway has no chat page to invite anybody to."
 EVERYTHING = -1
 MOST_SHOWN = 6000
 """Characters of a transcript that a chat is given as text."""
@@ -47,59 +46,46 @@ MOST_SHOWN = 6000
 class GatewayCommands:
     def __init__(
         self,
-        agents: Mapping[str, Agent],
-        settings: RuntimeSettings,
-        store: Store,
+        services: Services,
         workers: Workers,
         restarting: Restarting,
         shell: Shell,
+        program: ProgramCommands,
     ) -> None:
-        self._agents = agents
-        self._settings = settings
-        self._store = store
+        self._agents = services.agents
+        self._settings = services.settings
+        self._store = services.store
         self._workers = workers
         self._restarting = restarting
         self._shell = shell
-        self.debug: Callable[[ChangeDebug], Awaitable[str]] | None = None
-        """Overrides settings of the configuration; None where they did not come from a file."""
-        self.write_config: Callable[[WriteConfig], Awaitable[str]] | None = None
-        """Writes one key into the file, or removes it; None likewise."""
-        self.invite: Callable[[ChangeInvitations], Awaitable[str]] | None = None
-        """Invites people to the chat page; None where there is none."""
+        self._program = program
 
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
-
-    async def run(self, errand: Errand, asking: Asking) -> Performed:
+    async def run(self, command: GatewayCommand, asking: Asking) -> Performed:
         session = asking.session
         assert session is not None, "commands are read when their session is known"
-        match errand:
+        match command:
             case ShowContext():
                 return Performed(says=await self._context(asking, session))
             case ExportSession():
                 return await self._export(asking, session)
             case RestartGateway():
                 return await self._restarting.perform(asking.event)
-            case RunShell(command=command):
-                prefix = prefix_of(asking.message, session, self._settings)
-                return self._shell.perform(command, asking.conversation, prefix)
-            case ChangeDebug():
-                return Performed(says=NO_FILE if self.debug is None else await self.debug(errand))
-            case WriteConfig():
-                return Performed(says=NO_FILE if self.write_config is None else await self.write_config(errand))
-            case ChangeInvitations():
-                return Performed(says=NO_PAGE if self.invite is None else await self.invite(errand))
+            case RunShell(command=line):
+                prefix = prefix_of(asking.message, session, self._settings.now)
+                return self._shell.perform(line, asking.conversation, prefix)
+            case ChangeDebug() | WriteConfig() | ChangeInvitations():
+                return Performed(says=await self._program.run(command))
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation
-        here = surroundings_of(asking.message, session, self._settings, agent, conversation)
+        here = surroundings_of(asking.message, session, self._settings.now, agent, conversation)
         handle = conversation.messages.handle(asking.message.inbound.message_id)
         overheard = conversation.overheard(agent.name)
         specimen = TurnInput("", asking.event.id, asking.message, conversation, handle, overheard)
         sent, kept = await self._remembered(agent, session), None
         if sent is None:
             kept = context.together(_past(exchanges(await self._store.transcript(session.key, session.started))))
-        budget = Budget(self._settings.compaction.budget, self._workers.compaction.context.get(session.key, 0))
+        budget = Budget(self._settings.now.compaction.budget, self._workers.compaction.context.get(session.key, 0))
         sizes = context.measure(system_part(here), sent or (), next_parts(here, specimen))
         return context.told(agent.name, sizes, budget, kept)
 
@@ -113,7 +99,8 @@ class GatewayCommands:
         entries = await self._store.transcript(session.key, session.started, EVERYTHING)
         if not entries:
             return Performed(says="Nothing has been said in this session yet.")
-        transcript = Transcript(session, entries, self._settings.directives, self._settings.silence)
+        settings = self._settings.now
+        transcript = Transcript(session, entries, settings.directives, settings.silence)
         conversation, channel = asking.conversation, asking.conversation.channel
         page = await asyncio.to_thread(_file, transcript)  # a transcript may cover years
         if not can(channel, CanSendFiles) or len(page) > channel.file_limit:

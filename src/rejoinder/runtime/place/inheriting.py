@@ -5,25 +5,22 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from rejoinder.events import Inbound
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.sessions import Sessions
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.session import Session, SessionSettings, inherits_from
-from rejoinder.store.base import AppendTranscript, Store
+from rejoinder.session import Session, inherits_from
+from rejoinder.store.base import AppendTranscript
 
 
 class Inheritance:
-    def __init__(self, settings: SessionSettings, sessions: Sessions, store: Store) -> None:
-        self._settings = settings
+    def __init__(self, services: Services, sessions: Sessions) -> None:
+        self._settings = services.settings
         self._sessions = sessions
-        self._store = store
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings.rules.settings.session
+        self._store = services.store
 
     async def claim(self, unit: WriteBatch, session: Session, inbound: Inbound, now: datetime) -> Session:
         """Adds the chat's transcript to the unit of a thread's first turn, and marks the session as having it."""
-        parent = inherits_from(session, inbound, self._settings)
+        parent = inherits_from(session, inbound, self._settings.now.rules.settings.session)
         if parent is None:
             return session
         chat = await self._sessions.find(parent, session.agent, now)

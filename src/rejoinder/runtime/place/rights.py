@@ -8,6 +8,7 @@ from rejoinder.inbound.commands.operate import COMMANDS
 from rejoinder.inbound.facts import Facts, Me
 from rejoinder.inbound.gate import Action, Actor, Allowed, authorise
 from rejoinder.inbound.rules import channel_rules
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.settings import RuntimeSettings
 
@@ -15,16 +16,13 @@ RESEND: Final = next(command for command in COMMANDS if command.name == "resend"
 
 
 class Rights:
-    def __init__(self, settings: RuntimeSettings, access: Access) -> None:
+    def __init__(self, settings: Live[RuntimeSettings], access: Access) -> None:
         self._settings = settings
         self._access = access
 
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
-
     async def may_resend(self, inbound: Inbound) -> bool:
         """Whether the person who wrote this may use `/resend` there."""
-        place, channel = (inbound.channel, inbound.account), channel_rules(self._settings.rules, inbound.channel)
+        place, channel = (inbound.channel, inbound.account), channel_rules(self._settings.now.rules, inbound.channel)
         in_group = inbound.chat.kind != "direct"
         if inbound.entry == "cron" and in_group:  # a job of the owner's; who reads it there is not the owner
             return False

@@ -20,8 +20,8 @@ from rejoinder.environment import passed
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.effects import Performed
-from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.prefixes import Prefix, no_prefix
 from rejoinder.unicode_repair import harmless
 
 SECONDS = 60.0

@@ -7,28 +7,24 @@ their words go to their target, and where there is none the words are kept and l
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping
-from datetime import datetime
 
 from msgspec import Struct
 
-from rejoinder.agents.base import Agent, CanForget
+from rejoinder.agents.base import CanForget
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
 from rejoinder.inbound.clock import refusal, timed
-from rejoinder.inbound.rules import Rules
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.hooks import Tell
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
-from rejoinder.runtime.place.queueing import Queueing
-from rejoinder.runtime.place.waiting import pack
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.payloads import pack
+from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.sessions import Sessions
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import start_over
-from rejoinder.store.base import Destination, Originate, SaveAgentSession, Store, Tick
+from rejoinder.store.base import Destination, Originate, SaveAgentSession, Tick
 from rejoinder.unicode_repair import one_line
 
 log = logging.getLogger(__name__)
@@ -72,46 +68,39 @@ class BackgroundStarter:
 
     def __init__(
         self,
-        agents: Mapping[str, Agent],
-        rules: Rules,
+        services: Services,
         conversations: Conversations,
         nowhere: "DiscardChannel",
         sessions: Sessions,
         queueing: Queueing,
         lanes: Lanes,
-        store: Store,
-        clock: Callable[[], datetime],
-        tell: Tell,
         recovered: asyncio.Event,
     ) -> None:
-        self._agents = agents
-        self._rules = rules
+        self._agents = services.agents
+        self._settings = services.settings
         self._conversations = conversations
         self._nowhere = nowhere
         self._sessions = sessions
         self._queueing = queueing
         self._lanes = lanes
-        self._store = store
-        self._clock = clock
-        self._tell = tell
+        self._store = services.store
+        self._clock = services.clock
+        self._tell = services.hooks.tell
         self._recovered = recovered
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._rules = settings.rules
 
     async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
         """Returns None when the turn is in its session's queue; or why it gets no turn, and then nothing is written."""
         await self._recovered.wait()
         if (speaker := self._agents.get(turn.agent)) is None:
             return f"there is no agent {turn.agent}"
-        conversation, now = self._place(turn), self._clock()
+        conversation, now, rules = self._place(turn), self._clock(), self._settings.now.rules
         inbound = turn.inbound(conversation.route)
-        message = timed(inbound, turn.agent, turn.model, self._rules, heartbeat=turn.heartbeat)
+        message = timed(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
         await conversation.open(now)
         async with self._sessions.changing(turn.session, turn.agent, now) as held:
             is_new, anew = held.is_new, turn.anew and not held.is_new
             session = start_over(held.session, now) if anew else held.session
-            if (why := refusal(message, session, self._rules, now)) is not None:
+            if (why := refusal(message, session, rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
             unit = WriteBatch(*held.becomes(session))

@@ -24,12 +24,12 @@ from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
-from rejoinder.runtime.answer.files import OutboxFolder
 from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.prefixes import filled
 from rejoinder.runtime.session.fetching import all_files, sees_images
 from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import ExecChoice, Session

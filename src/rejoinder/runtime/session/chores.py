@@ -5,8 +5,6 @@ Rule 1: a chore is queued in the session's lane like any message: earlier messag
 Rule 2: one commit ends it: the summary that replaces the memory, what the next turn is told, and what people read.
 """
 
-from collections.abc import Callable
-from datetime import datetime
 from time import monotonic
 from typing import Literal
 
@@ -15,27 +13,25 @@ from rejoinder.errors import Superseded
 from rejoinder.events import TurnEnded
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.facts import Step
-from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.outbox import notices
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.compaction import Compaction, Shortened
 from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
-from rejoinder.store.base import EndRun, Store, Trace, said_about
+from rejoinder.store.base import EndRun, Trace, said_about
 
 NOT_SHORTENED = "There was nothing to shorten, or it did not work."
 
 
 class Chores:
-    def __init__(
-        self, compaction: Compaction, sessions: Sessions, store: Store, clock: Callable[[], datetime], tell: Tell
-    ) -> None:
+    def __init__(self, services: Services, sessions: Sessions, compaction: Compaction) -> None:
         self._compaction = compaction
         self._sessions = sessions
-        self._store = store
-        self._clock = clock
-        self._tell = tell
+        self._store = services.store
+        self._clock = services.clock
+        self._tell = services.hooks.tell
 
     async def run(self, run: Run, agent: Agent) -> None:
         began, ended = monotonic(), "cancelled"

@@ -15,6 +15,7 @@ from datetime import datetime
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import JobTicked
 from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.write_batch import until_good
@@ -33,7 +34,7 @@ Begin = Callable[[Background, Tick], Awaitable[str | None]]
 class Clockwork:
     def __init__(
         self,
-        jobs: tuple[Job, ...],
+        jobs: Live[tuple[Job, ...]],
         store: Store,
         lanes: Lanes,
         begin: Begin,
@@ -43,6 +44,7 @@ class Clockwork:
     ) -> None:
         """`read` returns the contents of a file, if there is one."""
         self._jobs = jobs
+        jobs.on_change(self.changed)
         self._store = store
         self._lanes = lanes
         self._begin = begin
@@ -51,11 +53,6 @@ class Clockwork:
         self._tell = tell
         self._changed = asyncio.Event()
         self._looked: datetime | None = None
-
-    def reconfigure(self, jobs: tuple[Job, ...]) -> None:
-        """These are the jobs from now on."""
-        self._jobs = jobs
-        self.changed()
 
     def changed(self) -> None:
         """An operator may have paused, resumed or triggered a job."""
@@ -80,13 +77,13 @@ class Clockwork:
     async def look(self) -> datetime | None:
         """Does everything that is due, and returns when the next job is."""
         kept = {each.name: each for each in await self._store.jobs()}
-        now, before = self._clock(), self._looked
+        jobs, now, before = self._jobs.now, self._clock(), self._looked
         self._looked = now
         may_be_ahead = before is None or now < before
-        for gone in kept.keys() - {job.name for job in self._jobs}:
+        for gone in kept.keys() - {job.name for job in jobs}:
             if kept[gone].schedule:
                 await self._store.write(KeepJob(gone, "", None))
-        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead) for job in self._jobs]
+        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead) for job in jobs]
         return min((due for due in dues if due is not None), default=None)
 
     async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:

@@ -1,7 +1,7 @@
 """Shortens conversations: automatically when one is full, and on command (TU-23, TU-29)."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
 
 from msgspec import Struct
@@ -11,23 +11,17 @@ from rejoinder.agents.base import Agent, CanAnswer, CanCompact, Exchange, Failed
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
-from rejoinder.store.base import AppendTranscript, Entry, Store
+from rejoinder.store.base import AppendTranscript, Entry
 from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
 
 log = logging.getLogger(__name__)
 
 SESSIONS = 10_000
-
-
-class CompactionSettings(Struct, frozen=True, kw_only=True):
-    budget: int = 0
-    flushes: bool = True
-    startup_notes: Mapping[str, str] = {}
-    """What each agent is told again after compaction, by its name."""
 
 
 class Shortened(Struct, frozen=True):
@@ -40,34 +34,24 @@ class Shortened(Struct, frozen=True):
 class Compaction:
     """Remembers how full each session is, if its agent reports it, and which have been shortened."""
 
-    def __init__(
-        self,
-        settings: CompactionSettings,
-        sessions: Sessions,
-        store: Store,
-        clock: Callable[[], datetime],
-        reminder: Reminder,
-    ) -> None:
+    def __init__(self, services: Services, sessions: Sessions, reminder: Reminder) -> None:
         self.context: Bounded[str, int] = Bounded(SESSIONS)
-        self._settings = settings
+        self._settings = services.settings
         self._sessions = sessions
-        self._store = store
-        self._clock = clock
+        self._store = services.store
+        self._clock = services.clock
         self._reminder = reminder
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
         self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, but people have not been told yet
 
-    def reconfigure(self, settings: CompactionSettings) -> None:
-        self._settings = settings
-
     async def after_turn(self, agent: Agent, turn: Turn, seen: Callable[[], None]) -> None:
         """Makes room when this turn has filled the context; `seen` is called at each sign of life of the agent."""
-        if not self._settings.budget:
+        settings, session = self._settings.now.compaction, turn.session
+        if not settings.budget:
             return
-        session = turn.session
         compacts = isinstance(agent, CanCompact)
-        fullness = Fullness(self.context.get(session, 0), self._settings.budget, session in self._flushed)
-        todo = plan(fullness, can_compact=compacts, flushes=self._settings.flushes)
+        fullness = Fullness(self.context.get(session, 0), settings.budget, session in self._flushed)
+        todo = plan(fullness, can_compact=compacts, flushes=settings.flushes)
         if todo.flush:
             self._flushed[session] = True
             await self._flush(agent, replace(turn, parts=(PromptText(FLUSH_PROMPT),)), seen)
@@ -92,7 +76,7 @@ class Compaction:
             return None
         self.context.pop(session, None)
         self._flushed.pop(session, None)
-        note = after_compaction(self._settings.startup_notes.get(name, ""))
+        note = after_compaction(self._settings.now.compaction.startup_notes.get(name, ""))
         return Shortened(note, () if kept is True else (_summary(session, kept, self._clock()),))
 
     async def compact(self, session: str, agent: Agent) -> bool:

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
 from rejoinder.inbound.message import Message
-from rejoinder.runtime.outbox import notices
-from rejoinder.runtime.place.waiting import Told, pack_told, unpack_told
-from rejoinder.runtime.prefixes import Prefix, Prefixes, no_prefix
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.payloads import Told, pack_told, unpack_told
+from rejoinder.runtime.session.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.session.sessions import Held, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
@@ -33,7 +34,6 @@ from rejoinder.store.base import (
     RenewRun,
     ResumeTurn,
     SteerInputs,
-    Store,
     StoredPart,
     SummariseInputs,
     WithdrawParts,
@@ -91,11 +91,11 @@ def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -
 
 
 class LaneJournal:
-    def __init__(self, store: Store, sessions: Sessions, prefixes: Prefixes, clock: Callable[[], datetime]) -> None:
-        self._store = store
+    def __init__(self, services: Services, sessions: Sessions, prefixes: Prefixes) -> None:
+        self._store = services.store
         self._sessions = sessions
         self._prefixes = prefixes
-        self._clock = clock
+        self._clock = services.clock
 
     async def begin(self, run: Run) -> None:
         if run.resumed is not None:

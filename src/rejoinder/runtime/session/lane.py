@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
-from rejoinder.runtime.place.waiting import unpack_told
-from rejoinder.runtime.prefixes import Prefix, no_prefix
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.payloads import unpack_told
+from rejoinder.runtime.session.prefixes import Prefix, no_prefix
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.store.base import RunClaim as Claim
@@ -121,6 +121,7 @@ class Run:
         self.released = False  # the gateway shuts down: the next process runs the turn again
         self.gone = asyncio.Event()
         self.started = self.last_seen = 0.0
+        self.lease = LeaseSettings()  # those in effect when it began
         self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
         self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given
         self.said: list[str] = []  # what it said, in the pieces in which it came
@@ -178,7 +179,7 @@ class SessionLane:
         journal: Journal,
         runs: Runs,
         slots: Slots,
-        watch: Callable[[], None],
+        watch: "Callable[[Run], None]",
         rest: "Callable[[SessionLane], None]",
     ) -> None:
         self.key = key
@@ -361,7 +362,7 @@ class SessionLane:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
         run.started = run.last_seen = monotonic()
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        self._watch()
+        self._watch(run)
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
@@ -412,12 +413,12 @@ class SessionLane:
             run.task.cancel()
             asyncio.get_running_loop().call_later(GRACE, self._ended, run)
 
-    def lease_until(self, settings: LeaseSettings, now: float) -> float | None:
+    def lease_until(self, now: float) -> float | None:
         """The time before which the current run's lease cannot run out; ends a run whose lease has run out."""
         run = self.run
         if run is None or run.task is None or run.over or run.overdue:
             return None
-        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), settings, now):
+        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), run.lease, now):
             case Held(until=until):
                 return until
             case Expired(why=why):

@@ -6,14 +6,12 @@ from time import monotonic
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lane import Crew, Journal, Run, SessionLane, start_of
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
-from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import Start
 
@@ -24,24 +22,16 @@ MOMENT = 0.25
 class Lanes:
     """The lanes that have something to do or to remember."""
 
-    def __init__(self, crew: Crew, journal: Journal, runs: Runs, slots: Slots, lease: LeaseSettings) -> None:
+    def __init__(self, services: Services, crew: Crew, journal: Journal, slots: Slots) -> None:
         self._crew = crew
         self._journal = journal
-        self._runs = runs
+        self._runs = services.runs
         self._slots = slots
-        self._lease = lease
-        self._earlier: dict[Run, LeaseSettings] = {}  # the settings of runs that began under earlier ones
+        self._settings = services.settings
         self._look: asyncio.TimerHandle | None = None
         self._draining = False
         self._lanes: dict[str, SessionLane] = {}
         self._keys_at: dict[Route, set[str]] = {}
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._earlier = {run: self._earlier.get(run, self._lease) for run in self.running}
-        self._lease = settings.lease
-        if self._look is not None:
-            self._look.cancel()
-            self._look_after_leases()
 
     def start_of(self, key: str, agent: str, settings: QueueSettings, message: backlog.QueuedMessage) -> Start | None:
         """The turn this message would start at once; None if it would have to wait, for its turn or for a slot."""
@@ -141,18 +131,24 @@ class Lanes:
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
 
-    def _watch(self) -> None:
-        """A run has begun. One timer serves all leases, and always fires before a lease that begins now can run out."""
+    def _watch(self, run: Run) -> None:
+        """A run has begun; it keeps the limits it begins with. One timer serves all of them, and always fires before
+        one that begins now can run out."""
+        run.lease = lease = self._settings.now.lease
+        soon = asyncio.get_running_loop().time() + min(lease.idle_timeout_s, lease.hard_timeout_s)
+        if self._look is not None and self._look.when() > soon:  # the limits have become shorter
+            self._look.cancel()
+            self._look = None
         if self._look is None:
             self._look_after_leases()
 
     def _look_after_leases(self) -> None:
         now = monotonic()
-        leases = ((lane, self._earlier.get(lane.run, self._lease)) for lane in self._lanes.values() if lane.run)
-        held = [until for lane, lease in leases if (until := lane.lease_until(lease, now)) is not None]
+        held = [until for lane in self._lanes.values() if (until := lane.lease_until(now)) is not None]
         self._look = None
         if held:
-            soon = min(min(held) - now, self._lease.idle_timeout_s, self._lease.hard_timeout_s)
+            lease = self._settings.now.lease
+            soon = min(min(held) - now, lease.idle_timeout_s, lease.hard_timeout_s)
             self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
     def _rest(self, lane: SessionLane) -> None:

@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent, CanAnswer, Option, Question
 from rejoinder.events import Choice, Route
+from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.services import Services
 from rejoinder.unicode_repair import one_line
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
@@ -43,16 +43,13 @@ class Open(Struct, frozen=True):
 
 
 class Questions:
-    def __init__(self, runs: Runs, seconds: float, generation: int) -> None:
-        self._runs = runs
-        self._seconds = seconds
+    def __init__(self, services: Services) -> None:
+        self._runs = services.runs
+        self._settings = services.settings
         self._open: dict[str, Open] = {}
         self._count = 0
         # Specific to this process, so that a button from before a restart cannot answer a new question.
-        self._mark = blake2b(str(generation).encode(), digest_size=2).hexdigest()
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._seconds = settings.question_seconds
+        self._mark = blake2b(str(services.store.generation).encode(), digest_size=2).hexdigest()
 
     def ask(
         self,
@@ -72,7 +69,7 @@ class Questions:
             return
         self._count += 1
         which = f"q{self._count}-{self._mark}"
-        timer = asyncio.get_running_loop().call_later(self._seconds, self._time_is_up, which)
+        timer = asyncio.get_running_loop().call_later(self._settings.now.question_seconds, self._time_is_up, which)
         # The agent's words are shown unchanged: they are what the user allows.
         close = conversation.offer(f"{question.text}\n\n{_how_to_answer(question, which)}", _buttons(question, which))
         self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
@@ -96,6 +93,20 @@ class Questions:
         self._close(which, f"Answered: {option.called}.", pressed)
         self._tell(asked.agent, asked.question.id, option.id)
         return f"Request {which}: {option.called}."
+
+    def waiting_for(self, sender: str, route: Route) -> OpenQuestion | None:
+        """The question that this person may answer here, if there is exactly one."""
+        if not self._open:
+            return None
+        theirs = [which for which, each in self._open.items() if each.route == route and sender in each.people]
+        if len(theirs) != 1:
+            return None
+        options = self._open[theirs[0]].question.offered
+        return OpenQuestion(
+            theirs[0],
+            tuple([option.called.casefold() for option in options]),
+            permission=not options or any(option.grants for option in options),
+        )
 
     def withdraw(self, session: str) -> None:
         """The run that asked is over, so its questions no longer need an answer."""
@@ -123,9 +134,11 @@ class Questions:
 def _how_to_answer(question: Question, which: str) -> str:
     """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
     if not question.options:
-        return f"/approve {which} allows it once; /approve {which} {DENIED} does not."
+        return f"Answer yes or no. /approve {which} allows it once, too; /approve {which} {DENIED} does not."
     listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
-    return f"{listed}\n\n/approve {which} and the number answers it; /approve {which} {DENIED} allows nothing."
+    words = "the number, yes or no" if any(option.grants for option in question.offered) else "the number"
+    allows = f"/approve {which} and the number answers it, too; /approve {which} {DENIED} allows nothing."
+    return f"{listed}\n\nAnswer with {words}. {allows}"
 
 
 def _buttons(question: Question, which: str) -> tuple[Choice, ...]:

@@ -21,11 +21,13 @@ from rejoinder.agents.base import (
     TextDelta,
     Thought,
     ToolEnded,
+    ToolRenamed,
     ToolStarted,
     Usage,
 )
 from rejoinder.events import Turn
-from rejoinder.outbound.tools import Display, tool_line
+from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
+from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.session.attempts import Answers
 from rejoinder.runtime.session.fairness import SLICE, Fairness, slices
@@ -67,7 +69,7 @@ class RunCallbacks(Struct, frozen=True):
     """What else is called with the events of a run."""
 
     asks: Callable[[Question], Awaitable[None]]
-    opened: Callable[[str], Awaitable[None]]
+    opened: Callable[[SessionOpened], Awaitable[None]]
     watcher: Watcher = Watcher()
 
 
@@ -94,7 +96,9 @@ class Relay:
         self._thoughts = thoughts
         self._letters = StreamRepair()
         self._answers: Answers | None = None  # called before the first words are passed on
-        self._tool, self._times = "", 0  # the tool shown last, and how often in a row
+        self._tool: str = ""  # the tool shown last
+        self._times: int = 0  # how often in a row
+        self._shown = "", ""  # its id and kind
         self._fairness = Fairness()
         self._heard = 0
         self._to_remember = self._to_think = most  # characters that still are
@@ -151,17 +155,19 @@ class Relay:
                 self._heard += len(text)
                 if self._thoughts is not None and self._to_think > 0:
                     await self._think(self._thoughts, text[: self._to_think])
-            case ToolStarted(title=title, kind=kind):
+            case ToolRenamed(id=id, title=title):
+                await self._rename_tool(id, repair_text(title[:LONGEST_TITLE]))
+            case ToolStarted(id=id, title=title, kind=kind):
                 title = repair_text(title[:LONGEST_TITLE])
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
                 await tell(self._ears.watcher.tool, title)
-                await self._show_tool(title, kind)
+                await self._show_tool(id, title, kind)
             case ToolEnded(output=output):
                 self._became(State.THINKING)
                 if self._shows.tool_output and (shown := output[: 2 * LONGEST_OUTPUT].strip()):
                     self._end_tools()
-                    await self._answer.add_line(f"```\n{repair_text(shown[:LONGEST_OUTPUT])}\n```")
+                    await self._answer.add_line(fenced(repair_text(shown[:LONGEST_OUTPUT])))
             case SegmentEnded():
                 await self._answer.next_segment()
             case Usage():
@@ -169,8 +175,8 @@ class Relay:
             case ModelSelected(model=model):
                 self._run.model = model
                 await tell(self._ears.watcher.model, model)
-            case SessionOpened(saved=saved):
-                await self._ears.opened(saved)
+            case SessionOpened():
+                await self._ears.opened(event)
             case Question(text=text):
                 self._run.asking = True
                 if len(text) > LONGEST_QUESTION:
@@ -219,7 +225,18 @@ class Relay:
         log.warning("%s was stopped: more than %s characters and events", self._agent.name, f"{MOST_HEARD:,}")
         return Failed("other", ENDLESS.format(agent=self._agent.name), "the run gave more than anybody can read")
 
-    async def _show_tool(self, title: str, kind: str) -> None:
+    async def _rename_tool(self, id: str, title: str) -> None:
+        """What is shown only grows, so a better title goes behind the first; it is too late once others follow."""
+        await tell(self._ears.watcher.tool, title)
+        shown, kind = self._shown
+        if id != shown or self._times != 1:
+            return
+        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        if name != self._tool:
+            self._answer.add_to_line(f" {name.removeprefix(TOOL_MARK)}")
+            self._tool = name
+
+    async def _show_tool(self, id: str, title: str, kind: str) -> None:
         """One line for each tool; equal neighbours share one line with their count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
@@ -230,6 +247,7 @@ class Relay:
         self._end_tools()
         await self._answer.add_line(f"_{name}_")
         self._tool, self._times = name, 1
+        self._shown = id, kind
 
     def _end_tools(self) -> None:
         if self._times > 1:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from rejoinder.errors import Superseded, Unreadable
-from rejoinder.runtime.outbox.recent import Recent
+from rejoinder.runtime.recent import Recent
 from rejoinder.session import Session
 from rejoinder.store.base import KeptSession, PutSession, SetSessionAside, Store
 

@@ -13,9 +13,8 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.turns.choose import Ask, Limits, Load, choose
+from rejoinder.runtime.services import Services
+from rejoinder.turns.choose import Ask, Load, choose
 from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, Again
 
 
@@ -27,11 +26,12 @@ class _Asking(Struct):
 
 
 class Slots:
-    def __init__(self, limits: Limits, runs: Runs, agents: Mapping[str, Agent]) -> None:
-        self._limits = limits
-        self._runs = runs
-        self._agents = agents
-        self._processes = _with_processes(agents)
+    def __init__(self, services: Services) -> None:
+        self._settings = services.settings
+        self._settings.on_change(self._reconfigured)  # there may be room for more now
+        self._runs = services.runs
+        self._agents = services.agents
+        self._processes = _with_processes(services.agents)
         self._asking: dict[str, _Asking] = {}
         self._running: dict[str, str | None] = {}  # the process of each session that has a slot
         self._rested: dict[str, None] = {}  # processes without a run, the longest idle first
@@ -45,8 +45,7 @@ class Slots:
         """Set unless suspects have their head start."""
         self.tried.set()
 
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._limits = settings.limits
+    def _reconfigured(self) -> None:
         self._processes = _with_processes(self._agents)
         self._choose()
 
@@ -54,7 +53,7 @@ class Slots:
         """Whether a run is certain to get a slot at once. False for an agent with a process: only `choose` can tell."""
         if self._asking or self._is_closed:
             return False
-        return len(self._running) < self._limits.runs and agent not in self._processes
+        return len(self._running) < self._settings.now.limits.runs and agent not in self._processes
 
     @property
     def _is_closed(self) -> bool:
@@ -152,7 +151,7 @@ class Slots:
     def _choose(self) -> None:
         if not self._asking or self._is_closed:
             return
-        choice = choose(tuple(asking.ask for asking in self._asking.values()), self._load(), self._limits)
+        choice = choose(tuple(asking.ask for asking in self._asking.values()), self._load(), self._settings.now.limits)
         started = {session: self._asking.pop(session) for session in choice.start}
         for session, asking in started.items():
             self._running[session] = asking.ask.process

@@ -49,7 +49,7 @@ class Thoughts:
 
     def _streaming(self) -> Streaming:
         conversation = self._run.conversation
-        delivery, other_bot = conversation.how.delivery, conversation.facts.other_bot
+        delivery, other_bot = conversation.how.delivery, conversation.messages.facts.other_bot
         if not self._live:
             return Streaming("off")
         wanted = delivery.streaming

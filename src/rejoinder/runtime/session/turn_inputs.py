@@ -5,7 +5,7 @@ from msgspec import Struct
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.prefixes import Prefix
+from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import RunClaim as Claim

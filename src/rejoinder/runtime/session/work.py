@@ -1,14 +1,13 @@
 """One turn from its messages to its last delivery: brief, try, answer, remember."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable
 from time import monotonic
 from typing import Literal
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSteer, Failed, Question, Usage
+from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpened, Usage
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
@@ -18,17 +17,15 @@ from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
-from rejoinder.runtime.abilities import can
+from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
-from rejoinder.runtime.hooks import Tell
-from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.outbox.fates import Unsent
-from rejoinder.runtime.prefixes import filled, prefix_of
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
@@ -36,6 +33,7 @@ from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import with_files
 from rejoinder.runtime.session.journal import LEASE, transcript
 from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
@@ -44,7 +42,6 @@ from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
 from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
@@ -52,7 +49,6 @@ from rejoinder.store.base import (
     Outcome,
     RenewRun,
     SaveAgentSession,
-    Store,
     Trace,
 )
 from rejoinder.turns.heartbeat import heartbeat_of
@@ -60,6 +56,7 @@ from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
 
 NEW_SESSION = "This is a new session."
+LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
 SESSIONS = 10_000
 REACTS = kind(React("", ""))
 
@@ -69,37 +66,28 @@ class Workers:
 
     def __init__(
         self,
-        agents: Mapping[str, Agent],
+        services: Services,
         sessions: Sessions,
-        store: Store,
-        settings: RuntimeSettings,
-        runs: Runs,
         questions: Questions,
-        clock: Callable[[], datetime],
         watcher: Watcher,
-        tell: Tell,
         hand_over: Callable[[Inbound, Callable[[], bool]], HandedRow],
     ) -> None:
         self._hand_over = hand_over
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
-        self.agents = agents
+        self._agents = services.agents
         self._sessions = sessions
-        self._store = store
-        self._settings = settings
-        self._runs = runs
-        self._questions = questions
-        self._clock = clock
+        self._store = services.store
+        self._settings = services.settings
+        self._runs = services.runs
+        self.questions = questions
+        self._clock = services.clock
         self._watcher = watcher
-        self._tell = tell
-        self.reminder = Reminder(store)
-        self.compaction = Compaction(settings.compaction, sessions, store, clock, self.reminder)
-        self._chores = Chores(self.compaction, sessions, store, clock, tell)
+        self._tell = services.hooks.tell
+        self.reminder = Reminder(services.store)
+        self.compaction = Compaction(services, sessions, self.reminder)
+        self._chores = Chores(services, sessions, self.compaction)
         self._attempts = Attempts(self.compaction.compact)
         self._scenes: dict[Run, Scene] = {}  # one for each turn under way; a turn keeps the settings it began with
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
-        self.compaction.reconfigure(settings.compaction)
 
     def turns_of(self, agent: Agent) -> list[Run]:
         """The turns this agent is working on."""
@@ -107,14 +95,15 @@ class Workers:
 
     @property
     def _describer(self) -> Agent | None:
-        return self.agents.get(self._settings.describer or "")
+        return self._agents.get(self._settings.now.describer or "")
 
     # --- a turn -----------------------------------------------------------------------------------
 
     async def run(self, run: Run) -> None:
         assert run.granted is not None
-        self._scenes[run] = scene = scene_of(run, run.granted.session, self._settings, self.agents[run.agent])
-        run.prefix = prefix_of(run.message, scene.session, self._settings)
+        settings = self._settings.now
+        self._scenes[run] = scene = scene_of(run, run.granted.session, settings, self._agents[run.agent])
+        run.prefix = prefix_of(run.message, scene.session, settings)
         try:
             await (self._do_chore if run.message.compacts else self._take_turn)(run, scene)
         finally:
@@ -153,7 +142,7 @@ class Workers:
                 run.told.append(turn.parts)
                 ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
                 relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
-                run.begun(can_steer=can(agent, CanSteer))
+                run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
                 _became(run, State.THINKING)
                 verbose = scene.level("verbose") != "off" and not run.message.heartbeat
@@ -182,7 +171,7 @@ class Workers:
             await answer.abandon()
             raise
         finally:
-            self._questions.withdraw(run.session)
+            self.questions.withdraw(run.session)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
@@ -248,7 +237,7 @@ class Workers:
     def _beat(self, run: Run) -> Beat | None:
         if not run.message.heartbeat:
             return None
-        return Beat(heartbeat_of(run.agent), self._settings.ack_max_chars(run.agent), self._store, self._clock)
+        return Beat(heartbeat_of(run.agent), self._settings.now.ack_max_chars(run.agent), self._store, self._clock)
 
     def _note_failure(self, run: Run, failed: Failed | None) -> None:
         """Called before the failure is shown, so that a user who reads of it finds the details in `/status`."""
@@ -280,10 +269,12 @@ class Workers:
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
             if decided is None:
                 await answer.catch_up()
-            self._questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            self.questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
 
-        async def opened(saved: str) -> None:
-            await WriteBatch(SaveAgentSession(run.session, saved)).insist(self._store)
+        async def opened(session: SessionOpened) -> None:
+            await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)
+            if session.lost and not run.message.background:
+                await answer.add_line(LOST.format(agent=agent.name))
 
         return RunCallbacks(asks, opened, self._watcher)
 
@@ -327,7 +318,7 @@ def _occasion(scene: Scene) -> Occasion:
         message.inbound.sender.id,
         message.inbound.sender.name,
         direct=not message.in_group,
-        other_bot=run.conversation.facts.other_bot,
+        other_bot=run.conversation.messages.facts.other_bot,
         peers=tuple([peer for peer in scene.room if peer != name]),
         texts=(
             *[asked.message.inbound.text for asked in run.asked],

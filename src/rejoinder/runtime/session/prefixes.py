@@ -1,7 +1,6 @@
 """The prefix of what is said in an agent's name: its answers, and the gateway's own replies about it (DE-5)."""
 
 from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
 from rejoinder.events import Inbound
@@ -13,6 +12,7 @@ from rejoinder.inbound.rooms import whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.template import fill, values_of
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session, is_untouched, session_key
@@ -56,22 +56,19 @@ def prefix_of(message: Message, session: Session, settings: RuntimeSettings) -> 
 class Prefixes:
     """Of what the gateway says about messages that have no run, or have none any more."""
 
-    def __init__(self, settings: RuntimeSettings, sessions: Sessions, clock: Callable[[], datetime]) -> None:
-        self._settings = settings
+    def __init__(self, services: Services, sessions: Sessions) -> None:
+        self._settings = services.settings
         self._sessions = sessions
-        self._clock = clock
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
+        self._clock = services.clock
 
     async def of(self, message: Message, session: str, agent: str) -> Prefix:
         if not self._words(message.inbound.channel):
             return no_prefix
-        return prefix_of(message, await self._sessions.find(session, agent, self._clock()), self._settings)
+        return prefix_of(message, await self._sessions.find(session, agent, self._clock()), self._settings.now)
 
     async def of_undecided(self, inbound: Inbound) -> Prefix:
         """In the name of the agent that it would belong to."""
-        rules = self._settings.rules
+        rules = self._settings.now.rules
         agent = whose_message(inbound, channel_rules(rules, inbound.channel))
         return await self.of(
             arrived(inbound, Facts(Me(agent))), session_key(inbound, rules.settings.session, agent), agent
@@ -81,10 +78,10 @@ class Prefixes:
         """Nothing is known of the message, so that a template of the operator has no values."""
         words = self._words(channel)
         found = await self._sessions.find(session, "", self._clock()) if words else None
-        if found is None or found.agent not in self._settings.rules.agents:
+        if found is None or found.agent not in self._settings.now.rules.agents:
             return no_prefix
-        speaker = speaker_of(found.agent, {}, found, self._settings)
+        speaker = speaker_of(found.agent, {}, found, self._settings.now)
         return lambda text: prefixed(text, fill(words, {}), speaker)
 
     def _words(self, channel: str) -> str:
-        return self._settings.channel(channel).delivery.prefix
+        return self._settings.now.channel(channel).delivery.prefix

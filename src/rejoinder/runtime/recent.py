@@ -18,9 +18,6 @@ class Recent(Generic[Key, Value]):
         self._latest: OrderedDict[Key, Value] = OrderedDict()
         self._alive: WeakValueDictionary[Key, Value] = WeakValueDictionary()
 
-    def alive(self) -> list[Value]:
-        return list(self._alive.values())
-
     def get(self, key: Key) -> Value:
         found = self._latest.get(key)
         if found is not None:

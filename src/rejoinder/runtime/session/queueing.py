@@ -5,10 +5,9 @@ from msgspec.structs import asdict, replace
 from rejoinder.events import Said
 from rejoinder.inbound.message import Message
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.presence import StatusSigns
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import QueueChoice, Session
 from rejoinder.turns import backlog
 from rejoinder.turns.backlog import estimate_tokens
@@ -16,21 +15,19 @@ from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, not_
 
 
 class Queueing:
-    def __init__(self, settings: RuntimeSettings, runs: Runs) -> None:
-        self._settings = settings
-        self._runs = runs
-
-    def reconfigure(self, settings: RuntimeSettings) -> None:
-        self._settings = settings
+    def __init__(self, services: Services) -> None:
+        self._settings = services.settings
+        self._runs = services.runs
 
     def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
         """This session's queue settings; the most specific source wins (TU-4)."""
-        here = self._settings.channel(channel)
+        settings = self._settings.now
+        here = settings.channel(channel)
         return resolve(
             inline=_override(inline),
             session=_override(session.queue),
             channel=here.queue,
-            gateway=self._settings.queue,
+            gateway=settings.queue,
             plugin=here.plugin_queue,
         )
 
@@ -60,7 +57,7 @@ class Queueing:
         overheard: tuple[Said, ...],
         handle: str | None,
     ) -> TurnInput:
-        status = self._settings.channel(message.inbound.channel).status
+        status = self._settings.now.channel(message.inbound.channel).status
         about = message.inbound.message_id
         shows = status.enabled and about and not message.listening
         signs = StatusSigns(self._runs, conversation, about, status, agent) if shows else None

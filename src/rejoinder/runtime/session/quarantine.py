@@ -5,16 +5,14 @@ concerned are told where their conversation is known. `/resend`, `rejoinder dead
 """
 
 import logging
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from rejoinder.events import Inbound, Route
-from rejoinder.runtime.outbox import notices
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
-from rejoinder.runtime.place.rights import Rights
-from rejoinder.runtime.prefixes import Prefix, Prefixes
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import notices
+from rejoinder.runtime.session.prefixes import Prefix, Prefixes
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     DropInputs,
@@ -25,7 +23,6 @@ from rejoinder.store.base import (
     QuarantineTurn,
     ResumeTurn,
     RunClaim,
-    Store,
     StoredPart,
     StoredTurn,
     Unread,
@@ -45,19 +42,17 @@ PLANNED_BEFORE: Final = "planned before a restart; its parts tell what arrived"
 class Quarantine:
     def __init__(
         self,
-        store: Store,
+        services: Services,
         conversations: Conversations,
         prefixes: Prefixes,
-        rights: Rights,
-        runs: Runs,
-        clock: Callable[[], datetime],
+        may_resend: Callable[[Inbound], Awaitable[bool]],
     ) -> None:
-        self._store = store
+        self._store = services.store
         self._conversations = conversations
         self._prefixes = prefixes
-        self._rights = rights
-        self._runs = runs
-        self._clock = clock
+        self._may_resend = may_resend
+        self._runs = services.runs
+        self._clock = services.clock
 
     # --- what ended the process ---------------------------------------------------------------------
 
@@ -73,7 +68,7 @@ class Quarantine:
         log.error("%s: turn %d is quarantined: %s", turn.session, turn.id, ENDS_THE_PROCESS)
         now, notice = self._clock(), None
         if prefix is not None:
-            may_resend = await self._rights.may_resend(messages[-1])
+            may_resend = await self._may_resend(messages[-1])
             notice = notices.quarantined(conversation, messages, now, prefix, parts, may_resend=may_resend)
         verbs = (QuarantineTurn(turn.id, now, ENDS_THE_PROCESS), WithdrawParts(turn.id))
         await self._write(conversation, verbs, notice, messages[-1].message_id)
@@ -83,7 +78,7 @@ class Quarantine:
         inbound = event.inbound
         log.error("message %s of %s is quarantined: %s", inbound.message_id, inbound.channel, ENDS_THE_PROCESS)
         conversation = self._conversations.of(inbound)
-        prefix, may_resend = await self._prefixes.of_undecided(inbound), await self._rights.may_resend(inbound)
+        prefix, may_resend = await self._prefixes.of_undecided(inbound), await self._may_resend(inbound)
         notice = notices.quarantined(conversation, (inbound,), self._clock(), prefix, may_resend=may_resend)
         verbs = (QuarantineEvent(event.id, ENDS_THE_PROCESS),)
         await self._write(conversation, verbs, notice, inbound.message_id)

@@ -8,18 +8,17 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 
 from rejoinder.errors import StoreUnavailable, Superseded, Unreadable
 from rejoinder.events import Route
-from rejoinder.runtime.backlogs import Backlogs
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.backlogs import Backlogs
 from rejoinder.store.base import (
     Backlog,
     InboxEvent,
     Quarantined,
     ReadmitEvent,
     ReadmitTurn,
-    Store,
     WantEvent,
     WantTurn,
 )
@@ -28,13 +27,11 @@ log = logging.getLogger(__name__)
 
 
 class Readmission:
-    def __init__(
-        self, store: Store, backlogs: Backlogs, take: Callable[[InboxEvent], None], clock: Callable[[], datetime]
-    ) -> None:
-        self._store = store
+    def __init__(self, services: Services, backlogs: Backlogs, take: Callable[[InboxEvent], None]) -> None:
+        self._store = services.store
         self._backlogs = backlogs
         self._take = take
-        self._clock = clock
+        self._clock = services.clock
         self._looking = asyncio.Lock()
 
     async def want(self, route: Route | None) -> int:

@@ -18,7 +18,7 @@ from rejoinder.outbound.operations import Open, decode
 from rejoinder.outbound.plan import Slot, withdraw
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.fates import Fate, message_of
-from rejoinder.runtime.prefixes import Prefix
+from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.store.base import IN_FLIGHT, PlanParts, StoredPart
 from rejoinder.turns.signals import Reason

@@ -7,9 +7,9 @@ from msgspec import MsgspecError
 
 from rejoinder.errors import Unreadable
 from rejoinder.events import Inbound
-from rejoinder.runtime.place.waiting import message_of, unpack
-from rejoinder.runtime.prefixes import Prefixes
-from rejoinder.store.base import Store
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.payloads import message_of, unpack
+from rejoinder.runtime.session.prefixes import Prefixes
 
 MAY_HAVE_BEEN_LOST: Final = "My last answer may not have arrived; /resend repeats it."
 ASK_AGAIN: Final = "My last answer may not have arrived; ask again if it is missing."
@@ -17,8 +17,10 @@ ASK_AGAIN: Final = "My last answer may not have arrived; ask again if it is miss
 
 
 class Unconfirmed:
-    def __init__(self, store: Store, prefixes: Prefixes, may_resend: Callable[[Inbound], Awaitable[bool]]) -> None:
-        self._store = store
+    def __init__(
+        self, services: Services, prefixes: Prefixes, may_resend: Callable[[Inbound], Awaitable[bool]]
+    ) -> None:
+        self._store = services.store
         self._prefixes = prefixes
         self._may_resend = may_resend
 

@@ -1,20 +1,19 @@
 """Puts messages that wait in the store into the lanes of their sessions: after a restart, and out of quarantine."""
 
 import logging
-from collections.abc import Callable, Iterable
-from datetime import datetime
 
 from msgspec import MsgspecError
 from msgspec.structs import replace
 
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
-from rejoinder.runtime.place.queueing import Queueing
-from rejoinder.runtime.place.waiting import message_of, unpack
-from rejoinder.runtime.quarantine import Quarantine
+from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.payloads import message_of, unpack
+from rejoinder.runtime.session.quarantine import Quarantine
+from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.store.base import Backlog, DropInputs, Input, Store
+from rejoinder.store.base import Backlog, DropInputs, Input
 from rejoinder.turns.modes import Mode
 
 log = logging.getLogger(__name__)
@@ -23,23 +22,21 @@ log = logging.getLogger(__name__)
 class Backlogs:
     def __init__(
         self,
-        store: Store,
+        services: Services,
         conversations: Conversations,
         sessions: Sessions,
         lanes: Lanes,
         queueing: Queueing,
-        agents: Iterable[str],
         quarantine: Quarantine,
-        clock: Callable[[], datetime],
     ) -> None:
-        self._store = store
+        self._store = services.store
         self._conversations = conversations
         self._sessions = sessions
         self._lanes = lanes
         self._queueing = queueing
-        self._agents = frozenset(agents)
+        self._agents = services.agents
         self._quarantine = quarantine
-        self._clock = clock
+        self._clock = services.clock
 
     async def queue(self, backlog: Backlog) -> None:
         conversation = self._conversations.at(backlog.route)

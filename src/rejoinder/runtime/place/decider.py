@@ -1,0 +1,144 @@
+"""Decides the messages of each place one after the other, in the order in which they came.
+
+The channel that delivers them does not wait for the decisions. What follows from a decision is in consequences.py.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from contextlib import suppress
+from time import perf_counter
+
+from msgspec.structs import replace
+
+from rejoinder.errors import StoreUnavailable, Superseded
+from rejoinder.events import Route
+from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.debounce import joined
+from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.outcome import Continue, walk
+from rejoinder.inbound.rooms import members, whose_message
+from rejoinder.inbound.rules import channel_rules
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.place.consequences import Consequences, Decision
+from rejoinder.runtime.place.facts import FactGatherer
+from rejoinder.runtime.place.precedence import Arrival, Precedence
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.write_batch import WriteBatch, until_good
+from rejoinder.session import session_key
+from rejoinder.store.base import InboxEvent, SettleEvent
+
+log = logging.getLogger(__name__)
+
+DECIDED_AGAIN = 3
+
+
+class PlaceQueue:
+    """The messages of one place that are not decided yet, in order, and the task that decides them."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.conversation = conversation
+        self.arrived: deque[Arrival] = deque()
+        self.task: asyncio.Task[None] | None = None
+
+
+class Decider:
+    def __init__(
+        self,
+        services: Services,
+        conversations: Conversations,
+        sessions: Sessions,
+        gatherer: FactGatherer,
+        consequences: Consequences,
+    ) -> None:
+        self._settings = services.settings
+        self._runs = services.runs
+        self._clock = services.clock
+        self._store = services.store
+        self._conversations = conversations
+        self._sessions = sessions
+        self._gatherer = gatherer
+        self._consequences = consequences
+        self._precedence = Precedence()
+        self._queues: dict[Route, PlaceQueue] = {}
+
+    def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
+        """Decides what a sender typed in one go as one message, after the earlier messages of its place."""
+        inbound, rules = group[-1].inbound, self._settings.now.rules
+        here = members(inbound, channel_rules(rules, inbound.channel))
+        keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
+        queue = self._queues.get(inbound.route)
+        if queue is None:
+            queue = self._queues[inbound.route] = PlaceQueue(self._conversations.of(inbound))
+        queue.arrived.append(Arrival(group, self._precedence.ticket(keys), rules))
+        if queue.task is None or queue.task.done():
+            name = f"decide:{inbound.channel}:{inbound.chat.id}"
+            queue.task = self._runs.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
+        return queue.task
+
+    def forget(self, event: InboxEvent) -> None:
+        """The event could not be stored: it does not exist, and its decision has no effect."""
+        if (queue := self._queues.get(event.inbound.route)) is None:
+            return
+        for arrival in [each for each in queue.arrived if each.events == (event,)]:
+            queue.arrived.remove(arrival)
+            self._precedence.give_back(arrival.ticket)
+
+    def _remove(self, queue: PlaceQueue) -> None:
+        if not queue.arrived and (queue.task is None or queue.task.done()):
+            self._queues.pop(queue.conversation.route, None)
+
+    async def _decide_in_order(self, queue: PlaceQueue) -> None:
+        again = 0
+        while queue.arrived:
+            arrival = queue.arrived[0]
+            try:
+                await self._decide(arrival, queue.conversation)
+            except StoreUnavailable as fault:
+                try:
+                    await until_good(self._store, fault)
+                except StoreUnavailable:
+                    self._precedence.give_back(arrival.ticket)  # the gateway ends: release those that wait behind it
+                    raise
+                continue
+            except Superseded as lost:  # what the decision was based on was changed from outside the engine
+                log.info("%s; it is decided again", lost)
+                if (again := again + 1) < DECIDED_AGAIN:
+                    continue
+            except Exception as error:  # one message must not hold up those behind it
+                if next(iter(queue.arrived), None) is not arrival:
+                    continue  # it could not be stored and was forgotten; the platform will deliver it again
+                log.exception("a message of %s could not be decided", queue.conversation.channel.name)
+                failed = f"failed: {type(error).__name__}"
+                with suppress(Superseded):  # its decision was already written; the failure came later
+                    await WriteBatch(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
+            self._precedence.give_back(arrival.ticket)
+            if queue.arrived and queue.arrived[0] is arrival:
+                queue.arrived.popleft()
+            again = 0
+
+    async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
+        now, rules, group = self._clock(), arrival.rules, arrival.events
+        inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
+        channel = channel_rules(rules, inbound.channel)
+        here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._gatherer.is_member(inbound)
+        await conversation.open(now)
+        if inbound.entry == "edit" and inbound.former_text is None:
+            inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
+        agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
+        key = keys[here.index(agent)]
+        for each, its_key in zip(here, keys, strict=True):
+            await conversation.recall(each, its_key, inbound)
+        await self._gatherer.run_ended(key)
+        turns = await conversation.counting(inbound, now, ours=ours)
+        facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=ours)
+        message = arrived(inbound, facts)
+        decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
+        decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
+        if not isinstance(decided.outcome, Continue):
+            return await self._consequences.settle(decision, None)
+        await arrival.ticket.turn()
+        async with self._sessions.changing(key, agent, now) as held:
+            decided = resume(decided, held.session, rules, now, perf_counter)
+            await self._consequences.of(replace(decision, walk=decided), held)

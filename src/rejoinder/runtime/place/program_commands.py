@@ -1,0 +1,31 @@
+"""Commands that only the program around the gateway can carry out: it knows the file and the page."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
+
+from rejoinder.events import ChangeDebug, ChangeInvitations, WriteConfig
+
+NO_FILE: Final = "This gateway was given its settings by another program: there is no file of its own."
+NO_PAGE: Final = "This gateway has no chat page to invite anybody to."
+
+ProgramCommand = ChangeDebug | WriteConfig | ChangeInvitations
+Kind = TypeVar("Kind", ChangeDebug, WriteConfig, ChangeInvitations)
+
+UNAVAILABLE: Final[dict[type[ProgramCommand], str]] = {
+    ChangeDebug: NO_FILE,
+    WriteConfig: NO_FILE,
+    ChangeInvitations: NO_PAGE,
+}
+
+
+class ProgramCommands:
+    def __init__(self) -> None:
+        self._provided: dict[type[ProgramCommand], Callable[[Any], Awaitable[str]]] = {}
+
+    def provide(self, kind: type[Kind], run: Callable[[Kind], Awaitable[str]]) -> None:
+        """`run` carries out commands of this kind and returns what the person is told."""
+        self._provided[kind] = run
+
+    async def run(self, command: ProgramCommand) -> str:
+        run = self._provided.get(type(command))
+        return UNAVAILABLE[type(command)] if run is None else await run(command)

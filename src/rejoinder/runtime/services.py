@@ -1,0 +1,28 @@
+"""What every part of an engine is built on."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.agents.base import Agent
+from rejoinder.channels.base import Channel
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.live import Live
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.store.base import Store
+
+
+class Services(Struct, frozen=True):
+    """The edges by name, the tasks, the clock and the settings of one engine; its parts take what they use of it."""
+
+    agents: Mapping[str, Agent]
+    """Those of the configuration in effect; one that is replaced while the gateway runs is replaced here."""
+    channels: Mapping[str, Channel]
+    """By name, and accounts as `serving.listener` calls them."""
+    store: Store
+    runs: Runs
+    settings: Live[RuntimeSettings]
+    clock: Callable[[], datetime]
+    hooks: Hooks

@@ -237,9 +237,9 @@ async def test_history_pages_and_jumps(channel):
 
 async def test_a_page_holds_no_more_text_than_a_browser_reads_in_one_go(channel, monkeypatch):
     """Long messages make short pages, one at least; what is older comes with the next."""
-    monkeypatch.setattr(reading, "MOST_TEXT", 25)
+    monkeypatch.setattr(reading, "MOST_BYTES", 2500)
     async with browsers(channel, "") as [page]:
-        for text in ("a" * 10, "b" * 10, "c" * 10, "d" * 99):
+        for text in ("a" * 1000, "b" * 1000, "c" * 1000, "d" * 9999):
             await page.ask("say", room="lobby", text=text)
         newest = await page.ask("history", room="lobby")
         assert [message["text"][0] for message in newest["messages"]] == ["d"]

@@ -45,6 +45,8 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 
 HELLO_SECONDS = 20.0
+EVER = range(2**53)
+"""Numbers that an event may have: JavaScript counts no further."""
 MOST_MISTAKES = 20
 
 Receive = Callable[[], Awaitable[str | None]]
@@ -108,7 +110,7 @@ class Talk:
         log = self._journal.log
         connection.hold()
         self._hub.join(connection)
-        since = hello.seq if hello.journal == self._journal.id else None
+        since = hello.seq if hello.journal == self._journal.id and hello.seq in EVER else None
         found = await log.overview(me.id, since, reading.MOST_RESUMED)
         people = await reading.people(log, PEOPLE)  # last: whoever joined since then is in it, and is told of once more
         resumed = found.missed is not None and since is not None and since <= found.state.seq

@@ -55,6 +55,7 @@ from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.page_log import take_over_page
 from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.upkeep import take_over
@@ -412,6 +413,7 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
                 generation = take_over(db)
                 db.execute("COMMIT")
                 if lock is not None and schema is None:
+                    take_over_page(db, path)
                     rehearse(db)
             except BaseException:
                 db.close()

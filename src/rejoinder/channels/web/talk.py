@@ -163,6 +163,7 @@ class Talk:
 
     async def _do(self, connection: Connection, frame: FromBrowser) -> None:
         me, journal = connection.person, self._journal
+        crashpoint("K2")
         match frame:
             case Say(client, room, text, thread, reply_to, files):
                 id = await journal.say(me, client, room, text, thread, reply_to, files)
@@ -194,6 +195,7 @@ class Talk:
                 assert_never(frame)
         crashpoint("K1")
         connection.tell(Done(client, id))
+        crashpoint("K5")
 
     async def _typing(self, me: str, room_id: str, thread: str | None) -> None:
         room = await reading.room(self._journal.log, room_id)

@@ -312,7 +312,6 @@ def test_what_was_done_as_a_document(folder):
     assert document("backup", "monday.db") == {
         "file": "monday.db",
         "bytes": (folder / "monday.db").stat().st_size,
-        "page": None,
     }
 
 

@@ -52,6 +52,12 @@ FAMILIES = {
     "spaces": " " * 500 + "a",
     "one word": "a",
     "accents on one letter": "\u0301",
+    "marks below one letter": "\u0316",
+    "vowel signs": "\u1038",
+    "skin tones": "\U0001f3fc",
+    "two scripts": "\u03b1\u0431",
+    "signs of another script": "\u1a20\U0001172b",
+    "accents of many scripts": "a\u0316\U00011046\u1038\U0001193e\u0301\u0a41\u0b4d\u1bf2",
     "two directions": "a\u05d0",
     "emoji": "\U0001f600a",
     "families": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
@@ -61,6 +67,7 @@ FAMILIES = {
 ALPHABET = (
     *"*_~`[]()!<>&@#|-+.\\ \n1ah:\"'",
     *("**", "~~", "```", "](", "![", "http://", "> ", "- ", "|-", "\n\n", "    ", "@ada", "&lt;", "\u05d0", "\u0301"),
+    *("\u0316", "\u1038", "\U0001f3fc", "\u03b1", "\u0431", "\u0915", "\u0a15", "\U00011046"),
 )
 
 

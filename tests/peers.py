@@ -1,6 +1,10 @@
 """What tests need and nobody here wrote: a browser, agents from npm, a program of the system."""
 
+import fcntl
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
@@ -11,3 +15,23 @@ def missing(peer: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{peer} (CI=true: what is missing fails)", pytrace=False)
     pytest.skip(peer)
+
+
+def python_with(*packages: str) -> Path:
+    """The interpreter of an environment of their own: what they need has nothing to do with what we need.
+
+    Made once for all tests of this checkout; only the stamp says that it is whole, and one process installs.
+    """
+    place = Path(sys.prefix) / "peers" / "-".join(packages)
+    place.mkdir(parents=True, exist_ok=True)
+    python, stamp = place / "bin" / "python", place / "installed"
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists():
+            install = [python, "-m", "pip", "install", "--disable-pip-version-check", *packages]
+            for command in ([sys.executable, "-m", "venv", place], install):
+                result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+                if result.returncode:
+                    missing(f"{', '.join(packages)} could not be installed: {result.stderr[-500:]}")
+            stamp.touch()
+    return python

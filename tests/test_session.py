@@ -30,6 +30,8 @@ from rejoinder.session import (
     last_boundary,
     lifetimes,
     reset_policy,
+    route_home,
+    session_home,
     session_key,
     shard_of,
     start_over,
@@ -174,21 +176,21 @@ ANNA = {"identity_links": {"anna": ("telegram:7", "discord:9")}}
 @pytest.mark.parametrize(
     ("given_settings", "given_message", "where"),
     [
-        ({}, {}, "telegram:default:direct:7"),
-        ({}, {"account": "second"}, "telegram:second:direct:7"),
-        ({}, {"thread": "t1"}, "telegram:default:direct:7"),
+        ({}, {}, "telegram:default:7"),
+        ({}, {"account": "second"}, "telegram:second:7"),
+        ({}, {"thread": "t1"}, "telegram:default:7"),
         ({"scope": "shared"}, {}, "main"),
         ({"scope": "shared"}, {"channel": "discord", "sender": "8"}, "main"),
         ({"scope": "shared", "main_key": "all"}, {}, "all"),
         (ANNA, {}, "person:anna"),
         (ANNA, {"channel": "discord", "sender": "9"}, "person:anna"),
-        ({}, IN_GROUP, "telegram:default:group:-100"),
-        ({}, {**IN_GROUP, "thread": "t1"}, "telegram:default:group:-100"),
-        ({}, {"chat": "-1001", "kind": "group", "former": "-100"}, "telegram:default:group:-100"),
-        ({"group_scope": "per-sender"}, IN_GROUP, "telegram:default:group:-100"),
-        ({"group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, "telegram:default:group:-100"),
-        ({"scope": "shared"}, IN_GROUP, "telegram:default:group:-100"),
-        ({}, {"channel": "matrix", "sender": "@a:b.org"}, "matrix:default:direct:@a%3Ab.org"),
+        ({}, IN_GROUP, "telegram:default:-100"),
+        ({}, {**IN_GROUP, "thread": "t1"}, "telegram:default:-100"),
+        ({}, {"chat": "-1001", "kind": "group", "former": "-100"}, "telegram:default:-100"),
+        ({"group_scope": "per-sender"}, IN_GROUP, "telegram:default:-100"),
+        ({"group_scope": "per-chat"}, {**IN_GROUP, "thread": "t1"}, "telegram:default:-100"),
+        ({"scope": "shared"}, IN_GROUP, "telegram:default:-100"),
+        ({}, {"channel": "matrix", "sender": "@a:b.org"}, "matrix:default:@a%3Ab.org"),
     ],
 )
 def test_a_home_is_a_group_chat_or_what_shares_a_direct_session(given_settings, given_message, where):
@@ -214,11 +216,20 @@ def test_what_shares_a_session_shares_a_home(one, other, scope, group_scope, mai
         assert same_home == same_chat
 
 
+@given(messages, st.sampled_from(["per-sender", "shared"]), st.sampled_from(["per-thread", "per-sender"]), ids)
+def test_a_session_says_its_home(one, scope, group_scope, agent):
+    """SC-1: by its key alone, whatever characters ids contain; and who sends to a group first finds the same home."""
+    settings = SessionSettings(scope=scope, group_scope=group_scope)
+    assert session_home(session_key(one, settings, agent)) == home(one, settings)
+    if one.chat.kind != "direct" and not one.chat.former:
+        assert route_home(one.route) == home(one, settings)
+
+
 def test_a_home_stays_in_its_shard():
     """SC-2: the hash is the same in every process and version; these values are stored."""
-    assert [shard_of(f"telegram:default:direct:{id}", 64) for id in range(6)] == [56, 46, 20, 2, 33, 55]
-    assert {shard_of(f"telegram:default:direct:{id}", 4) for id in range(100)} == {0, 1, 2, 3}
-    assert shard_of("telegram:default:direct:\ud800", 1) == 0
+    assert [shard_of(f"telegram:default:{id}", 64) for id in range(6)] == [35, 53, 15, 25, 58, 44]
+    assert {shard_of(f"telegram:default:{id}", 4) for id in range(100)} == {0, 1, 2, 3}
+    assert shard_of("telegram:default:\ud800", 1) == 0
 
 
 @given(st.tuples(ids, ids, ids), st.tuples(ids, ids, ids))

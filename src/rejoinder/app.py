@@ -4,7 +4,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import datetime
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Self
@@ -25,7 +25,7 @@ from rejoinder.channels.base import (
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.live import Taken, taken_over
-from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.silence import Mode as Silence
@@ -36,6 +36,8 @@ from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
@@ -44,7 +46,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
-from rejoinder.store.base import Health, Store
+from rejoinder.store.base import Health, Lease, SharedStore
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
@@ -78,7 +80,7 @@ class Gateway:
     `reviving` is given by a caller that starts the gateway again when it ends for a restart.
     """
 
-    store: Store
+    store: SharedStore
 
     def __init__(
         self,
@@ -86,7 +88,7 @@ class Gateway:
         *,
         agents: Mapping[str, Agent] | None = None,
         channels: Iterable[Channel] | None = None,
-        store: str | Store | None = None,
+        store: str | SharedStore | None = None,
         watcher: Watcher | None = None,
         hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
@@ -251,8 +253,13 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
+        lease = await self.store.claim(0, process_name())
+        if lease is None:
+            raise StoreUnavailable("taken", str(self._opens))
+        self._stack.push_async_callback(self._give_back, lease)
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        services = Services(self.agents, places, self.store, self.runs, self._settings, self._clock, self.hooks)
+        store, tenure = self.store.owned(lease), Tenure(lease)
+        services = Services(self.agents, places, store, self.runs, self._settings, self._clock, self.hooks, tenure)
         restarting = Restarting(self._reviving, self._begin_anew, self._clock())
         self.engine = Engine(services, self._nowhere, restarting, self.commands, self._watcher)
         self._stack.push_async_callback(self._close_agents)
@@ -271,6 +278,10 @@ class Gateway:
         await self._stack.enter_async_context(self._upkeep)
         self._upkeep.start("upkeep", self.engine.upkeep.run())
         return self
+
+    async def _give_back(self, lease: Lease) -> None:
+        with suppress(StoreUnavailable):  # the next process finds that this one has ended
+            await self.store.release(lease)
 
     async def __aexit__(self, *_: object) -> None:
         try:

@@ -7,6 +7,7 @@
     +-- NotStored               the platform would not wait so long: it is told "busy", or nothing
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
     +-- Superseded              another writer has moved it on: throw away what you have
+    |   +-- LeaseLost           the whole shard has another owner: end all that is done for it
     +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
 
@@ -100,6 +101,10 @@ class StoreUnavailable(RejoinderError):
 
 class Superseded(RejoinderError):
     """Never retry: the row is no longer in the state, or no longer held by the claim, that this write expects."""
+
+
+class LeaseLost(Superseded):
+    """Never retry: another process owns the shard, or may do so by now. Nothing was written or sent."""
 
 
 class Unreadable(RejoinderError):

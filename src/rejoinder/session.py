@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct
 from msgspec.structs import fields, replace
 
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, Route
 from rejoinder.keys import Count, Text
 
 # --- settings -----------------------------------------------------------------------------------
@@ -193,13 +193,23 @@ def session_key(inbound: Inbound, settings: SessionSettings, agent: str) -> str:
 
 
 def home(inbound: Inbound, settings: SessionSettings) -> str:
-    """What is owned as a whole (SC-1): a group chat with all its threads, or the direct chats that share a session.
+    """What is owned as a whole (SC-1): a group chat with all its threads, or the direct chats that share a session."""
+    return session_home(session_key(inbound, settings, ""))
 
-    It is the session's key without the agent, and without what divides a group, so what shares a session shares a home.
-    """
-    if inbound.chat.kind == "direct":
-        return _joined(*_place(inbound, settings))
-    return _joined(*_room(inbound))
+
+def session_home(key: str) -> str:
+    """The home of a session: its key without the agent and without what divides a group, so what shares a session
+    shares a home. The kind of chat is left out as well: who sends to a chat first may not know it (`route_home`)."""
+    _, *parts = key.split(":")
+    if len(parts) >= len(("channel", "account", "kind", "chat")):
+        channel, account, _, chat = parts[:4]
+        return f"{channel}:{account}:{chat}"
+    return ":".join(parts)
+
+
+def route_home(route: Route) -> str:
+    """The home of a chat that was sent to before anything came from it."""
+    return _joined(route.channel, route.account, route.chat)
 
 
 def shard_of(home: str, shards: int) -> int:

@@ -127,6 +127,47 @@ COUNT = """async ([text, growing]) => {
 }"""
 
 
+@pytest.mark.parametrize("mark", ["\u0301", "\u0316", "\u1038", "\ua9c0", "\U0001f3fc", "\u0316\u200d"])
+async def test_marks_are_not_piled_up(module_page, mark: str) -> None:
+    """A letter with thousands of marks takes a browser the square of their number; it keeps as many as can be read."""
+    page = await module_page()
+    shown = await page.evaluate(READ, ["a" + mark * 4_000 + " b", False])
+    assert shown == f"<p>a{(mark * 16)[:16]} b</p>"
+
+
+SHOWN = """async (text) => {
+    const { markdown } = await import("/static/shared/markdown.js");
+    const length = (tree) => typeof tree === "string" ? tree.length
+        : tree.tag === "details" ? 0 : (tree.children ?? []).map(length).reduce((a, b) => a + b, 0);
+    return markdown(text).map(length).reduce((a, b) => a + b, 0);
+}"""
+
+
+@pytest.mark.parametrize("name", ["two scripts", "signs of another script", "accents of many scripts"])
+async def test_a_soup_of_scripts_is_folded(module_page, name: str) -> None:
+    """A browser looks for a font wherever the script changes: what changes it with each letter is mostly folded."""
+    page = await module_page()
+    text = FAMILIES[name] * 2_000
+    assert 0 < await page.evaluate(SHOWN, text) <= 1_000
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "कर्मण्येवाधिकारस्ते मा फलेषु कदाचन। In English: act. ",
+        "ἐν ἀρχῇ ἦν ὁ λόγος, καὶ ὁ λόγος ἦν πρὸς τὸν θεόν. ",
+        "今天天气很好,我们用 Python 写程序。はい、そうです。",
+        "Привет, это обычный текст с одним English словом. ",
+        "မင်္ဂလာပါ ခင်ဗျာ။ ",
+    ],
+)
+async def test_what_people_write_in_any_script_is_not_folded(module_page, sentence: str) -> None:
+    """Ten thousand characters of an ordinary text are shown whole, whatever its script."""
+    page = await module_page()
+    text = "\n\n".join([sentence * 8] * (10_000 // len(sentence * 8)))
+    assert await page.evaluate(SHOWN, text) >= len(text.replace("\n", "")) - 100
+
+
 async def test_a_long_message_unfolds(open_page: Open, quiet: Playing) -> None:
     """What is over the budget is a click away, whole, and stays unfolded when the message changes."""
     log = "".join(f"line {i} of a long log\n" for i in range(4_000))

@@ -92,13 +92,13 @@ async def came(store: Store, route: Route, number: int, text: str, name: str = "
 async def asked(store: Store, session: str, route: Route, *events: int) -> RunClaim:
     for event in events:
         await store.write(RouteEvent(event, (Destination(session),)))
-    run = await store.write(BeginTurn(session, route, events, NOW, NOW + LONG))
+    run = await store.write(BeginTurn(session, route, events, NOW))
     assert isinstance(run, RunClaim)
     return run
 
 
 async def sending(store: Store, route: Route) -> StoredPart:
-    part = await store.write(ClaimPart(route, NOW, NOW + timedelta(minutes=1)))
+    part = await store.write(ClaimPart(route, NOW))
     assert isinstance(part, StoredPart)
     return part
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from rejoinder.store.base import ClaimPart, MarkSent, StoredPart
 from rejoinder.store.sqlite import SqliteStore, open_store
-from tests.cli.a_store import LONG, fill
+from tests.cli.a_store import fill
 
 
 def say(*words: object) -> None:
@@ -19,7 +19,7 @@ def say(*words: object) -> None:
 async def send_all(store: SqliteStore) -> None:
     for route in await store.to_send():
         now = datetime.now(UTC)
-        while isinstance(part := await store.write(ClaimPart(route, now, now + LONG)), StoredPart):
+        while isinstance(part := await store.write(ClaimPart(route, now)), StoredPart):
             await store.write(MarkSent(part, f"sent-{part.id}", now))
             say("sent", part.id, part.route.chat)
 

@@ -78,7 +78,7 @@ async def _fires(store: Store, job: str, outcome: Any) -> None:
     inbound = Inbound("web", f"{job}@1", "", Chat("c"), Sender(""), entry="cron")
     event = await store.write(Originate(inbound, Destination("s"), THEN, Tick(job, THEN, SOON)))
     assert event is not None
-    claim = await store.write(BeginTurn("s", inbound.route, (event.id,), THEN, THEN))
+    claim = await store.write(BeginTurn("s", inbound.route, (event.id,), THEN))
     assert isinstance(claim, RunClaim)
     await store.write(EndRun(claim, outcome, THEN, "timeout"))
 

@@ -144,21 +144,6 @@ class Slow(Forgetful):
         return await super().compact(session)
 
 
-async def test_a_turn_that_is_closed_says_no_more_that_it_is_alive(caplog):
-    """TU-20: while the agent shortens, the answer is kept and the claim given back: there is none to renew."""
-    agent = Slow(["One.", FULL], "NO_REPLY", "Two.")
-    async with conversation(agent, settings=limited()) as chat:
-        await chat.says("one")
-        await chat.hears("One.")
-        await asyncio.wait_for(agent.begun.wait(), PATIENCE)
-        engine = chat.gateway.engine
-        await engine.journal.renew(engine.lanes.running)
-        agent.go.set()
-        await chat.says("two")
-        await chat.hears("Two.")
-    assert "lost its claim" not in caplog.text
-
-
 async def test_compacting_by_hand_waits_for_the_turns_before_it_and_is_before_those_after_it():
     """TU-1, TU-23: it is a turn of the lane, in its order; the turn after it is told."""
     go = asyncio.Event()

@@ -389,10 +389,12 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
             await machine.chat.says("hello", sender=f"b{attempt}", chat=f"b{attempt}")
             await machine.chat.asked(agent, 2)
         store = open_store(machine.url)
+        await store.claim(0, "somebody between them")
         for left in (await store.recover(datetime.now(UTC))).turns:
             if left.turn.route.chat != "a":
-                claim = await store.write(ResumeTurn(left.turn.id, datetime.now(UTC), datetime.now(UTC)))
+                claim = await store.write(ResumeTurn(left.turn.id))
                 await store.write(EndRun(claim, "stopped", datetime.now(UTC)))
+        await store.leave("somebody between them")
         await store.close()
     agent = ScriptedAgent([never], "Hi.")
     async with machine.running(agent, killed=True) as gateway:

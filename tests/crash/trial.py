@@ -278,8 +278,8 @@ def _judged(
     here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
     wrong += stray(frames, expected)
     if trial.talk == "alone":
-        hold = trial.personality == "telegram hold"
-        exactly = (trial.passes_one_of(MAY_BE_HELD), 0) if hold else (0, trial.passes_one_of(MAY_BE_TWICE))
+        held_there, twice_there = trial.passes_one_of(MAY_BE_HELD), trial.passes_one_of(MAY_BE_TWICE)
+        exactly = {"telegram hold": (held_there, 0), "telegram resend": (0, twice_there)}.get(trial.personality, (0, 0))
         if exactly != (found := (len(held), len(verdict.duplicated))):
             wrong.append(f"held and twice are {found} instead of {exactly}")
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):

@@ -70,7 +70,7 @@ class Place:
         noted = NoteMessages(self.route, (IndexedMessage(message, "ann", self.now(), text=text),))
         _, begun, messages = await self.store.write(
             RouteEvent(event.id, (Destination("s"),)),
-            BeginTurn("s", self.route, (event.id,), self.now(), self.now() + timedelta(hours=1)),
+            BeginTurn("s", self.route, (event.id,), self.now()),
             noted,
         )
         self.conversation.noted(messages)

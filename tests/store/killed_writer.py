@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.store.base import (
@@ -41,12 +41,11 @@ async def main(url: str, life: str, rounds: int) -> None:
             cursor = Cursor("telegram", f"offset-{producer}", name)
             (event,) = await store.write(Accept((inbound,), now, cursor))
             confirm("accepted", name)
-            lease = now + timedelta(minutes=1)
-            begin = BeginTurn(session, route, (event.id,), now, lease)
+            begin = BeginTurn(session, route, (event.id,), now)
             _, run = await store.write(RouteEvent(event.id, (Destination(session),)), begin)
             assert isinstance(run, RunClaim)
             plan = PlanParts((Intent(f"key-{name}", route, name.encode()),), now, run, final=True)
-            _, part = await store.write(plan, ClaimPart(route, now, lease))
+            _, part = await store.write(plan, ClaimPart(route, now))
             assert isinstance(part, StoredPart)
             confirm("sending", name)
             await store.write(MarkSent(part, f"receipt-{name}", now), EndRun(run, "answered", now))

@@ -42,7 +42,9 @@ def recovered(url: str) -> Recovery:
         store = open_store(url)
         try:
             await store.check()
-            return await store.recover(NOW)
+            lease = await store.claim(0, "the next")
+            assert lease is not None
+            return await store.owned(lease).recover(NOW)
         finally:
             await store.close()
 

@@ -13,7 +13,7 @@ from rejoinder.store.base import Accept
 from rejoinder.store.sqlite import open_reader, open_store
 from rejoinder.store.sqlite.connect import connect
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations
-from rejoinder.store.sqlite.perform import perform
+from rejoinder.store.sqlite.values import as_written, micros
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 
 
@@ -40,9 +40,11 @@ def of_version(path: Path, number: int) -> None:
     """As a gateway of that version left it, with one event."""
     db = connect(str(path), 1.0)
     migrate(db, str(path), migrations()[:number])
-    db.execute("BEGIN IMMEDIATE")
-    perform(db, (Accept((an_inbound(0),), NOW),))
-    db.execute("COMMIT")
+    inbound = an_inbound(0)
+    db.execute(
+        "INSERT INTO inbox (channel, account, event, message, sender, accepted, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ("telegram", "default", inbound.event_id, inbound.message_id, "anna", micros(NOW), as_written(inbound)[1]),
+    )
     db.close()
 
 
@@ -88,11 +90,51 @@ def test_what_was_claimed_is_planned_again(tmp_path: Path) -> None:
         )
         db.commit()
         in_store(path)
-        assert db.execute("SELECT state, lease_until FROM part").fetchall() == [("planned", None)]
+        assert db.execute("SELECT state FROM part").fetchall() == [("planned",)]
         with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
             db.execute("UPDATE part SET state = 'claimed'")
     finally:
         db.close()
+
+
+def test_what_is_there_gets_its_home(tmp_path: Path) -> None:
+    """SC-1: places and sessions of the version before have the home that new ones would get; what it left under way is
+    suspected as it would have been."""
+    path = tmp_path / "rejoinder.db"
+    of_version(path, next(step.number for step in migrations() if "CREATE TABLE shard" in step.sql) - 1)
+    db = sqlite3.connect(path)
+    try:
+        db.executescript("""
+            INSERT INTO place (channel, account, chat, thread) VALUES
+              ('telegram', 'default', '-100', 't1'), ('telegram', 'default', '7', ''), ('web', 'default', 'lobby', '');
+            INSERT INTO session (key, version, touched, body) VALUES
+              ('helper:telegram:default:group:-100:thread:t1', 1, 1, x''), ('helper:main', 1, 1, x'');
+            INSERT INTO turn (session, place, opened, body) VALUES ('helper:main', 2, 1, x'00000000');
+            INSERT INTO run VALUES ('helper:main', 1, 1, 1);
+            INSERT INTO part (place, key, kind, state, generation, lease_until, planned, body)
+              VALUES (3, 'a', 'say', 'sending', 1, 1, 1, x'00000000');
+        """)
+        db.close()
+        asyncio.run(claimed(path))
+        db = sqlite3.connect(path)
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert db.execute("SELECT home, shard FROM place WHERE id <= 3 ORDER BY id").fetchall() == [
+            ("telegram:default:-100", 0),
+            ("main", 0),
+            ("web:default:lobby", 0),
+        ]
+        assert db.execute("SELECT home FROM session ORDER BY key").fetchall() == [("main",), ("telegram:default:-100",)]
+        assert db.execute("SELECT crashes, alone, shard FROM turn").fetchall() == [(1, 1, 0)]
+        assert db.execute("SELECT state FROM part").fetchall() == [("unknown",)]
+        assert db.execute("SELECT count(*) FROM run").fetchall() == [(0,)]
+    finally:
+        db.close()
+
+
+async def claimed(path: Path) -> None:
+    store = open_store(f"sqlite:{path}")
+    assert await store.claim(0, "the next") is not None
+    await store.close()
 
 
 async def test_who_only_looks_does_not_migrate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

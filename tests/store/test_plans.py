@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rejoinder.store.base import Store, StoreBeside
+from rejoinder.store.base import SharedStore, StoreBeside
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.store.sqlite.connection import Connection
@@ -35,6 +35,11 @@ OVERVIEWS = (
     "SELECT key FROM session WHERE instr",
     "SELECT 'message', message, channel",  # an operator asks what was put aside
     "FROM knock ORDER BY",
+    "FROM shard",  # there are few shards and processes
+    "UPDATE shard",
+    "FROM process",
+    "UPDATE process",
+    "UPDATE place SET home = coalesce",  # a migration
     "INSERT INTO place",  # SQLite plans for a deferred constraint that is never there
 )
 
@@ -55,7 +60,7 @@ class Watching(Connection):
 
 
 class Contract(StoreContract):
-    def open(self, folder: Path) -> Store:
+    def open(self, folder: Path) -> SharedStore:
         return open_store(f"sqlite:{folder / 'rejoinder.db'}")
 
     def beside(self, folder: Path) -> StoreBeside:

@@ -1,19 +1,21 @@
 """The SQLite engine, in a file and in memory, keeps the contract."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from rejoinder.errors import BadUse
-from rejoinder.store.base import PlanParts, Store, StoreBeside
+from rejoinder.store.base import PlanParts, SharedStore, StoreBeside
 from rejoinder.store.sqlite import open_reader, open_store
 from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.testing import StoreContract
 from rejoinder.testing.store_contract.given import NOW, accepted, an_intent, begun
+from rejoinder.testing.store_contract.leases import Leases
 
 
 class TestFile(StoreContract):
-    def open(self, folder: Path) -> Store:
+    def open(self, folder: Path) -> SharedStore:
         return open_store(f"sqlite:{folder / 'rejoinder.db'}")
 
     def beside(self, folder: Path) -> StoreBeside:
@@ -49,5 +51,22 @@ def test_a_url_that_names_no_file(url: str) -> None:
 class TestMemory(StoreContract):
     survives = False
 
-    def open(self, folder: Path) -> Store:
+    def open(self, folder: Path) -> SharedStore:
         return open_store("sqlite::memory:")
+
+
+class TestSeveralShards(Leases):
+    """As a store that several processes share: leases run out, by a clock that the test moves."""
+
+    def open(self, folder: Path) -> SharedStore:
+        self.clock = NOW
+        return open_store("sqlite::memory:", shards=4, lease_seconds=10.0, clock=lambda: self.clock)
+
+    async def let_leases_run_out(self, store: SharedStore) -> None:
+        self.clock += timedelta(seconds=10)
+
+
+def test_a_file_is_one_shard(tmp_path: Path) -> None:
+    """SC-5: the kernel's lock on it is the lease."""
+    with pytest.raises(BadUse, match="a file is one shard"):
+        open_store(f"sqlite:{tmp_path / 'rejoinder.db'}", shards=2)

@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import tempfile
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,11 @@ class StoreModel(RuleBasedStateMachine):
         self.stale_parts: list[StoredPart] = []
 
     async def open(self) -> Any:
-        return open_store(f"sqlite:{self.folder / 'rejoinder.db'}")
+        self.shared = open_store(f"sqlite:{self.folder / 'rejoinder.db'}")
+        lease = await self.shared.claim(0, "this")
+        assert lease is not None
+        self.generation = lease.generation
+        return self.shared.owned(lease)
 
     def write(self, *verbs: Verb[Any]) -> Any:
         """What comes back, or None when it lost."""
@@ -80,7 +83,7 @@ class StoreModel(RuleBasedStateMachine):
             return Superseded
 
     def teardown(self) -> None:
-        self.loop.run(self.store.close())
+        self.loop.run(self.shared.close())
         self.loop.close()
         shutil.rmtree(self.folder)
 
@@ -122,7 +125,7 @@ class StoreModel(RuleBasedStateMachine):
     @rule(session=sessions, chosen=st.sets(numbers, min_size=1, max_size=3))
     def begin(self, session: str, chosen: set[int]) -> None:
         events = tuple(self.ids.get(number, 999) for number in sorted(chosen))
-        begun = self.write(BeginTurn(session, PLACES[0], events, NOW, SOON))
+        begun = self.write(BeginTurn(session, PLACES[0], events, NOW))
         if session in self.active:
             assert begun == Busy(self.active[session].turn)
         elif any(self.inputs.get((number, session)) != "waiting" for number in chosen):
@@ -138,7 +141,7 @@ class StoreModel(RuleBasedStateMachine):
     def resume(self, data: st.DataObject) -> None:
         turn = data.draw(st.sampled_from(sorted(self.turns)))
         session, state, attempts = self.turns[turn]
-        resumed = self.write(ResumeTurn(turn, NOW, SOON))
+        resumed = self.write(ResumeTurn(turn))
         if state not in ("open", "answered"):
             assert resumed is Superseded
         elif session in self.active:
@@ -171,9 +174,8 @@ class StoreModel(RuleBasedStateMachine):
         kind = YIELDING if number in REACTIONS else "text"
         before = [part for part in self.parts.values() if part.route == place and part.state in IN_FLIGHT]
         waits = any(kind == YIELDING or part.kind != YIELDING for part in before)
-        lease = NOW + timedelta(minutes=1) if at_once else None
         asked = an_intent(number, known.route if known else place, kind=kind)
-        (part,) = self.write(PlanParts((asked,), NOW, run, final, lease))
+        (part,) = self.write(PlanParts((asked,), NOW, run, final, at_once))
         assert part.body == f"part {number}".encode()
         if known is not None:
             assert part == known
@@ -186,7 +188,7 @@ class StoreModel(RuleBasedStateMachine):
     @rule(place=places, late=st.booleans())
     def claim(self, place: Route, late: bool) -> None:
         now = SOON if late else NOW
-        got = self.write(ClaimPart(place, now, now + timedelta(minutes=1)))
+        got = self.write(ClaimPart(place, now))
         here = [part for part in self.parts.values() if part.route == place and part.state in IN_FLIGHT]
         first = min(here, key=lambda part: (part.kind == YIELDING, part.id), default=None)
         if first is None or first.state not in ("planned", "retry"):
@@ -236,10 +238,10 @@ class StoreModel(RuleBasedStateMachine):
 
     @rule()
     def crash(self) -> None:
-        generation = self.store.generation
-        self.loop.run(self.store.close())
+        generation = self.generation
+        self.loop.run(self.shared.close())
         self.store = self.loop.run(self.open())
-        assert self.store.generation > generation
+        assert self.generation > generation
         self.stale += self.active.values()
         self.active.clear()
         before = {key: part.state for key, part in self.parts.items()}

@@ -24,7 +24,7 @@ from rejoinder.store.base import (
 from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.writer import GROUP, PendingWrite
-from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, an_intent
+from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 
 
 class Watched(Connection):
@@ -92,10 +92,10 @@ async def test_a_message_costs_three_commits_before_its_send(tmp_path, monkeypat
     """Accepted; routed with its turn begun; planned with its first part under way."""
     async with watched(tmp_path, monkeypatch) as (store, groups):
         (event,) = await store.write(accept(1))
-        begin = BeginTurn("s", HERE, (event.id,), NOW, SOON)
+        begin = BeginTurn("s", HERE, (event.id,), NOW)
         _, run = await store.write(RouteEvent(event.id, (Destination("s"),)), begin)
         plan = PlanParts((an_intent(1),), NOW, run, final=True)
-        _, part = await store.write(plan, ClaimPart(HERE, NOW, SOON))
+        _, part = await store.write(plan, ClaimPart(HERE, NOW))
         assert part.state == "sending"
         assert len(groups) == 3
 
@@ -216,8 +216,8 @@ async def test_a_bug_reaches_its_caller_alone(tmp_path) -> None:
     store = open_store(f"sqlite:{tmp_path / 'rejoinder.db'}")
 
     def stumble(db: sqlite3.Connection) -> None:
-        db.execute("INSERT INTO run VALUES ('s', 999, 1, 1)")
-        db.execute("INSERT INTO run VALUES ('s', 999, 1, 1)")
+        db.execute("INSERT INTO run VALUES ('s', 999, 1)")
+        db.execute("INSERT INTO run VALUES ('s', 999, 1)")
 
     async with busy(store):
         bad = asyncio.ensure_future(store._writer.submit(PendingWrite((), stumble)))

@@ -140,6 +140,13 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
         link = (await says("/invite Ann Lee")).rpartition(" ")[2]
         assert link.startswith(f"{site.url}/join/")
         assert (await me(site, link.rpartition("/")[2], ""))["name"] == "Ann Lee"
+        told, _, again = (await says("/invite  Ann Lee")).rpartition(" ")
+        assert told.endswith("and so does another /invite Ann Lee:"), (
+            "the first link has ended"
+        )
+        assert (await me(site, again.rpartition("/")[2], ""))["name"] == "Ann Lee"
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await me(site, link.rpartition("/")[2], "")
         assert (await says("/invite list")).startswith("- Ann Lee (ann-lee), since 20")
         assert await says("/invite revoke ann lee") == "Ann Lee has no login any more."
         assert await says("/invite revoke Eve") == "Nobody called Eve is invited."

@@ -6,6 +6,7 @@ is an `Outcome`.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
@@ -120,8 +121,11 @@ class KeepsKeys(Protocol):
 class CanFind(Protocol):
     """Can look up whether a part of unknown fate arrived."""
 
-    async def find(self, part: Part) -> Outcome:
-        """Delivered, RetryAfter (certainly not there: send it again), or Unknown (it cannot be told)."""
+    async def find(self, part: Part, since: datetime) -> Outcome:
+        """Delivered, RetryAfter (certainly not there, or taken once: send it again), or Unknown (it cannot be told).
+
+        `since`: when it was planned; it cannot be there before.
+        """
         ...
 
 

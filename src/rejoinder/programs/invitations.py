@@ -72,7 +72,8 @@ class Invitations:
 
 
 def made(name: str, link: str) -> str:
-    return f"Whoever opens this link is {name} here, so send it to {name} alone; /invite revoke {name} ends it: {link}"
+    ends = f"/invite revoke {name} ends it, and so does another /invite {name}:"
+    return f"Whoever opens this link is {name} here, so send it to {name} alone; {ends} {link}"
 
 
 def _list(invited: tuple[Invited, ...]) -> str:

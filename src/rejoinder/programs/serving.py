@@ -2,8 +2,8 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
+from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -236,17 +236,19 @@ def _house(
             for name, each in gateway.listeners.items()
         )
 
-    async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
+    async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncGenerator[str | Usage]:
         with gateway.lend(agent) as lent:
             most = gateway.max_answer_chars(agent)
-            async for piece in complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most):
-                match piece:
-                    case Failed(sentence=sentence):
-                        raise Unanswered(sentence)
-                    case Spent(input_tokens=taken, output_tokens=given):
-                        yield Usage(taken, given)
-                    case str():
-                        yield piece
+            said = complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most)
+            async with aclosing(said):
+                async for piece in said:
+                    match piece:
+                        case Failed(sentence=sentence, detail=detail):
+                            raise Unanswered(sentence, detail)
+                        case Spent(input_tokens=taken, output_tokens=given):
+                            yield Usage(taken, given)
+                        case str():
+                            yield piece
 
     def line(asked: Asked) -> Line:
         role = cast(Literal["system", "user", "assistant"], asked.role)

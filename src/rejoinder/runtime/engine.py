@@ -42,6 +42,7 @@ from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
 from rejoinder.runtime.upkeep import Upkeep
+from rejoinder.session import home
 from rejoinder.store.base import Accept, Cursor, InboxEvent, RecordChanges
 
 NOBODY = Watcher()
@@ -90,7 +91,7 @@ class Engine:
         self.decide = self._decider.decide
         self._debounce = Debounce(services, self.decide)
 
-        self.upkeep = Upkeep(store, self.lanes, self.journal, clock)
+        self.upkeep = Upkeep(store, clock)
         self.foreign_changes = ForeignChanges(store, self.outbox, access, self.readmission, runs)
         self.recovery = Recovery(
             services,
@@ -129,11 +130,16 @@ class Engine:
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
-        await self._accept(Accept(messages, self._services.clock(), cursor, places), None)
+        await self._accept(Accept(messages, self._services.clock(), cursor, places, self._homes(messages)), None)
 
     async def record(self, change: RecordChanges, *messages: Inbound) -> int:
         """The same, in one transaction with what a room log says of the messages; returns what that verb does."""
-        return await self._accept(Accept(messages, self._services.clock()), change)
+        accept = Accept(messages, self._services.clock(), homes=self._homes(messages))
+        return await self._accept(accept, change)
+
+    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
+        session = self._services.settings.now.rules.settings.session
+        return tuple([home(message, session) for message in messages])
 
     async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
         first, store = 0, self._services.store

@@ -200,7 +200,7 @@ class Recovery:
         `also`: what is written with its end.
         """
         now = self._clock()
-        claim = await self._store.write(ResumeTurn(open.turn.id, now, now))
+        claim = await self._store.write(ResumeTurn(open.turn.id))
         if isinstance(claim, RunClaim):
             await WriteBatch(EndRun(claim, outcome, now, detail), *also).write(self._store)
 

@@ -9,6 +9,7 @@ from rejoinder.agents.base import Agent
 from rejoinder.channels.base import Channel
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.tenure import UNENDING, Tenure
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import Store
@@ -26,3 +27,5 @@ class Services(Struct, frozen=True):
     settings: Live[RuntimeSettings]
     clock: Callable[[], datetime]
     hooks: Hooks
+    tenure: Tenure = UNENDING
+    """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""

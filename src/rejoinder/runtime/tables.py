@@ -4,6 +4,7 @@ The table is made by calling `judge` itself, case by case, so that it cannot dif
 """
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final, Literal, assert_never
 
 from msgspec import Struct
@@ -49,7 +50,7 @@ class _Keeps(_Blind):
 
 
 class _Looks(_Blind):
-    async def find(self, part: Part) -> Outcome:
+    async def find(self, part: Part, since: datetime) -> Outcome:
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Periodic work: renews the claims of live runs and deletes what is old (DU-14)."""
+"""Periodic work: deletes what is old (DU-14)."""
 
 import asyncio
 import logging
@@ -6,30 +6,26 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.session.journal import RENEWED_EVERY, LaneJournal
-from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.store.base import Retention, Store, Sweep
 
 log = logging.getLogger(__name__)
 
+SOON_AFTER = 30.0
 SWEPT_EVERY = timedelta(hours=1)
 KEPT = timedelta(days=30)
 """How long ended events are remembered: one that is delivered again within this time is recognised (DU-1)."""
 
 
 class Upkeep:
-    def __init__(self, store: Store, lanes: Lanes, journal: LaneJournal, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
         self._store = store
-        self._lanes = lanes
-        self._journal = journal
         self._clock = clock
 
     async def run(self) -> None:
         swept: datetime | None = None  # sweeps soon after the start: some gateways run for less than an hour
         while True:
-            await asyncio.sleep(RENEWED_EVERY)
+            await asyncio.sleep(SOON_AFTER)
             try:
-                await self._journal.renew(self._lanes.running)
                 if swept is None or self._clock() - swept >= SWEPT_EVERY:
                     await self.sweep()
                     swept = self._clock()

@@ -50,9 +50,11 @@ from rejoinder.store.rows import (
     Intent,
     KeptSession,
     Later,
+    Lease,
     Load,
     OpenTurn,
     Outcome,
+    Owners,
     Paired,
     PairingRequest,
     PartState,
@@ -60,7 +62,9 @@ from rejoinder.store.rows import (
     PlaceFacts,
     Quarantined,
     Recovery,
+    Renewal,
     RunClaim,
+    Shard,
     Sighting,
     StoredPart,
     StoredTurn,
@@ -98,7 +102,6 @@ from rejoinder.store.verbs import (
     ReadmitTurn,
     ReleaseEvents,
     ReleaseRun,
-    RenewRun,
     ResendPart,
     ResumeTurn,
     Retention,
@@ -282,8 +285,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
 
 class Store(StoreReader, Protocol):
-    generation: int
-    """Drawn when the store was opened; everything claimed under a lower one has been taken back."""
+    """What one engine writes and reads. `SharedStore.owned` gives it the store of its shard."""
 
     @overload
     async def write(self, verb: Verb[A], /, *, known: Callable[[A], None] | None = None) -> A:
@@ -300,9 +302,9 @@ class Store(StoreReader, Protocol):
     @overload
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> tuple[Any, ...]: ...
 
-    async def recover(
-        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
-    ) -> Recovery: ...
+    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+        """All that is to be done in the shard, by its state: after a claim, and whenever something may have come."""
+        ...
 
     async def health(self) -> Health:
         """Whether the store can be written; if the last write failed, finds out by trying."""
@@ -313,6 +315,46 @@ class Store(StoreReader, Protocol):
 
         One call may stand for several changes, and now and then for none: it says "look again", not what to find.
         """
+        ...
+
+
+class SharedStore(Store, Protocol):
+    """What one process opens, beside others or alone. What it writes itself is fenced by rows and by no lease: what
+    channels bring, what belongs to no shard.
+
+    Leases are granted by the clock of the store (SC-6). A claim, a renewal and a fenced write exclude each other: when
+    a claim has returned, no write of an earlier generation is carried out any more.
+    """
+
+    shards: int
+    """In how many shards the homes are spread; it never changes (SC-2)."""
+    lease_seconds: float | None
+    """For how long a lease is granted. None: until it is released, or its holder has ended, which the store itself
+    notices: there is nothing to renew (SC-5)."""
+
+    async def claim(self, shard: int, holder: str) -> Lease | None:
+        """Grants a lease unless somebody else holds one, with a new generation (DU-13): runs of the last holder have
+        ended, what it was sending is `unknown`. What it left under way when it died is suspected (DU-2); if it is alive
+        and has only lost the lease, that was no attempt."""
+        ...
+
+    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
+        """Also says that the process is alive, with or without leases. May be called in the loop of another thread."""
+        ...
+
+    async def release(self, lease: Lease) -> None:
+        """Gives a lease back; one that is lost already is no error."""
+        ...
+
+    async def leave(self, holder: str) -> None:
+        """The process ends: gives back all its leases."""
+        ...
+
+    async def owners(self) -> Owners: ...
+
+    def owned(self, lease: Lease, lost: Callable[[], None] = ...) -> Store:
+        """The store as the holder of this lease sees it. What is to be done is that of the shard, and a write raises
+        `LeaseLost` when the shard has another generation, after calling `lost`: nothing of it was written."""
         ...
 
 
@@ -382,6 +424,7 @@ __all__ = [
     "KeptJob",
     "KeptSession",
     "Later",
+    "Lease",
     "Load",
     "MarkSent",
     "MarkUnknown",
@@ -393,6 +436,7 @@ __all__ = [
     "OpenTurn",
     "Originate",
     "Outcome",
+    "Owners",
     "Paired",
     "PairingRequest",
     "PartState",
@@ -411,7 +455,7 @@ __all__ = [
     "Recovery",
     "ReleaseEvents",
     "ReleaseRun",
-    "RenewRun",
+    "Renewal",
     "ResendPart",
     "ResumeTurn",
     "Retention",
@@ -423,6 +467,8 @@ __all__ = [
     "SaveAgentSession",
     "SetSessionAside",
     "SettleEvent",
+    "Shard",
+    "SharedStore",
     "Sighting",
     "SteerInputs",
     "Store",

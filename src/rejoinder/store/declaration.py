@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rejoinder.store.base import Store, StoreBeside, StoreReader
+from rejoinder.store.base import SharedStore, StoreBeside, StoreReader
 
 
 class StoreKind(Struct, frozen=True):
     """How the stores of one scheme are opened, each by its whole address, `gateway.store`."""
 
-    open: Callable[[str], Store]
-    """For a gateway, alone."""
+    open: Callable[[str], SharedStore]
+    """For a gateway."""
     read: Callable[[str], StoreReader]
     """For reading, also while a gateway runs on it."""
     beside: Callable[[str], StoreBeside]

@@ -2,7 +2,7 @@
 
 A value that was claimed (`Run`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that go
 on with it compare its state and generation with the row, and raise `Superseded` when the row has moved on since.
-A generation is a number never used before: opening the store draws one, and so does every claim.
+A generation is a number never used before: every claim draws one, that of a shard (`Lease`) as well.
 """
 
 from datetime import datetime, timedelta
@@ -47,6 +47,8 @@ class InboxEvent(Struct, frozen=True):
     attempts: int = 0
     alone: int = 0
     """How often the process died while nothing but this was under way."""
+    shard: int = 0
+    """Who holds the lease on it decides."""
 
 
 InputState = Literal["waiting", "taken", "steered", "summarised", "dropped"]
@@ -117,7 +119,7 @@ class RunClaim(Struct, frozen=True):
 
 
 class Busy(Struct, frozen=True):
-    """The session has an active run."""
+    """The session has an active run: nothing was begun, and what waits keeps waiting."""
 
     turn: int
 
@@ -304,6 +306,38 @@ class Traced(Struct, frozen=True):
 
     at: datetime
     steps: tuple[Step, ...]
+
+
+# --- who owns what ------------------------------------------------------------------------------
+
+
+class Lease(Struct, frozen=True):
+    """The right to decide, run and send for the homes of a shard, as long as the shard has this generation (SC-3)."""
+
+    shard: int
+    holder: str
+    """The process."""
+    generation: int
+
+
+class Shard(Struct, frozen=True):
+    id: int
+    holder: str | None
+    """None: nobody holds it, or the lease of its last holder has run out."""
+
+
+class Owners(Struct, frozen=True):
+    """The shards, and the processes that are alive, which hold some or want to."""
+
+    shards: tuple[Shard, ...]
+    processes: tuple[str, ...]
+
+
+class Renewal(Struct, frozen=True):
+    held: tuple[Lease, ...]
+    """Those of the leases that were still held, and are for as long again. The others are lost."""
+    now: datetime
+    """By the clock of the store (SC-6)."""
 
 
 # --- after a restart, and about the store itself ------------------------------------------------

@@ -13,17 +13,22 @@ State = TypeVar("State", bound=str)
 
 # The comment above a CREATE TABLE says what the table is for.
 _COMMENTED = re.compile(r"((?:^-- .*\n)+)CREATE TABLE (\w+) \(\n((?:.*\n)*?)\)", re.MULTILINE)
+_ALTERED = re.compile(r"^ALTER TABLE (\w+) (ADD|DROP) COLUMN (\w+)", re.MULTILINE)
 _COLUMN = re.compile(r"^  ([a-z_]+)\s+(?:TEXT|INTEGER|BLOB)", re.MULTILINE)
 
 
 def table_list() -> str:
     """Every table, what it is for, and its columns, from the schema itself; a later step may make a table again."""
-    rows: dict[str, list[str]] = {}
+    kept: dict[str, tuple[str, list[str]]] = {}
     for step in sorted(files("rejoinder.store").joinpath("schema").iterdir(), key=lambda file: file.name):
-        for comment, name, columns in _COMMENTED.findall(step.read_text("utf-8")):
-            purpose = " ".join(line.removeprefix("-- ") for line in comment.splitlines())
-            rows[name] = [f"`{name}`", purpose, ", ".join(f"`{column}`" for column in _COLUMN.findall(columns))]
-    return table(["table", "what it keeps", "columns"], rows.values())
+        sql = step.read_text("utf-8")
+        for comment, name, columns in _COMMENTED.findall(sql):
+            kept[name] = " ".join(line.removeprefix("-- ") for line in comment.splitlines()), _COLUMN.findall(columns)
+        for name, change, column in _ALTERED.findall(sql):
+            columns = kept[name][1]
+            columns.append(column) if change == "ADD" else columns.remove(column)
+    rows = ([f"`{name}`", why, ", ".join(f"`{each}`" for each in columns)] for name, (why, columns) in kept.items())
+    return table(["table", "what it keeps", "columns"], rows)
 
 
 def part_moves() -> str:

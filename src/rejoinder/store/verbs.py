@@ -1,8 +1,9 @@
 """What the gateway does to the store: each verb a frozen value, carried out by `Store.write`.
 
 Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
-so no crash can come between them. Every transition is fenced. A verb that lost its fence raises `Superseded`,
-and nothing of its unit is written; a verb that may find its claim taken (`BeginTurn`, `ResumeTurn`,
+so no crash can come between them. Every transition is fenced: by the state of its row, and in the store of a shard
+(`SharedStore.owned`) by the lease on it. A verb that lost its fence raises `Superseded`, and nothing of its unit is
+written; a verb that may find its claim taken (`BeginTurn`, `ResumeTurn`,
 `ClaimPart`) says so by its result.
 """
 
@@ -48,6 +49,8 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
     cursor: Cursor | None = None
     places: tuple[Cursor, ...] = ()
     """How far single places were read, where the platform has a position for each."""
+    homes: tuple[str, ...] = ()
+    """Of each event; the home of a place is pinned with the first (SC-1). Without, a chat is its own home."""
 
 
 class MoveCursor(Verb[None], frozen=True):
@@ -132,7 +135,6 @@ class BeginTurn(Verb[RunClaim | Busy], frozen=True):
     route: Route
     events: tuple[int, ...]
     now: datetime
-    lease_until: datetime
     heard: int = 0
     """The number of the last message of this place the agent is told of: the next turn goes on after it."""
     payload: bytes = b""
@@ -144,8 +146,6 @@ class ResumeTurn(Verb[RunClaim | Busy], frozen=True):
     """Claims the session for a turn that was left open. An answered turn is only delivered, which is no attempt."""
 
     turn: int
-    now: datetime
-    lease_until: datetime
 
 
 class QuarantineTurn(Verb[None], frozen=True):
@@ -167,11 +167,6 @@ class ReadmitTurn(Verb[tuple[int, ...]], frozen=True):
 
     turn: int
     now: datetime
-
-
-class RenewRun(Verb[None], frozen=True):
-    run: RunClaim
-    lease_until: datetime
 
 
 class SteerInputs(Verb[None], frozen=True):
@@ -202,23 +197,24 @@ class ReleaseRun(Verb[None], frozen=True):
 class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
     """Commits what is to be said before its first byte is sent. A key that was planned before returns its known part.
 
-    With `final` the answer is whole: after a crash the agent is not asked again. With `lease_until` the first part is
-    claimed in the same step, if nothing waits before it.
+    With `final` the answer is whole: after a crash the agent is not asked again. With `claims` the first part is
+    claimed in the same step, if nothing waits before it and its place is in the writer's shard.
     """
 
     parts: tuple[Intent, ...]
     now: datetime
     run: RunClaim | None = None
     final: bool = False
-    lease_until: datetime | None = None
+    claims: bool = False
 
 
 class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
-    """The next part of a conversation, for one sender alone; the attempt is counted before it is made."""
+    """The next part of a conversation, for one sender alone; the attempt is counted before it is made.
+
+    None: there is none, its fate is not settled yet, or the place is in another shard than the writer's."""
 
     route: Route
     now: datetime
-    lease_until: datetime
 
 
 class MarkSent(Verb[IndexedMessage | None], frozen=True):

@@ -168,6 +168,8 @@ class Guard:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.casefold() == "bearer":
             return await self._entrance.by_token(token.strip(), scope)
+        if (key := headers.get("x-api-key")) is not None:  # how Anthropic's clients send it
+            return await self._entrance.by_token(key, scope)
         return self._entrance.login.by_cookie(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:

@@ -1,6 +1,6 @@
 """What the pages get from the house: values and functions, so that this room imports no floor and no wiring."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -21,7 +21,7 @@ class ChannelState(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """One message of a conversation that the caller keeps: `/v1/chat/completions`."""
+    """One message of a conversation that the caller keeps, under `/v1`."""
 
     role: str
     text: str
@@ -35,12 +35,16 @@ class Usage(Struct, frozen=True):
 
 
 class Unanswered(Exception):
-    """The agent failed; the text is its sentence for people."""
+    """The agent failed; the text is its sentence for people, `detail` is for the operator."""
+
+    def __init__(self, sentence: str, detail: str = "") -> None:
+        super().__init__(sentence)
+        self.detail = detail
 
 
 class Complete(Protocol):
-    def __call__(self, agent: str, asked: tuple[Asked, ...]) -> AsyncIterator[str | Usage]:
-        """Pieces of the answer as people would see it; raises `Unanswered`."""
+    def __call__(self, agent: str, asked: tuple[Asked, ...]) -> AsyncGenerator[str | Usage]:
+        """Pieces of the answer as people would see it; raises `Unanswered`. Closing it stops the agent."""
         ...
 
 

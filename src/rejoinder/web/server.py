@@ -19,7 +19,7 @@ from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import StoreUnavailable
-from rejoinder.web import api, chat, completions, console, pages
+from rejoinder.web import api, chat, console, pages
 from rejoinder.web.addresses import Addresses
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
@@ -28,6 +28,7 @@ from rejoinder.web.house import House
 from rejoinder.web.login import Login
 from rejoinder.web.metrics import Metrics
 from rejoinder.web.refusal import refuse
+from rejoinder.web.v1 import answering
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class Pages:
             *pages.routes(house, entrance, self.metrics),
             *chat.routes(house, quota),
             *console.routes(house, self.flow),
-            *completions.routes(house),
+            *answering.routes(house),
             *api.routes(house, self.flow),
         ]
         app = Starlette(

@@ -6,18 +6,18 @@ import logging
 from rejoinder import plugins
 from rejoinder.config.kinds import no_such_store
 from rejoinder.errors import BadConfiguration, StoreUnavailable
-from rejoinder.store.base import Store, StoreBeside, StoreReader
+from rejoinder.store.base import SharedStore, StoreBeside, StoreReader
 from rejoinder.store.declaration import StoreKind
 
 log = logging.getLogger(__name__)
 
 
-def open_store(url: str) -> Store:
-    """For this gateway alone."""
+def open_store(url: str) -> SharedStore:
+    """For a gateway."""
     return _kind(url).open(url)
 
 
-async def open_store_when_ready(url: str, pause: float = 1.0) -> Store:
+async def open_store_when_ready(url: str, pause: float = 1.0) -> SharedStore:
     """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
     told = False
     while True:

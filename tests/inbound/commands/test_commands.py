@@ -314,6 +314,7 @@ def test_why_tells_what_each_stage_decided() -> None:
         ((Step("agent ada", "answered", None, 1.9),), "Answered by ada in 1.9 s."),
         ((Step("agent ada", "answered", None, 1.9), Step("react eyes", "done")), "Answered by ada in 1.9 s."),
         ((Step("agent ada", "silent"),), "ada read it and chose to stay silent."),
+        ((Step("agent ada", "cancelled", took=1.0),), "ada was stopped after 1.0 s."),
         ((Step("agent ada", "failed", "the model is down"),), "ada failed: the model is down."),
         ((Step("commands", "answer", "/whoami"),), "The gateway answered it itself: /whoami."),
         ((Step("access", "continue"),), "It has no answer yet."),

@@ -523,7 +523,7 @@ async def test_a_slot_that_was_settled_before_the_rerun_is_not_waited_for():
         (intent,) = await here.store.write(
             PlanParts((Intent("t/open0", here.route, encode(Open(Part(here.route, "…"))), "open"),), here.now(), run)
         )
-        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+        claimed = await here.store.write(ClaimPart(here.route, here.now()))
         await here.store.write(MarkUnknown(claimed, "killed"))
         before = await here.store.part(intent.id)
         await here.store.write(HoldPart(before))

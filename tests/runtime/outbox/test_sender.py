@@ -49,7 +49,7 @@ class Finder(FakeMessenger):
         super().__init__()
         self.found = list(found)
 
-    async def find(self, part):
+    async def find(self, part, since):
         return self.found.pop(0)
 
 
@@ -459,7 +459,7 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
         await asyncio.wait([answering])
         here.ahead = timedelta(hours=1)
         # A process claims it and dies in the middle of the call, which the platform took.
-        claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+        claimed = await here.store.write(ClaimPart(here.route, here.now()))
         await here.channel.send(decode(claimed.body).part)
         await here.store.write(MarkUnknown(claimed, "the sender was gone"))
         here.restart()
@@ -486,7 +486,7 @@ async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
 
 async def _unknown(here):
     """As a start finds what a dead process was sending."""
-    claimed = await here.store.write(ClaimPart(here.route, here.now(), here.now()))
+    claimed = await here.store.write(ClaimPart(here.route, here.now()))
     return await here.store.write(MarkUnknown(claimed, "the sender was gone"))
 
 

@@ -20,7 +20,7 @@ async def test_by_group_and_by_person_until_the_day_ends():
     store = open_store("sqlite::memory:")
     try:
         (event,) = await store.write(Accept((said("lab", "bob", "t1"),), NOW))
-        begun = BeginTurn("s", Route("fake", "lab", "t1"), (event.id,), NOW, TOMORROW)
+        begun = BeginTurn("s", Route("fake", "lab", "t1"), (event.id,), NOW)
         await store.write(RouteEvent(event.id, (Destination("s"),)), begun)
         tally = Tally(store)
         ann = said("lab", "ann")

@@ -1,27 +1,111 @@
-"""Discord: declared, so that dry runs show what it would get; its connection is to come."""
+"""A Discord bot: the gateway for what comes, the REST API for what is said."""
 
 import re
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from rejoinder.channels.base import Limits
-from rejoinder.channels.declaration import ChannelKind, Pace
+from rejoinder.channels.base import Channel, Limits
+from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
 from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
+
+LIMITS = Limits(2000)
+API_ROOT = "https://discord.com/api"
+ONLY = "default"
+"""The account of the token that stands outside `accounts`."""
+ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+LARGEST_ID = 2**63 - 1
+
+Threads = Literal["off", "auto", "always"]
+
+
+class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One bot of several."""
+
+    token: Annotated[Secret, Meta(examples=["${WORK_TOKEN}"])]
+    """The token of this bot."""
+    api_root: Url | None = None
+    """Where this bot finds Discord; unset: as the section says."""
+    threads: Threads | None = None
+    """When this bot opens threads; unset: as the section says."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Discord bot."""
+    """A Discord bot, or several."""
 
-    token: Annotated[Secret, Meta(examples=["${DISCORD_TOKEN}"])]
-    """The bot's token from the developer portal."""
-    api_root: Url = "https://discord.com/api"
+    token: Annotated[Secret | None, Meta(examples=["${DISCORD_TOKEN}"], extra={"unless": "accounts"})] = None
+    """The bot's token from the developer portal; needed unless there are `accounts`."""
+    accounts: dict[str, Account] = {}
+    """Several bots side by side, by name, all with the other keys of this section. What each has read, its sessions and
+    its failures are its own."""
+    api_root: Url = API_ROOT
     """For tests and proxies."""
+    threads: Threads = "auto"
+    """When an answer in a text channel opens a thread under the question: to a mention (`auto`), to every message it
+    answers (`always`), or never (`off`). In direct chats, threads and forums none is opened."""
 
+    def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        for name in self.accounts:
+            if not ACCOUNT.fullmatch(name) or name == ONLY:
+                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+
+
+def accounts(settings: Settings) -> dict[str, Settings]:
+    """The settings of each bot."""
+    found = {} if settings.token is None else {ONLY: settings}
+    for name, own in settings.accounts.items():
+        where = {"api_root": own.api_root or settings.api_root, "threads": own.threads or settings.threads}
+        found[name] = replace(settings, token=own.token, **where)
+    return found
+
+
+def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
+    from rejoinder.channels.discord.bot import DiscordBot  # noqa: PLC0415 - only serving a bot needs the SDK
+    from rejoinder.channels.discord.http import OneAttempt  # noqa: PLC0415
+
+    assert settings.token is not None, "an account has a token"
+    return DiscordBot(name, settings.token, OneAttempt(settings.api_root), threads=settings.threads, account=account)
+
+
+SETUP = Setup(
+    offer="Serve a Discord bot?",
+    steps=(
+        "Open https://discord.com/developers/applications, make a New Application, and on its page Bot: switch on the "
+        "Message Content Intent, then Reset Token. It shows a token once."
+    ),
+    section={"token": "${DISCORD_TOKEN}"},
+    asks=(
+        Ask(
+            key="api_root",
+            question="API (Enter: Discord's own)",
+            default=API_ROOT,
+            takes="address",
+            optional=True,
+        ),
+    ),
+    verified=True,
+    asks_then=(
+        Ask(
+            key="owners",
+            question="Your own Discord id, a number (0: `rejoinder pair` lets you in later)",
+            default=0,
+            takes="number",
+            most=LARGEST_ID,
+            optional=True,
+            listed=True,
+        ),
+    ),
+    advice="""\
+  Discord shows ids when Developer Mode is on (Settings, Advanced): right-click your name, Copy User ID. The channels in
+  which the bot may take part are listed under `allow_groups`, by their ids.""",
+)
 
 _SNOWFLAKE = re.compile(r"[0-9]{5,20}")
 IDENTITY = Identity(
@@ -32,10 +116,12 @@ IDENTITY = Identity(
 CHANNEL = ChannelKind(
     settings=Settings,
     identity=IDENTITY,
-    open=None,
-    limits=Limits(2000),
-    can=frozenset({"reply", "react", "send", "files", "silent", "previews", "threads"}),
+    open=open_channel,
+    accounts=accounts,
+    limits=LIMITS,
+    can=frozenset({"reply", "react", "send", "silent", "previews", "threads"}),
     renderer=Renderer(render.render, render.plain),
-    pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0)),
+    pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0), typing=8.0),
     delivery="short-window key",
+    setup=SETUP,
 )

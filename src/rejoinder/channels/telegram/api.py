@@ -1,31 +1,23 @@
 """Calls of the Bot API. The token is part of every address, so no address leaves this file."""
 
-import asyncio
 from typing import Any
 from urllib.parse import quote
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import msgspec
-from yarl import URL
 
+from rejoinder.channels.http_faults import FAILED, proxy_for, was_written
+from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
 
-CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0
 OK = 200
 PIECE = 65_536
 
-_NOT_WRITTEN = (
-    aiohttp.ClientConnectorError,
-    aiohttp.ConnectionTimeoutError,
-    aiohttp.ClientProxyConnectionError,
-    aiohttp.InvalidURL,
-)
 _response = msgspec.json.Decoder(Response)
 
 
@@ -35,22 +27,20 @@ class Api:
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/")
         self._token = token
-        self._timeout = _timeout(seconds)
+        self._timeout = http_timeout(seconds)
         self._session: aiohttp.ClientSession | None = None
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer; the call is given up after `seconds`."""
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
-        timeout = self._timeout if seconds is None else _timeout(seconds)
+        timeout = self._timeout if seconds is None else http_timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
             async with self._opened().post(address, data=body, timeout=timeout, allow_redirects=False) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
-        except _NOT_WRITTEN as problem:
-            return Unreached(self._said(problem))
-        except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as problem:
-            return (Unreached if _was_closed_before(problem) else Unheard)(self._said(problem))
+        except FAILED as problem:
+            return (Unheard if was_written(problem) else Unreached)(self._said(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""
@@ -64,7 +54,7 @@ class Api:
                     content += piece
                     if len(content) > limit:
                         return f"it has more than {limit} bytes"
-        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+        except FAILED as problem:
             return self._said(problem)
         return bytes(content)
 
@@ -76,7 +66,7 @@ class Api:
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
             # Keep no connection for long: if Telegram has closed it meanwhile, the fate of a message becomes unknown.
-            proxy, auth = _proxy_for(self._root)
+            proxy, auth = proxy_for(self._root)
             self._session = aiohttp.ClientSession(
                 headers={"Content-Type": "application/json"},
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -89,27 +79,6 @@ class Api:
     def _said(self, problem: Exception) -> str:
         words = str(problem) or type(problem).__name__
         return words.replace(self._token.reveal(), "***")
-
-
-def _timeout(seconds: float) -> aiohttp.ClientTimeout:
-    return aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
-
-
-def _was_closed_before(problem: Exception) -> bool:
-    """Whether the connection kept from the last call was already closed, so that aiohttp did not write a byte to it."""
-    cause = problem.__cause__
-    return isinstance(cause, aiohttp.ClientConnectionResetError) and "closing transport" in str(cause)
-
-
-def _proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
-    """The proxy that the environment names. With `trust_env` aiohttp would look it up for every call, in a thread."""
-    address = URL(root)
-    named = None if proxy_bypass(address.host or "") else getproxies().get(address.scheme)
-    if named is None:
-        return None, None
-    proxy = URL(named)
-    auth = aiohttp.BasicAuth(proxy.user, proxy.password or "") if proxy.user is not None else None
-    return str(proxy.with_user(None)), auth
 
 
 def _decode(body: bytes) -> Response:

@@ -64,6 +64,8 @@ def _in_short(trace: Sequence[Step]) -> str:
                 return f"Answered by {agent} in {lasted(step.took)}."
             case "silent":
                 return f"{agent} read it and chose to stay silent."
+            case "cancelled":
+                return f"{agent} was stopped after {lasted(step.took)}{because}."
             case _:
                 return f"{agent} {step.decision}{because}."
     last = next((step for step in reversed(trace) if step.decision in ("answer", "drop")), None)

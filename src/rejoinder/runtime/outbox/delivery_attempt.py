@@ -215,7 +215,7 @@ class DeliveryAttempts:
         outcome: Outcome = Unknown("it cannot be looked up")
         try:
             if can(channel, CanFind) and isinstance(deed, Say | Open):
-                outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)))
+                outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)), row.planned)
             elif can(channel, CanFindOpening) and isinstance(deed, Open):
                 outcome = await self._find_opening(row, deed.part, channel)
         except Exception:  # a channel may be third-party code

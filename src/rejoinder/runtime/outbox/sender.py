@@ -16,7 +16,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -43,7 +42,6 @@ from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunCla
 
 log = logging.getLogger(__name__)
 
-LEASE: Final = timedelta(minutes=10)
 STORE_PAUSE: Final = 1.0
 
 
@@ -223,8 +221,7 @@ class Sender:
         now = self._clock()
         intents = tuple([intent(each, self.route) for each in request.planned])
         unit = WriteBatch()
-        lease_until = now + LEASE if claims else None
-        planned = unit.add(PlanParts(intents, now, request.run, request.final, lease_until))
+        planned = unit.add(PlanParts(intents, now, request.run, request.final, claims))
         if request.also is not None:
             unit.include(request.also)
         try:
@@ -252,8 +249,8 @@ class Sender:
         return True
 
     async def _send_next(self) -> bool:
-        told, now = self._told, self._clock()
-        return await self._take(await self._store.write(ClaimPart(self.route, now, now + LEASE)), told)
+        told = self._told
+        return await self._take(await self._store.write(ClaimPart(self.route, self._clock())), told)
 
     async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
         """`told`: the value of `_told` when the store was asked."""

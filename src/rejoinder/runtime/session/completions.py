@@ -16,6 +16,8 @@ from rejoinder.agents.base import (
     AgentEvent,
     CanAnswer,
     CanForget,
+    CanRecall,
+    Exchange,
     Failed,
     Question,
     SegmentEnded,
@@ -33,6 +35,8 @@ from rejoinder.runtime.session.fairness import Fairness, slices
 EARLIER = "The conversation so far:\n\n{said}\n\nAnswer what comes now:\n\n"
 
 
+CONTINUED = "(Go on.)"
+"""Stands where an answer has no question: models take only questions and answers in turn."""
 CUT = "\n\n(The answer was cut here: it is longer than {most:,} characters.)"
 CRASHED = "The agent failed and could not answer."
 
@@ -56,7 +60,7 @@ async def complete(
     fairness, left = Fairness(), most
     session = f"completion:{secrets.token_hex(8)}"
     reader = ReplyReader(registry=directives, silence=silence)
-    run = agent.run(turn_of(session, lines))
+    run = agent.run(_told(agent, session, lines))
     try:
         async with aclosing(_generator(run)) as events:
             async for event in events:
@@ -87,14 +91,47 @@ async def complete(
             agent.forget(session)
 
 
-def turn_of(session: str, lines: tuple[Line, ...]) -> Turn:
-    """The last line of the user is the question; the lines before it are told as the conversation so far."""
-    last = max(number for number, line in enumerate(lines) if line.role == "user")
+def _told(agent: Agent, session: str, lines: tuple[Line, ...]) -> Turn:
+    if not can(agent, CanRecall):
+        return turn_of(session, lines)
+    agent.recall(session, past_of(lines))
+    return turn_of(session, lines, is_recalled=True)
+
+
+def past_of(lines: tuple[Line, ...]) -> tuple[Exchange, ...]:
+    """What was said before the question, as an agent that keeps conversations itself remembers it."""
+    past: list[Exchange] = []
+    for line in _split(lines)[0]:
+        if line.role == "user":
+            past.append(Exchange(_parts(line)))
+        elif past and not past[-1].answer:
+            past[-1] = Exchange(past[-1].parts, line.text)
+        else:  # an answer to nothing, or to what has an answer already
+            past.append(Exchange((PromptText(CONTINUED),), line.text))
+    return tuple(past)
+
+
+def turn_of(session: str, lines: tuple[Line, ...], *, is_recalled: bool = False) -> Turn:
+    """What the user says last is the question. Unless the agent recalls what came before it, it is told so in words."""
+    before, question = _split(lines)
     system = "\n\n".join(line.text for line in lines if line.role == "system")
-    said = "\n\n".join(f"{line.role}: {line.text}" for line in lines[:last] if line.role != "system")
-    text = (EARLIER.format(said=said) if said else "") + lines[last].text
-    parts: tuple[PromptPart, ...] = (PromptText(text), *lines[last].images)
+    said = "" if is_recalled else "\n\n".join(f"{line.role}: {line.text}" for line in before)
+    parts = tuple(part for line in question for part in _parts(line))
+    if said:
+        text = parts[0].text if isinstance(parts[0], PromptText) else ""
+        parts = (PromptText(EARLIER.format(said=said) + text), *parts[1 if text else 0 :])
     return Turn(session, parts, system=system)
+
+
+def _split(lines: tuple[Line, ...]) -> tuple[list[Line], list[Line]]:
+    """The conversation so far, and the question: all that the user said since the last answer."""
+    spoken = [line for line in lines if line.role != "system"]
+    answered = max((number for number, line in enumerate(spoken) if line.role == "assistant"), default=-1)
+    return spoken[: answered + 1], spoken[answered + 1 :]
+
+
+def _parts(line: Line) -> tuple[PromptPart, ...]:
+    return (PromptText(line.text), *line.images) if line.text or not line.images else line.images
 
 
 async def _generator(run: AsyncIterator[AgentEvent]) -> AsyncGenerator[AgentEvent]:

@@ -6,7 +6,7 @@ Rule 2: a run is ended with its claim. A lost claim is not an error here: the ru
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
@@ -31,7 +31,6 @@ from rejoinder.store.base import (
     EndRun,
     Entry,
     ReleaseRun,
-    RenewRun,
     ResumeTurn,
     SteerInputs,
     StoredPart,
@@ -43,9 +42,7 @@ from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=90)
 A_MOMENT = timedelta(microseconds=1)
-RENEWED_EVERY = 30.0
 
 
 def begin_turn(
@@ -65,7 +62,7 @@ def begin_turn(
     (`compacts`) asks the agent nothing, so the session keeps everything it has yet to tell the agent.
     """
     if message.compacts:
-        begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, tells=False))
+        begun = unit.add(BeginTurn(held.key, route, events, now, tells=False))
         unit.add_all(held.becomes(session))
         return lambda: _granted(held, session, session, begun())
     told = Told(
@@ -75,7 +72,7 @@ def begin_turn(
         start.overflow,
         start.passed_over,
     )
-    begun = unit.add(BeginTurn(held.key, route, events, now, now + LEASE, heard, pack_told(told)))
+    begun = unit.add(BeginTurn(held.key, route, events, now, heard, pack_told(told)))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + A_MOMENT)
     taken = turn_taken(session, touched)
@@ -125,7 +122,7 @@ class LaneJournal:
         """Begins a turn again, telling the agent the same."""
         turn, now = resumed.turn, self._clock()
         unit = WriteBatch()
-        claimed = unit.add(ResumeTurn(turn.id, now, now + LEASE))
+        claimed = unit.add(ResumeTurn(turn.id))
         run.is_claiming = True
         await unit.insist(self._store)
         claim = claimed()
@@ -183,7 +180,7 @@ class LaneJournal:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
         it had begun to say is removed."""
         turn, unit = resumed.turn.id, WriteBatch()
-        claimed = unit.add(ResumeTurn(turn, now, now))
+        claimed = unit.add(ResumeTurn(turn))
         await self._superseded(unit)
         claim = claimed() if unit.is_written else None  # None: the turn is no longer open
         if not isinstance(claim, Claim):
@@ -191,17 +188,6 @@ class LaneJournal:
         notices.clear(run.conversation, resumed.parts)
         removed = notices.removed(run.conversation, now, resumed.parts)
         return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
-
-    async def renew(self, runs: Iterable[Run]) -> None:
-        """Renews the claims of these runs. A run that has lost its claim may not speak any more."""
-        until = self._clock() + LEASE
-        for run in runs:
-            if run.granted is not None and not run.over and not run.closed:
-                try:
-                    await self._store.write(RenewRun(run.claim, until))
-                except Superseded:
-                    log.warning("%s: the run has lost its claim", run.session)
-                    run.expired = True
 
     async def _superseded(self, unit: WriteBatch) -> None:
         """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""

@@ -141,7 +141,7 @@ class Quarantine:
 
     async def _close(self, turn: int) -> None:
         now = self._clock()
-        claim = await self._store.write(ResumeTurn(turn, now, now))
+        claim = await self._store.write(ResumeTurn(turn))
         if isinstance(claim, RunClaim):
             await self._store.write(EndRun(claim, "answered", now, PLANNED_BEFORE))
 

@@ -48,8 +48,8 @@ class Questions:
         self._settings = services.settings
         self._open: dict[str, Open] = {}
         self._count = 0
-        # Specific to this process, so that a button from before a restart cannot answer a new question.
-        self._mark = blake2b(str(services.store.generation).encode(), digest_size=2).hexdigest()
+        # Specific to this claim, so that a button from before a restart cannot answer a new question.
+        self._mark = blake2b(str(services.tenure.lease.generation).encode(), digest_size=2).hexdigest()
 
     def ask(
         self,

@@ -31,7 +31,7 @@ from rejoinder.runtime.session.briefing import Scene, brief, brief_further, outb
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import with_files
-from rejoinder.runtime.session.journal import LEASE, transcript
+from rejoinder.runtime.session.journal import transcript
 from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
@@ -47,8 +47,8 @@ from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
     EndRun,
     Outcome,
-    RenewRun,
     SaveAgentSession,
+    SteerInputs,
     Trace,
 )
 from rejoinder.turns.heartbeat import heartbeat_of
@@ -222,7 +222,7 @@ class Workers:
             )
             try:
                 if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
-                    await self._store.write(RenewRun(run.claim, now + LEASE))
+                    await self._store.write(SteerInputs(run.claim, ()))
                 crashpoint("K22")
                 await unit.insist(self._store)
             except Superseded:

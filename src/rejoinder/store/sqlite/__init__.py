@@ -1,8 +1,7 @@
 """The embedded engine: one SQLite file, one writer, readers beside it.
 
-Boot (DU-13): lock, check, migrate, take over what a dead gateway had claimed, rehearse. From then on this process
-writes the file, and now and then an operator does in one short step (beside.py). Any process may read it:
-`open_reader` needs no lock.
+Opening (DU-13): lock, check, migrate, rehearse. From then on this process alone claims shards, and writes the file; now
+and then an operator does in one short step (beside.py). Any process may read it: `open_reader` needs no lock.
 """
 
 import asyncio
@@ -11,13 +10,13 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rejoinder.blobs import Blob
-from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
+from rejoinder.errors import BadUse, LeaseLost, StoreUnavailable, Unreadable
 from rejoinder.events import Route
 from rejoinder.room_log import Entry as RoomEntry
 from rejoinder.room_log import Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
@@ -34,14 +33,17 @@ from rejoinder.store.base import (
     Input,
     KeptJob,
     KeptSession,
+    Lease,
     Load,
     OpenTurn,
+    Owners,
     PairingRequest,
     PartState,
     Pending,
     PlaceFacts,
     Quarantined,
     Recovery,
+    Renewal,
     SaidBefore,
     Sighting,
     StoreBeside,
@@ -50,15 +52,16 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import blobs, jobs, lookups, reads, rooms
+from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads, rooms
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.leases import renew
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
 from rejoinder.store.sqlite.page_log import take_over_page
 from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
-from rejoinder.store.sqlite.upkeep import take_over
+from rejoinder.store.sqlite.upkeep import draw_numbers
 from rejoinder.store.sqlite.writer import PendingWrite, Writer
 
 T = TypeVar("T")
@@ -90,6 +93,10 @@ A_MOMENT = 1.0
 
 ROOM = 512 << 10
 """Free bytes from which a disk that was full is tried again; a smaller probe may fit where a message does not."""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class SqliteReader:
@@ -316,14 +323,17 @@ class SqliteStore(SqliteReader):
         self,
         path: str,
         patience: float,
-        generation: int,
         db: Connection,
         lock: Lock | None,
         fast_reader: Connection | None,
+        lease_seconds: float | None = None,
+        clock: Callable[[], datetime] = utc_now,
     ) -> None:
         super().__init__(path, patience)
         self._fast_reader = fast_reader
-        self.generation = generation
+        self.shards = db.shards
+        self.lease_seconds = lease_seconds
+        self._clock = clock
         self._lock = lock
         self._in_memory = lock is None
         self._misread = False
@@ -335,11 +345,45 @@ class SqliteStore(SqliteReader):
             self._writer = Writer(db, path, patience, again, lock.is_in_place)
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
-        results = await self._writer.write((verb, *others), None if known is None else lambda told: known(told[0]))
-        return results if others else results[0]
+        return await self.write_under(None, (verb, *others), known)
+
+    async def write_under(
+        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
+    ) -> Any:
+        """`lease`: without it nothing of the verbs is written."""
+        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
+        return results if len(verbs) > 1 else results[0]
+
+    async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
+        return await self._read(question, *arguments)
 
     async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
         return await self._read(recover, now, singly, within)
+
+    # --- leases -------------------------------------------------------------------------------------
+
+    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> "SqliteShard":
+        return SqliteShard(self, lease, lost)
+
+    async def claim(self, shard: int, holder: str) -> Lease | None:
+        when = {"seconds": self.lease_seconds, "at": self._clock()}
+        return await self._change(partial(leases.claim, shard=shard, holder=holder, **when))
+
+    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
+        when = {"seconds": self.lease_seconds, "at": self._clock()}
+        return await self._change(partial(renew, holder=holder, leases=leases, **when))
+
+    async def release(self, lease: Lease) -> None:
+        await self._change(partial(leases.release, lease=lease))
+
+    async def leave(self, holder: str) -> None:
+        await self._change(partial(leases.leave, holder=holder))
+
+    async def owners(self) -> Owners:
+        return await self._read(leases.owners, self._clock())
+
+    async def _change(self, work: Callable[[Connection], T]) -> T:
+        return await self._writer.submit(PendingWrite((), work))
 
     async def health(self) -> Health:
         try:
@@ -399,9 +443,61 @@ class SqliteStore(SqliteReader):
             self._lock = None
 
 
-def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | None = None) -> SqliteStore:
+class SqliteShard(SqliteReader):
+    """The store as the holder of a lease sees it. It has no connection, and nothing to close."""
+
+    def __init__(self, store: SqliteStore, lease: Lease, lost: Callable[[], None]) -> None:  # all is the store's own
+        self._store = store
+        self._lease = lease
+        self._lost = lost
+
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
+        try:
+            return await self._store.write_under(self._lease, (verb, *others), known)
+        except LeaseLost:
+            self._lost()
+            raise
+
+    async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        return await self._store.ask(question, *arguments)
+
+    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+        return await self._read(recover, now, singly, within, self._lease.shard)
+
+    async def to_send(self) -> tuple[Route, ...]:
+        return await self._read(reads.to_send, self._lease.shard)
+
+    async def parts_in(
+        self, *states: PartState, limit: int = 1000, latest_first: bool = False
+    ) -> tuple[StoredPart, ...]:
+        return await self._read(reads.parts_in, states, limit, latest_first, self._lease.shard)
+
+    async def wanted(self) -> tuple[Quarantined, ...]:
+        return await self._read(lookups.wanted, self._lease.shard)
+
+    async def health(self) -> Health:
+        return await self._store.health()
+
+    def on_foreign_change(self, told: Callable[[], None]) -> None:
+        self._store.on_foreign_change(told)
+
+    async def close(self) -> None: ...
+
+
+def open_store(
+    url: str,
+    *,
+    patience: float = 10.0,
+    schema: list[Migration] | None = None,
+    shards: int = 1,
+    lease_seconds: float | None = None,
+    clock: Callable[[], datetime] = utc_now,
+) -> SqliteStore:
     """Opens `sqlite:FILE` or `sqlite::memory:` for this gateway alone. `patience`: the seconds to wait for another
-    program that holds the file."""
+    program that holds the file. In memory there may be several shards, with leases that run out by this clock, as in a
+    store that several processes share."""
+    if url != MEMORY and (shards, lease_seconds) != (1, None):
+        raise BadUse("a file is one shard, and its lock is the lease; several shards need a store that can be shared")
     path = path_of(url)
     lock = None if url == MEMORY else Lock(Path(path))
     try:
@@ -409,9 +505,7 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
             db = checked(path, patience)
             try:
                 migrate(db, path, schema or migrations())
-                db.execute("BEGIN IMMEDIATE")
-                generation = take_over(db)
-                db.execute("COMMIT")
+                _begin(db, shards)
                 if lock is not None and schema is None:
                     take_over_page(db, path)
                     rehearse(db)
@@ -419,11 +513,21 @@ def open_store(url: str, *, patience: float = 10.0, schema: list[Migration] | No
                 db.close()
                 raise
             fast_reader = None if lock is None or schema is not None else _fast_reader(path)
-            return SqliteStore(path, patience, generation, db, lock, fast_reader)
+            return SqliteStore(path, patience, db, lock, fast_reader, lease_seconds, clock)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
+
+
+def _begin(db: Connection, shards: int) -> None:
+    """Under the lock: nobody else claims anything here."""
+    db.execute("BEGIN IMMEDIATE")
+    draw_numbers(db)
+    leases.all_have_ended(db)
+    db.executemany("INSERT INTO shard VALUES (?, NULL, 0, NULL)", ((shard,) for shard in range(1, shards)))
+    db.execute("COMMIT")
+    db.shards = shards
 
 
 def _fast_reader(path: str) -> Connection | None:
@@ -438,7 +542,7 @@ def _fast_reader(path: str) -> Connection | None:
 def _again(path: str, patience: float, before: Connection) -> Connection:
     """After a fault: a new connection, which continues the numbers of the last one."""
     db = checked(path, patience)
-    db.numbers = before.numbers
+    db.go_on_like(before)
     return db
 
 

@@ -4,6 +4,7 @@ import sqlite3
 from typing import Any
 
 from rejoinder.events import Route
+from rejoinder.session import route_home, session_home
 
 PLACES = 10_000
 
@@ -37,8 +38,19 @@ class Connection(sqlite3.Connection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.numbers = Numbers()
+        self.shards = 1
+        self.acting: int | None = None
+        """The shard whose owner writes now; None: nobody's."""
         self._places: dict[Route, int] = {}
+        self._shards: dict[int, int] = {}
         self._handles: dict[int, int] = {}
+        self._owners: dict[int, int] = {}
+        self.create_function("session_home", 1, session_home, deterministic=True)
+        self.create_function("route_home", 3, _route_home, deterministic=True)
+
+    def go_on_like(self, before: "Connection") -> None:
+        """Continues the numbers of another one."""
+        self.numbers, self.shards = before.numbers, before.shards
 
     def known_place(self, route: Route) -> int | None:
         return self._places.get(route)
@@ -48,6 +60,25 @@ class Connection(sqlite3.Connection):
         if len(self._places) >= PLACES:
             self._places.clear()
         self._places[route] = id
+
+    def shard_of_place(self, place: int) -> int:
+        if self.shards == 1:
+            return 0
+        if place not in self._shards:
+            if len(self._shards) >= PLACES:
+                self._shards.clear()
+            self._shards[place] = self.execute("SELECT shard FROM place WHERE id = ?", (place,)).fetchone()[0]
+        return self._shards[place]
+
+    def generation_of(self, shard: int) -> int:
+        """Only the gateway claims shards, through this connection; so this is read once."""
+        if shard not in self._owners:
+            (found,) = self.execute("SELECT generation FROM shard WHERE id = ?", (shard,)).fetchone() or (-1,)
+            self._owners[shard] = found
+        return self._owners[shard]
+
+    def forget_owner(self, shard: int) -> None:
+        self._owners.pop(shard, None)
 
     def known_handles(self, place: int) -> int | None:
         return self._handles.get(place)
@@ -61,4 +92,10 @@ class Connection(sqlite3.Connection):
     def take_back(self, to: str = "") -> None:
         self.execute(f"ROLLBACK TO {to}" if to else "ROLLBACK")
         self._places.clear()
+        self._shards.clear()
         self._handles.clear()
+        self._owners.clear()
+
+
+def _route_home(channel: str, account: str, chat: str) -> str:
+    return route_home(Route(channel, chat, None, account))

@@ -1,7 +1,10 @@
 """Verbs of what comes in: each event is accepted once, decided once, and once in each session."""
 
+from itertools import zip_longest
+
 from msgspec.structs import replace
 
+from rejoinder.events import Inbound
 from rejoinder.store.base import (
     Accept,
     Cursor,
@@ -18,22 +21,24 @@ from rejoinder.store.base import (
     WantEvent,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import EVENT, as_written, event_from, micros, moved, seal
+from rejoinder.store.sqlite.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
 
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     sql = (
-        "INSERT INTO inbox (id, channel, account, event, message, sender, accepted, body) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, event) DO NOTHING"
+        "INSERT INTO inbox (id, channel, account, event, message, sender, accepted, shard, body) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, event) DO NOTHING"
     )
     now = micros(verb.now)
     new: list[InboxEvent] = []
-    for inbound in verb.events:
+    for inbound, home in zip_longest(verb.events, verb.homes, fillvalue=""):
+        assert isinstance(inbound, Inbound), "there are no more homes than events"
         written, body = as_written(inbound)
+        shard = db.shard_of_place(place_of(db, written.route, home))
         key = (written.channel, written.account, written.event_id, written.message_id, written.sender.id)
         id = db.numbers.next_event()
-        if db.execute(sql, (id, *key, now, body)).rowcount:
-            new.append(InboxEvent(id, written, verb.now))
+        if db.execute(sql, (id, *key, now, shard, body)).rowcount:
+            new.append(InboxEvent(id, written, verb.now, shard=shard))
     for cursor in verb.places if verb.cursor is None else (verb.cursor, *verb.places):
         _keep_cursor(db, cursor)
     return tuple(new)
@@ -66,8 +71,8 @@ def route_event(db: Connection, verb: RouteEvent) -> None:
     sql = "UPDATE inbox SET state = 'routed' WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.event,), f"event {verb.event}")
     db.executemany(
-        "INSERT INTO turn_input (event, session, body) VALUES (?, ?, ?)",
-        ((verb.event, destination.session, seal(destination.payload)) for destination in verb.to),
+        "INSERT INTO turn_input (event, session, shard, body) VALUES (?, ?, ?, ?)",
+        ((verb.event, to.session, session_shard(db, to.session), seal(to.payload)) for to in verb.to),
     )
 
 

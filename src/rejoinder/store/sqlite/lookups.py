@@ -19,7 +19,7 @@ from rejoinder.store.base import (
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from
 from rejoinder.store.sqlite.messages import HANDLE
-from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states
+from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states, of_shard
 from rejoinder.store.sqlite.values import (
     EVENT,
     MESSAGE,
@@ -126,10 +126,12 @@ def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
     return tuple(map(_quarantined, db.execute(sql, {"aside": ASIDE, "limit": limit})))
 
 
-def wanted(db: Connection) -> tuple[Quarantined, ...]:
+def wanted(db: Connection, shard: int | None = None) -> tuple[Quarantined, ...]:
     sql = (
-        "SELECT 'message', message, channel, accepted, reason, id FROM inbox WHERE wanted = 1 UNION ALL "
-        "SELECT 'turn', id, session, closed, detail, id FROM turn WHERE wanted = 1 ORDER BY 6"
+        "SELECT 'message', message, channel, accepted, reason, id FROM inbox "
+        f"WHERE wanted = 1 {of_shard('inbox', shard)} UNION ALL "
+        "SELECT 'turn', id, session, closed, detail, id FROM turn "
+        f"WHERE wanted = 1 {of_shard('turn', shard)} ORDER BY 6"
     )
     return tuple(map(_quarantined, db.execute(sql)))
 

@@ -1,7 +1,7 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
 from rejoinder.events import Step
-from rejoinder.session import Session
+from rejoinder.session import Session, session_home
 from rejoinder.store.base import (
     AppendTranscript,
     ApprovePairing,
@@ -16,7 +16,7 @@ from rejoinder.store.base import (
     Unpair,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal
+from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal, session_shard
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
@@ -31,7 +31,11 @@ def put_session(db: Connection, verb: PutSession) -> int:
     session, version = verb.session, verb.version + 1
     row = (version, micros(session.touched), pack_session(session), session.key)
     if verb.version == 0:
-        sql = "INSERT INTO session (version, touched, body, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        sql = (
+            "INSERT INTO session (version, touched, body, key, home, shard) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING"
+        )
+        row = (*row, session_home(session.key), session_shard(db, session.key))
     else:
         sql = "UPDATE session SET version = ?, touched = ?, body = ? WHERE key = ? AND version = ?"
         row = (*row, verb.version)

@@ -16,7 +16,7 @@ def note_messages(db: Connection, verb: NoteMessages) -> tuple[IndexedMessage, .
     return tuple(note(db, place, message) for message in verb.messages)
 
 
-NOTE = "INSERT INTO message VALUES (:place, :id, :number, :kind, :body) ON CONFLICT (place, id) DO NOTHING"
+NOTE = "INSERT INTO message VALUES (:place, :id, :number, :kind, :body, :shard) ON CONFLICT (place, id) DO NOTHING"
 EDIT = (
     "UPDATE message SET body = :body, kind = iif(kind = 'system', :kind, kind) WHERE place = :place AND id = :id "
     "RETURNING number"
@@ -42,7 +42,7 @@ def note(db: Connection, place: int, message: IndexedMessage, *, counts: bool = 
     number = max(handles + 1, int(spoken[1]) if spoken else 0)
     body = pack_message(message)
     new = {"place": place, "id": message.id, "kind": message.kind, "body": body}
-    if not db.execute(NOTE, {**new, "number": number}).rowcount:
+    if not db.execute(NOTE, {**new, "number": number, "shard": db.shard_of_place(place)}).rowcount:
         # A message told again, by an edit or as an echo of our own, is the same message.
         return replace(message, number=db.execute(EDIT, new).fetchone()[0])
     day = micros(message.at) // DAY

@@ -70,26 +70,26 @@ def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
         moved(db, ANSWERED, fence, f"the run of turn {run.turn}")
     elif run is not None:
         hold(db, run)
-    turn, lease = run.turn if run else None, verb.lease_until
+    turn, claims = run.turn if run else None, verb.claims
     planned: list[StoredPart] = []
     for intent in verb.parts:
-        planned.append(_plan(db, intent, turn, verb.now, lease))
-        lease = None
+        planned.append(_plan(db, intent, turn, verb.now, claims=claims))
+        claims = False
     return tuple(planned)
 
 
-def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, lease: datetime | None) -> StoredPart:
+def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
     sql = (
-        "INSERT INTO part (turn, place, key, kind, planned, body, state, generation, attempts, lease_until) "
+        "INSERT INTO part (turn, place, key, kind, planned, body, state, generation, attempts, shard) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
     )
     place, body = place_of(db, intent.route), intent.body
+    shard = db.shard_of_place(place)
     state: PartState = "planned"
     generation = attempts = 0
-    if lease is not None and not _waits(db, place, intent.kind):
+    if claims and _is_ours(db, shard) and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
-    until = micros(lease) if lease is not None and attempts else None
-    row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, until)
+    row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, shard)
     if (new := db.execute(sql, row)).rowcount:
         id = inserted(new)
         name(db, of_part(intent.key), intent.blobs)
@@ -106,8 +106,15 @@ def _waits(db: Connection, place: int, kind: str) -> bool:
     return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
 
 
+def _is_ours(db: Connection, shard: int) -> bool:
+    return db.acting is None or db.acting == shard
+
+
 def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
-    row = db.execute(NEXT, {"place": find_place(db, verb.route)}).fetchone()
+    place = find_place(db, verb.route)
+    if place is None or not _is_ours(db, db.shard_of_place(place)):
+        return None
+    row = db.execute(NEXT, {"place": place}).fetchone()
     if row is None:
         return None
     part = part_from(row)
@@ -121,7 +128,6 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
         part,
         attempts=part.attempts + 1,
         generation=db.numbers.next_generation(),
-        lease_until=verb.lease_until,
         retry_at=None,
     )
 
@@ -129,7 +135,7 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
 def mark_sent(db: Connection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
-    _move(db, verb, part, receipt=verb.receipt, lease_until=None, error="")
+    _move(db, verb, part, receipt=verb.receipt, error="")
     if verb.receipt is None:
         return None
     own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)
@@ -143,12 +149,12 @@ def _none_sent(db: Connection, turn: int) -> bool:
 
 
 def mark_unknown(db: Connection, verb: MarkUnknown) -> StoredPart:
-    return _move(db, verb, verb.part, error=verb.error, lease_until=None)
+    return _move(db, verb, verb.part, error=verb.error)
 
 
 def retry_part(db: Connection, verb: RetryPart) -> StoredPart:
     made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
-    return _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, lease_until=None)
+    return _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made)
 
 
 def hold_part(db: Connection, verb: HoldPart) -> StoredPart:
@@ -160,7 +166,7 @@ def resend_part(db: Connection, verb: ResendPart) -> StoredPart:
 
 
 def bury_part(db: Connection, verb: BuryPart) -> StoredPart:
-    return _move(db, verb, verb.part, error=verb.error, lease_until=None)
+    return _move(db, verb, verb.part, error=verb.error)
 
 
 def drop_part(db: Connection, verb: DropPart) -> StoredPart:
@@ -169,10 +175,7 @@ def drop_part(db: Connection, verb: DropPart) -> StoredPart:
 
 def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
-    sql = (
-        f"UPDATE part SET state = '{target}', lease_until = NULL, retry_at = NULL "
-        f"WHERE turn = ? AND {any_of('state', sources)}"
-    )
+    sql = f"UPDATE part SET state = '{target}', retry_at = NULL WHERE turn = ? AND {any_of('state', sources)}"
     return db.execute(sql, (verb.turn,)).rowcount
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from rejoinder.store import base
-from rejoinder.store.base import Verb
-from rejoinder.store.sqlite import blobs, inbox, jobs, memory, messages, outbox, rooms, turns, upkeep
+from rejoinder.store.base import Lease, Verb
+from rejoinder.store.sqlite import blobs, inbox, jobs, leases, memory, messages, outbox, rooms, turns, upkeep
 from rejoinder.store.sqlite.connection import Connection
 
 PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
@@ -25,7 +25,6 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.QuarantineTurn: turns.quarantine_turn,
     base.WantTurn: turns.want_turn,
     base.ReadmitTurn: turns.readmit_turn,
-    base.RenewRun: turns.renew_run,
     base.SteerInputs: turns.steer_inputs,
     base.EndRun: turns.end_run,
     base.ReleaseRun: turns.release_run,
@@ -69,5 +68,10 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
 }
 
 
-def perform(db: Connection, verbs: tuple[Verb[Any], ...]) -> tuple[Any, ...]:
+def perform(db: Connection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
+    """`lease`: of the engine that writes; without it, nobody's shard is acted for."""
+    if lease is None:
+        db.acting = None
+    else:
+        db.acting = leases.held(db, lease)
     return tuple([PERFORM[type(verb)](db, verb) for verb in verbs])

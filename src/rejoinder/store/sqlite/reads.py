@@ -107,16 +107,20 @@ def turns_since(db: Connection, since: datetime, route: Route, sender: str | Non
 
 
 def parts_in(
-    db: Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False
+    db: Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False, shard: int | None = None
 ) -> tuple[StoredPart, ...]:
     # The ids first, so that only the bodies of the parts returned are read.
     order = "DESC" if latest_first else "ASC"
-    wanted = f"SELECT id FROM part WHERE {in_states(states)} ORDER BY id {order} LIMIT ?"
+    wanted = f"SELECT id FROM part WHERE {in_states(states)} {of_shard('part', shard)} ORDER BY id {order} LIMIT ?"
     return tuple(map(part_from, db.execute(f"{PARTS} part.id IN ({wanted}) ORDER BY part.id {order}", (limit,))))
 
 
 def count_parts(db: Connection, states: tuple[PartState, ...]) -> int:
     return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
+
+
+def of_shard(table: str, shard: int | None) -> str:
+    return "" if shard is None else f"AND {table}.shard = {shard}"
 
 
 def in_states(states: tuple[PartState, ...]) -> str:
@@ -222,10 +226,10 @@ def census(db: Connection) -> Census:
     return Census(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
 
 
-def to_send(db: Connection) -> tuple[Route, ...]:
+def to_send(db: Connection, shard: int | None = None) -> tuple[Route, ...]:
     sql = (
         f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND {any_of('part.state', IN_FLIGHT)} "
-        "GROUP BY place.id ORDER BY min(part.id)"
+        f"{of_shard('part', shard)} GROUP BY place.id ORDER BY min(part.id)"
     )
     return tuple(map(route_from, db.execute(sql)))
 

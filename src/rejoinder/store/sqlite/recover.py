@@ -12,9 +12,10 @@ from rejoinder.errors import Unreadable
 from rejoinder.store.base import OpenTurn, Recovery, StoredPart, Unread
 from rejoinder.store.recovery import backlogs
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.reads import INPUTS, PARTS, UNTOLD, in_states, to_send, turn
+from rejoinder.store.sqlite.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, to_send, turn
 from rejoinder.store.sqlite.values import (
     EVENT,
+    EVENT_COLUMNS,
     PLACE,
     Damaged,
     Row,
@@ -30,7 +31,8 @@ T = TypeVar("T")
 NO_BODY = seal(b"")
 
 
-def recover(db: Connection, now: datetime, singly: int, within: timedelta) -> Recovery:
+def recover(db: Connection, now: datetime, singly: int, within: timedelta, shard: int | None = None) -> Recovery:
+    """Of one shard, or of all."""
     unread: list[Unread] = []
 
     def readable(
@@ -47,16 +49,17 @@ def recover(db: Connection, now: datetime, singly: int, within: timedelta) -> Re
         assert found is not None, "its number has just been read"
         return found
 
-    new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' ORDER BY id")
-    left_open = db.execute("SELECT id FROM turn WHERE state IN ('open', 'answered') ORDER BY id")
+    new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id")
+    open_here = f"state IN ('open', 'answered') {of_shard('turn', shard)}"
+    left_open = db.execute(f"SELECT id FROM turn WHERE {open_here} ORDER BY id")
     indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
-    untold = db.execute(f"{indexed} {UNTOLD} ORDER BY i.event, i.session")
+    untold = db.execute(f"{indexed} {UNTOLD} {of_shard('i', shard)} ORDER BY i.event, i.session")
     return Recovery(
         events=tuple(readable(new, event_from, _unread_event)),
         turns=tuple(readable(left_open, open_turn, _unread_turn)),
         backlogs=backlogs(readable(untold, input_from, _unread_input), now, singly, within),
-        unknown=_unknown(db),
-        to_send=to_send(db),
+        unknown=_unknown(db, shard),
+        to_send=to_send(db, shard),
         unread=tuple(unread),
     )
 
@@ -68,7 +71,7 @@ def _unread_event(db: Connection, row: Row, why: str) -> Unread:
 
 def _unread_input(db: Connection, row: Row, why: str) -> Unread:
     (message,) = db.execute("SELECT message FROM inbox WHERE id = ?", row[:1]).fetchone()
-    return Unread("input", row[0], message, row[7], why)
+    return Unread("input", row[0], message, row[EVENT_COLUMNS], why)
 
 
 def _unread_turn(db: Connection, row: Row, why: str) -> Unread:
@@ -82,10 +85,10 @@ def _unread_turn(db: Connection, row: Row, why: str) -> Unread:
     return Unread("turn", row[0], message, session, why, route_from(tuple(place)), answered=state == "answered")
 
 
-def _unknown(db: Connection) -> tuple[StoredPart, ...]:
+def _unknown(db: Connection, shard: int | None) -> tuple[StoredPart, ...]:
     """The sender buries a part it cannot read, so that it holds up no other: a damaged one comes with an empty body."""
     parts: list[StoredPart] = []
-    for row in db.execute(f"{PARTS} {in_states(('unknown',))} ORDER BY part.id"):
+    for row in db.execute(f"{PARTS} {in_states(('unknown',))} {of_shard('part', shard)} ORDER BY part.id"):
         try:
             parts.append(part_from(row))
         except Damaged:

@@ -69,14 +69,14 @@ def _write(db: Connection, name: str) -> None:
             NoteMessages(here, (IndexedMessage(name, name, THEN),)),
             Trace(event.id, THEN, (Step(name, name, name),)),
             RouteEvent(event.id, (Destination(name),)),
-            BeginTurn(name, here, (event.id,), THEN, THEN),
+            BeginTurn(name, here, (event.id,), THEN),
             PutSession(Session(name, name, THEN, THEN), 0),
         ),
     )
     (part,), _ = perform(
         db,
         (
-            PlanParts((Intent(name, here, b""),), THEN, run, final=True, lease_until=THEN),
+            PlanParts((Intent(name, here, b""),), THEN, run, final=True, claims=True),
             AppendTranscript(name, (Entry("user", (PromptText(name),), THEN, run.turn),)),
         ),
     )

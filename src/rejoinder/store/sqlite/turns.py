@@ -8,7 +8,6 @@ from rejoinder.store.base import (
     QuarantineTurn,
     ReadmitTurn,
     ReleaseRun,
-    RenewRun,
     ResumeTurn,
     RunClaim,
     SteerInputs,
@@ -16,7 +15,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sqlite import reads
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import hold, inserted, micros, moved, place_of, seal
+from rejoinder.store.sqlite.values import hold, inserted, micros, moved, place_of, seal, session_shard
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
@@ -30,15 +29,16 @@ UNTOLD = (
 def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
-    sql = "INSERT INTO turn (session, place, opened, heard, body) VALUES (?, ?, ?, ?, ?)"
-    place, now = place_of(db, verb.route), micros(verb.now)
-    turn = inserted(db.execute(sql, (verb.session, place, now, verb.heard, seal(verb.payload))))
+    sql = "INSERT INTO turn (session, place, opened, heard, shard, body) VALUES (?, ?, ?, ?, ?, ?)"
+    place, shard = place_of(db, verb.route), session_shard(db, verb.session)
+    row = (verb.session, place, micros(verb.now), verb.heard, shard, seal(verb.payload))
+    turn = inserted(db.execute(sql, row))
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
     told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
     if told:
         db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
-    return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1), micros(verb.lease_until))
+    return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 
 
 def resume_turn(db: Connection, verb: ResumeTurn) -> RunClaim | Busy:
@@ -54,7 +54,7 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> RunClaim | Busy:
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
     moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
     run = RunClaim(session, verb.turn, db.numbers.next_generation(), attempt, answered)
-    return _claim(db, run, micros(verb.lease_until))
+    return _claim(db, run)
 
 
 def quarantine_turn(db: Connection, verb: QuarantineTurn) -> None:
@@ -90,15 +90,9 @@ def _active(db: Connection, session: str) -> Busy | None:
     return Busy(row[0]) if row else None
 
 
-def _claim(db: Connection, run: RunClaim, lease_until: int) -> RunClaim:
-    db.execute("INSERT INTO run VALUES (?, ?, ?, ?)", (run.session, run.turn, run.generation, lease_until))
+def _claim(db: Connection, run: RunClaim) -> RunClaim:
+    db.execute("INSERT INTO run VALUES (?, ?, ?)", (run.session, run.turn, run.generation))
     return run
-
-
-def renew_run(db: Connection, verb: RenewRun) -> None:
-    sql = "UPDATE run SET lease_until = ? WHERE session = ? AND turn = ? AND generation = ?"
-    run = verb.run
-    moved(db, sql, (micros(verb.lease_until), run.session, run.turn, run.generation), f"the run of turn {run.turn}")
 
 
 def steer_inputs(db: Connection, verb: SteerInputs) -> None:

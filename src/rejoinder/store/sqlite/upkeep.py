@@ -1,4 +1,4 @@
-"""Verbs of the store itself: taking over what dead claims left behind, and removing what is old."""
+"""The store itself: its numbers, and removing what is old."""
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import Retention, Sweep
@@ -10,32 +10,11 @@ CLAIMS = 32
 """Bits for the claims of one opening: its generations are drawn without a write, and the next opening's are higher."""
 
 
-def take_over(db: Connection) -> int:
-    """At boot, under the lock: no other gateway runs, so every claim is dead (DU-13). Returns the new generation."""
+def draw_numbers(db: Connection) -> None:
+    """At every opening: the numbers that are drawn from now on are higher than all before."""
     opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
     accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
     db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
-    _suspect(db)
-    # A turn whose run is gone is open and can be resumed; a part that was being sent may or may not have arrived.
-    db.execute("DELETE FROM run")
-    sql = (
-        "UPDATE part SET state = 'unknown', error = 'the sender was gone before an answer came', lease_until = NULL, "
-        "generation = ? WHERE state = 'sending'"
-    )
-    db.execute(sql, (db.numbers.generation,))
-    return db.numbers.generation
-
-
-def _suspect(db: Connection) -> None:
-    """A gateway that ends cleanly leaves no claim and no try: what is left was under way when a process died.
-    Only what was under way alone is known to have been there each time (DU-2)."""
-    # There are few runs and many turns: a cross join reads the runs first.
-    sql = "SELECT turn.id FROM run CROSS JOIN turn ON turn.id = run.turn AND turn.state = 'open'"
-    turns = db.execute(sql).fetchall()
-    events = db.execute("SELECT id FROM inbox WHERE state = 'new' AND trying = 1").fetchall()
-    alone = int(len(turns) + len(events) == 1)
-    db.executemany(f"UPDATE turn SET crashes = crashes + 1, alone = alone + {alone} WHERE id = ?", turns)
-    db.executemany(f"UPDATE inbox SET trying = 0, alone = alone + {alone} WHERE id = ?", events)
 
 
 def sweep(db: Connection, verb: Sweep) -> int:

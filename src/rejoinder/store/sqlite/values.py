@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.events import Inbound, Route
+from rejoinder.session import route_home, session_home, shard_of
 from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
 from rejoinder.store.sqlite.connection import Connection
@@ -98,11 +99,19 @@ def find_place(db: Connection, route: Route) -> int | None:
     return found[0]
 
 
-def place_of(db: Connection, route: Route) -> int:
+def place_of(db: Connection, route: Route, home: str = "") -> int:
+    """`home` is pinned when the place is new (SC-1)."""
     if (known := find_place(db, route)) is not None:
         return known
-    sql = "INSERT INTO place (channel, account, chat, thread) VALUES (?, ?, ?, ?)"
-    return inserted(db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")))
+    home = home or route_home(route)
+    sql = "INSERT INTO place (channel, account, chat, thread, home, shard) VALUES (?, ?, ?, ?, ?, ?)"
+    row = (route.channel, route.account, route.chat, route.thread or "", home, shard_of(home, db.shards))
+    return inserted(db.execute(sql, row))
+
+
+def session_shard(db: Connection, session: str) -> int:
+    """A session's key says its home, and never changes."""
+    return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
 
 
 def inserted(cursor: sqlite3.Cursor) -> int:
@@ -113,7 +122,7 @@ def inserted(cursor: sqlite3.Cursor) -> int:
 
 # --- rows ---------------------------------------------------------------------------------------
 
-EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.body"
+EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.shard, inbox.body"
 INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
 PLACE = "place.channel, place.chat, place.thread, place.account"
 TURN = (
@@ -127,16 +136,17 @@ PART = (
 MESSAGE = "message.number, message.body"
 
 Row = tuple[Any, ...]
+EVENT_COLUMNS = EVENT.count(",") + 1
 
 
 def event_from(row: Row) -> InboxEvent:
-    id, accepted, state, reason, attempts, alone, body = row
-    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts, alone)
+    id, accepted, state, reason, attempts, alone, shard, body = row
+    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts, alone, shard)
 
 
 def input_from(row: Row) -> Input:
-    session, state, turn, reason, body = row[7:]
-    return Input(event_from(row[:7]), session, unseal(body), state, turn, reason)
+    session, state, turn, reason, body = row[EVENT_COLUMNS:]
+    return Input(event_from(row[:EVENT_COLUMNS]), session, unseal(body), state, turn, reason)
 
 
 def route_from(row: Row) -> Route:

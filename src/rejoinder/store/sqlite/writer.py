@@ -29,7 +29,7 @@ from typing import Any
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.sqlite_faults import unavailable
-from rejoinder.store.base import Accept, Verb
+from rejoinder.store.base import Accept, Lease, Verb
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.perform import perform
 
@@ -114,8 +114,10 @@ class Writer:
         if reopen is not None:
             self._thread.start()
 
-    async def write(self, verbs: Verbs, known: Callable[[Any], None] | None = None) -> tuple[Any, ...]:
-        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs), known))
+    async def write(
+        self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
+    ) -> tuple[Any, ...]:
+        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known))
 
     async def submit(self, unit: PendingWrite) -> Any:
         self.refuse_when_closed()

@@ -21,7 +21,9 @@ Kind = Literal[
     "duplicate",  # an event comes once more, under a new number
     "reorder",  # an event comes after the one that follows it
 ]
-Verb = Literal["send", "edit", "react", "delete", "typing", "preview", "file", "poll", "event", "other", "any"]
+Verb = Literal[
+    "send", "edit", "react", "delete", "typing", "preview", "file", "thread", "poll", "event", "other", "any"
+]
 
 
 class Fault(Struct, frozen=True):

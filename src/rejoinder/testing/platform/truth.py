@@ -36,6 +36,9 @@ class Frame(Struct, frozen=True, omit_defaults=True):
     """The people it pinged."""
     place: int = 0
     """The position of a message in the chat, whenever it was seen first; 0: after those that were seen before it."""
+    files: tuple[str, ...] = ()
+    only_for: str = ""
+    """The one person who sees it; empty: everybody."""
 
 
 class Call(Struct, frozen=True, omit_defaults=True):
@@ -65,6 +68,8 @@ class Seen(Struct, frozen=True):
     reactions: str = ""
     edits: int = 0
     place: int = 0
+    files: tuple[str, ...] = ()
+    only_for: str = ""
 
 
 class Truth:
@@ -124,6 +129,8 @@ def standing(frames: Iterable[Frame]) -> list[Seen]:
                     frame.thread,
                     frame.buttons,
                     place=frame.place,
+                    files=frame.files,
+                    only_for=frame.only_for,
                 )
             case "edit":
                 before = there[key]

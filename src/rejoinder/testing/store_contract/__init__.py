@@ -1,20 +1,22 @@
 """The promise of a store, as tests to inherit:
 
     class TestMyStore(StoreContract):
-        def open(self, folder: Path) -> Store:
+        def open(self, folder: Path) -> SharedStore:
             return open_my_store(folder / "store")
 
         def beside(self, folder: Path) -> StoreBeside:
             return open_my_store_beside(folder / "store")
 
 Every call of `open` with the same folder opens the same store anew, as after a crash. A store that ends with
-its process says `survives = False`. The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
+its process says `survives = False`. Leases run out while the tests wait, or in `let_leases_run_out`.
+The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
 
 from rejoinder.testing.store_contract.blobs import BlobsKept
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.jobs import Jobs
+from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.memory import Memory
 from rejoinder.testing.store_contract.operator import Operator
 from rejoinder.testing.store_contract.outbound import Parts
@@ -22,5 +24,5 @@ from rejoinder.testing.store_contract.rooms import Rooms
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Jobs, BlobsKept, Rooms, Operator, Itself):
+class StoreContract(Events, Turns, Parts, Memory, Jobs, BlobsKept, Rooms, Operator, Leases, Itself):
     """Inherit it in a test class; `open` gives the store to be tested."""

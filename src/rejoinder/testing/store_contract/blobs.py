@@ -24,7 +24,7 @@ from rejoinder.store.base import (
     Sweep,
 )
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_intent, begun, refused
+from rejoinder.testing.store_contract.given import HERE, NOW, an_intent, begun, refused
 from rejoinder.testing.store_contract.opened import Opened
 
 DAY = timedelta(days=1)
@@ -148,7 +148,7 @@ class BlobsKept(Opened):
             await swept(store, 3 * DAY)
             assert isinstance(await store.blob(file.id), Blob)
             await store.write(PlanParts((an_intent(2),), NOW), EndRun(run, "answered", NOW))
-            sending = await store.write(ClaimPart(HERE, NOW, SOON))
+            sending = await store.write(ClaimPart(HERE, NOW))
             assert isinstance(sending, StoredPart)
             await store.write(MarkSent(sending, "1", NOW))
             await swept(store, timedelta(days=60))  # the turn is removed, and a day later the file

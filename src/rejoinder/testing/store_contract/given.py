@@ -48,13 +48,13 @@ async def waiting(store: Store, *numbers: int, session: str = "s", now: datetime
 
 async def begun(store: Store, *numbers: int, session: str = "s") -> RunClaim:
     events = await waiting(store, *numbers, session=session)
-    run = await store.write(BeginTurn(session, HERE, events, NOW, SOON))
+    run = await store.write(BeginTurn(session, HERE, events, NOW))
     assert isinstance(run, RunClaim)
     return run
 
 
 async def claimed(store: Store, *, route: Route = HERE, now: datetime = NOW) -> StoredPart:
-    part = await store.write(ClaimPart(route, now, now + timedelta(minutes=1)))
+    part = await store.write(ClaimPart(route, now))
     assert isinstance(part, StoredPart), part
     return part
 

@@ -87,7 +87,7 @@ class Jobs(Opened):
             await store.write(KeepJob("tidy", "1h", SOON))
             event = await store.write(fires(1))
             assert event is not None
-            run = await store.write(BeginTurn("s", HERE, (event.id,), NOW, SOON))
+            run = await store.write(BeginTurn("s", HERE, (event.id,), NOW))
             assert isinstance(run, RunClaim)
             assert (await the_job(store)).state == "running"
             assert (await the_job(store)).is_open
@@ -106,7 +106,7 @@ class Jobs(Opened):
             assert (dropped.state, dropped.outcome, dropped.detail) == ("over", "dropped", "stopped")
             again = await store.write(fires(2, Tick("tidy", NEXT, None)))
             assert again is not None
-            run = await store.write(BeginTurn("s", HERE, (again.id,), NOW, NOW))
+            run = await store.write(BeginTurn("s", HERE, (again.id,), NOW))
             assert isinstance(run, RunClaim)
         async with self.opened(tmp_path) as store:
             if self.survives:

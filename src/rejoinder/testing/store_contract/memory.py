@@ -106,7 +106,7 @@ class Memory(Opened):
         async with self.opened(tmp_path) as store:
             told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 5))
             await store.write(NoteMessages(HERE, told))
-            await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=3))
+            await store.write(BeginTurn("s", HERE, (), NOW, heard=3))
             assert [each.number for each in await store.unheard("s", HERE)] == [4]
             assert [each.number for each in await store.unheard("other", HERE, limit=2)] == [3, 4]
 
@@ -114,14 +114,14 @@ class Memory(Opened):
         """TU-31: by this a thread's first turn is known, also after a restart; a turn that told nothing is none."""
         async with self.opened(tmp_path) as store:
             await store.write(NoteMessages(HERE, (IndexedMessage("1", "anna", NOW),)))
-            chore = await store.write(BeginTurn("s", HERE, (), NOW, SOON, tells=False))
+            chore = await store.write(BeginTurn("s", HERE, (), NOW, tells=False))
             assert isinstance(chore, RunClaim)
             await store.write(EndRun(chore, "answered", NOW))
             assert await store.first_turn("s", HERE) is None
-            run = await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=1))
+            run = await store.write(BeginTurn("s", HERE, (), NOW, heard=1))
             assert isinstance(run, RunClaim)
             await store.write(EndRun(run, "answered", NOW))
-            await store.write(BeginTurn("s", HERE, (), NOW, SOON, heard=1))
+            await store.write(BeginTurn("s", HERE, (), NOW, heard=1))
             assert await store.first_turn("s", HERE) == run.turn
             assert await store.first_turn("other", HERE) is None
 

@@ -1,11 +1,19 @@
 """How a store under test is opened."""
 
+import asyncio
 from abc import abstractmethod
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 
-from rejoinder.store.base import Store, StoreBeside
+from rejoinder.events import Route
+from rejoinder.session import route_home, shard_of
+from rejoinder.store.base import Lease, SharedStore, Store, StoreBeside
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.store_contract.given import HERE
+
+PROCESSES = count(1)
 
 
 class Opened:
@@ -13,16 +21,39 @@ class Opened:
     """Whether what was written is there after the process has ended."""
 
     @abstractmethod
-    def open(self, folder: Path) -> Store: ...
+    def open(self, folder: Path) -> SharedStore: ...
 
     def beside(self, folder: Path) -> StoreBeside:
         """The same store for an operator, while it is open; one that ends with its process has no such side."""
         raise NotImplementedError
 
+    async def let_leases_run_out(self, store: SharedStore) -> None:
+        """A store whose clock can be moved does not have to wait."""
+        await asyncio.sleep(store.lease_seconds or 0)
+
     @asynccontextmanager
     async def opened(self, folder: Path) -> AsyncGenerator[Store]:
+        """The store of the shard in which `HERE` is, in a process that ends without giving its lease back."""
+        async with self.shared(folder) as store:
+            yield store.owned(await claimed_by(store, f"process-{next(PROCESSES)}"))
+
+    @asynccontextmanager
+    async def shared(self, folder: Path) -> AsyncGenerator[SharedStore]:
         store = self.open(folder)
         try:
             yield store
         finally:
             await store.close()
+
+
+def shard_at(store: SharedStore, route: Route = HERE) -> int:
+    return shard_of(route_home(route), store.shards)
+
+
+async def claimed_by(store: SharedStore, holder: str, route: Route = HERE) -> Lease:
+    """The lease on the shard of a place, as soon as it can be had."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            if (lease := await store.claim(shard_at(store, route), holder)) is not None:
+                return lease
+            await asyncio.sleep(0.05)

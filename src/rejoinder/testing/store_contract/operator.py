@@ -70,12 +70,16 @@ async def buried(store: Store, number: int, why: str = "403 blocked") -> None:
 class Operator(Opened):
     @asynccontextmanager
     async def both(self, folder: Path) -> AsyncGenerator[tuple[Store, StoreBeside]]:
-        async with self.opened(folder) as store:
-            beside = self.beside(folder)
-            try:
-                yield store, beside
-            finally:
-                await beside.close()
+        async with self.opened(folder) as store, self._beside(folder) as beside:
+            yield store, beside
+
+    @asynccontextmanager
+    async def _beside(self, folder: Path) -> AsyncGenerator[StoreBeside]:
+        beside = self.beside(folder)
+        try:
+            yield beside
+        finally:
+            await beside.close()
 
     # --- looked up ----------------------------------------------------------------------------------
 
@@ -168,7 +172,7 @@ class Operator(Opened):
             assert (await store.wanted(), await store.quarantined()) == ((), ())
             await loses(store, WantTurn(run.turn))
             await loses(store, WantEvent(event.id))
-            assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW, SOON)), RunClaim)
+            assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW)), RunClaim)
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
         """DE-33: of many, only those that are asked for are read."""
@@ -328,7 +332,7 @@ class Operator(Opened):
         """Asking does not keep a gateway from starting."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
+        async with self.shared(tmp_path) as store, self._beside(tmp_path) as beside:
             assert await beside.gateway()
             await store.close()
             assert await beside.gateway() is None

@@ -30,7 +30,7 @@ class Parts(Opened):
             await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3, THREAD)), NOW))
             first = await claimed(store)
             assert (first.key, first.state, first.attempts) == ("key-1", "sending", 1)
-            assert await store.write(ClaimPart(HERE, NOW, SOON)) is None
+            assert await store.write(ClaimPart(HERE, NOW)) is None
             assert (await claimed(store, route=THREAD)).key == "key-3"
             await store.write(MarkSent(first, "msg-1", NOW))
             assert (await claimed(store)).key == "key-2"
@@ -38,14 +38,14 @@ class Parts(Opened):
     async def test_what_nothing_waits_before_can_go_at_once(self, tmp_path: Path) -> None:
         """DU-12: planned and under way in one step, the attempt counted; behind others it waits like any part."""
         async with self.opened(tmp_path) as store:
-            first, second = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, lease_until=SOON))
+            first, second = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, claims=True))
             assert (first.state, first.attempts, second.state) == ("sending", 1, "planned")
-            (third,) = await store.write(PlanParts((an_intent(3),), NOW, lease_until=SOON))
-            (there,) = await store.write(PlanParts((an_intent(4, THREAD),), NOW, lease_until=SOON))
+            (third,) = await store.write(PlanParts((an_intent(3),), NOW, claims=True))
+            (there,) = await store.write(PlanParts((an_intent(4, THREAD),), NOW, claims=True))
             assert (third.state, there.state) == ("planned", "sending")
             await store.write(MarkSent(first, "msg-1", NOW))
             assert (await claimed(store)).key == "key-2"
-            (again,) = await store.write(PlanParts((an_intent(1),), NOW, lease_until=SOON))
+            (again,) = await store.write(PlanParts((an_intent(1),), NOW, claims=True))
             assert (again.state, again.receipt) == ("sent", "msg-1")
 
     async def test_words_overtake_reactions(self, tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ class Parts(Opened):
         async with self.opened(tmp_path) as store:
             marks = an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)
             await store.write(PlanParts((*marks, an_intent(3), an_intent(4)), NOW))
-            (late,) = await store.write(PlanParts((an_intent(5, kind=YIELDING),), NOW, lease_until=SOON))
+            (late,) = await store.write(PlanParts((an_intent(5, kind=YIELDING),), NOW, claims=True))
             assert late.state == "planned"
             for number in (3, 4, 1, 2, 5):
                 part = await claimed(store)
@@ -65,13 +65,13 @@ class Parts(Opened):
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1, kind=YIELDING), an_intent(2, kind=YIELDING)), NOW))
             await store.write(RetryPart(await claimed(store), SOON, "502"))
-            (words,) = await store.write(PlanParts((an_intent(3),), NOW, lease_until=SOON))
+            (words,) = await store.write(PlanParts((an_intent(3),), NOW, claims=True))
             assert (words.state, words.attempts) == ("sending", 1)
-            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            assert await store.write(ClaimPart(HERE, SOON)) is None
             await store.write(MarkSent(words, "msg-1", NOW))
-            assert await store.write(ClaimPart(HERE, NOW, SOON)) == Later(SOON)
+            assert await store.write(ClaimPart(HERE, NOW)) == Later(SOON)
             unknown = await store.write(MarkUnknown(await claimed(store, now=SOON), "timeout"))
-            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            assert await store.write(ClaimPart(HERE, SOON)) is None
             await store.write(PlanParts((an_intent(4),), NOW))
             assert (await claimed(store)).key == "key-4"
             assert unknown.key == "key-1"
@@ -83,7 +83,7 @@ class Parts(Opened):
             await store.write(MarkSent(await claimed(store), "msg-1", NOW))
             (again,) = await store.write(PlanParts((an_intent(1),), SOON))
             assert (again.state, again.receipt) == ("sent", "msg-1")
-            assert await store.write(ClaimPart(HERE, NOW, SOON)) is None
+            assert await store.write(ClaimPart(HERE, NOW)) is None
             with refused(BadUse, "new key"):
                 await store.write(PlanParts((an_intent(1, body=b"other"),), NOW))
 
@@ -93,7 +93,7 @@ class Parts(Opened):
             body = bytes(range(256))
             await store.write(PlanParts((an_intent(1, body=body), an_intent(2)), NOW))
             await store.write(RetryPart(await claimed(store), SOON, "502"))
-            assert await store.write(ClaimPart(HERE, NOW, SOON)) == Later(SOON)
+            assert await store.write(ClaimPart(HERE, NOW)) == Later(SOON)
             again = await claimed(store, now=SOON)
             assert (again.key, again.body, again.attempts, again.error) == ("key-1", body, 2, "502")
             limited = await store.write(RetryPart(again, SOON, "429", counted=False))
@@ -104,8 +104,8 @@ class Parts(Opened):
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             put_off = await store.write(RetryPart(await claimed(store), NOW, "502"))
-            assert isinstance(await store.write(ClaimPart(HERE, NOW - LATEST, SOON)), Later)
-            again = await store.write(ClaimPart(HERE, NOW - 2 * LATEST, SOON))
+            assert isinstance(await store.write(ClaimPart(HERE, NOW - LATEST)), Later)
+            again = await store.write(ClaimPart(HERE, NOW - 2 * LATEST))
             assert isinstance(again, StoredPart)
             assert again.id == put_off.id
 
@@ -127,7 +127,7 @@ class Parts(Opened):
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1), an_intent(2)), NOW))
             unknown = await store.write(MarkUnknown(await claimed(store), "timeout"))
-            assert await store.write(ClaimPart(HERE, SOON, SOON)) is None
+            assert await store.write(ClaimPart(HERE, SOON)) is None
             held = await store.write(HoldPart(unknown))
             second = await claimed(store, now=SOON)
             assert second.key == "key-2"
@@ -165,4 +165,4 @@ class Parts(Opened):
             sending = await claimed(store)
             assert await store.write(WithdrawParts(run.turn), EndRun(run, "stopped", NOW)) == (2, None)
             await store.write(MarkSent(sending, "msg-1", NOW))
-            assert await store.write(ClaimPart(HERE, NOW, SOON)) is None
+            assert await store.write(ClaimPart(HERE, NOW)) is None

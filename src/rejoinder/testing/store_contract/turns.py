@@ -13,7 +13,6 @@ from rejoinder.store.base import (
     PlanParts,
     QuarantineTurn,
     ReleaseRun,
-    RenewRun,
     ResumeTurn,
     RouteEvent,
     RunClaim,
@@ -43,11 +42,11 @@ class Turns(Opened):
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             (late,) = await waiting(store, 2)
-            assert await store.write(BeginTurn("s", HERE, (late,), NOW, SOON)) == Busy(run.turn)
+            assert await store.write(BeginTurn("s", HERE, (late,), NOW)) == Busy(run.turn)
             assert [put.event.id for put in await store.waiting("s")] == [late]
             assert isinstance(await begun(store, 3, session="another"), RunClaim)
             await store.write(EndRun(run, "answered", NOW))
-            after = await store.write(BeginTurn("s", HERE, (late,), NOW, SOON))
+            after = await store.write(BeginTurn("s", HERE, (late,), NOW))
             assert isinstance(after, RunClaim)
             assert after.generation > run.generation
 
@@ -61,7 +60,7 @@ class Turns(Opened):
             taken = await store.turn(run.turn)
             assert taken is not None
             for event in (taken.inputs[0].event.id, dropped, 999):
-                await loses(store, BeginTurn("s", HERE, (event,), NOW, SOON))
+                await loses(store, BeginTurn("s", HERE, (event,), NOW))
 
     async def test_every_input_ends_with_a_name(self, tmp_path: Path) -> None:
         """TU-2: in a turn, steered, summarised, dropped with a reason; the summary is told by the next turn."""
@@ -73,7 +72,7 @@ class Turns(Opened):
             assert [(put.event.id, put.state) for put in await store.waiting("s")] == [(summarised, "summarised")]
             await store.write(EndRun(run, "answered", NOW))
             (last,) = await waiting(store, 5)
-            following = await store.write(BeginTurn("s", HERE, (last,), NOW, SOON))
+            following = await store.write(BeginTurn("s", HERE, (last,), NOW))
             assert isinstance(following, RunClaim)
             first, second = await store.turn(run.turn), await store.turn(following.turn)
             assert first is not None
@@ -86,14 +85,12 @@ class Turns(Opened):
         """TU-20: late output of an abandoned run is discarded, whatever it tries."""
         async with self.opened(tmp_path) as store:
             stale = await begun(store, 1)
-            await store.write(RenewRun(stale, SOON))
             await store.write(ReleaseRun(stale))
-            run = await store.write(ResumeTurn(stale.turn, NOW, SOON))
+            run = await store.write(ResumeTurn(stale.turn))
             assert isinstance(run, RunClaim)
             assert run.turn == stale.turn
             (more,) = await waiting(store, 2)
             for verb in (
-                RenewRun(stale, SOON),
                 SteerInputs(stale, (more,)),
                 PlanParts((an_intent(1),), NOW, stale),
                 EndRun(stale, "answered", NOW),
@@ -109,7 +106,7 @@ class Turns(Opened):
             left_out, *others = await waiting(store, 1, 2, 3)
             await store.write(SummariseInputs("s", (left_out,)))
             for event, tells in zip(others, (False, True), strict=True):
-                run = await store.write(BeginTurn("s", HERE, (event,), NOW, SOON, tells=tells))
+                run = await store.write(BeginTurn("s", HERE, (event,), NOW, tells=tells))
                 assert isinstance(run, RunClaim)
                 assert [put.event.id for put in await store.waiting("s") if put.event.id == left_out] == (
                     [] if tells else [left_out]
@@ -125,10 +122,10 @@ class Turns(Opened):
             both = [await begun(store, 1), await begun(store, 2, session="t")]
         for attempt in (2, 3):
             async with self.opened(tmp_path) as store:
-                again = await store.write(ResumeTurn(both[0].turn, NOW, SOON))
+                again = await store.write(ResumeTurn(both[0].turn))
                 assert isinstance(again, RunClaim)
                 assert again.attempt == attempt
-                assert await store.write(ResumeTurn(both[0].turn, NOW, SOON)) == Busy(both[0].turn)
+                assert await store.write(ResumeTurn(both[0].turn)) == Busy(both[0].turn)
         async with self.opened(tmp_path) as store:
             first, second = [left.turn for left in (await store.recover(NOW)).turns]
             assert (first.crashes, first.alone) == (3, 2)
@@ -158,7 +155,7 @@ class Turns(Opened):
             await store.write(ReleaseRun(run))
             await store.write(QuarantineTurn(run.turn, NOW, "it ended the process"))
             await loses(store, QuarantineTurn(run.turn, NOW, "it ended the process"))
-            await loses(store, ResumeTurn(run.turn, NOW, SOON))
+            await loses(store, ResumeTurn(run.turn))
             assert (await store.recover(NOW)).turns == ()
             assert isinstance(await begun(store, 2), RunClaim)
 
@@ -168,7 +165,7 @@ class Turns(Opened):
             run = await begun(store, 1)
             for _ in range(5):
                 await store.write(ReleaseRun(run))
-                again = await store.write(ResumeTurn(run.turn, NOW, SOON))
+                again = await store.write(ResumeTurn(run.turn))
                 assert isinstance(again, RunClaim)
                 assert again.attempt == 1
                 run = again
@@ -182,7 +179,7 @@ class Turns(Opened):
             await store.write(PlanParts((an_intent(1),), NOW, run, final=True))
         for _ in range(5):
             async with self.opened(tmp_path) as store:
-                again = await store.write(ResumeTurn(run.turn, NOW, SOON))
+                again = await store.write(ResumeTurn(run.turn))
                 assert isinstance(again, RunClaim)
                 assert (again.answered, again.attempt) == (True, 1)
 
@@ -191,7 +188,7 @@ class Turns(Opened):
         async with self.opened(tmp_path) as store:
             await begun(store, 1)
             (event,) = await store.write(Accept((an_inbound(2, sender="bob"),), NOW))
-            await store.write(RouteEvent(event.id, (Destination("t"),)), BeginTurn("t", THREAD, (event.id,), NOW, SOON))
+            await store.write(RouteEvent(event.id, (Destination("t"),)), BeginTurn("t", THREAD, (event.id,), NOW))
             assert await store.turns_since(NOW, HERE) == 2
             assert await store.turns_since(NOW, HERE, "bob") == 1
             assert await store.turns_since(SOON, HERE) == 0

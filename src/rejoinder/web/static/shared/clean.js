@@ -3,8 +3,19 @@
 // Controls but for tab and newline; embeddings, overrides and isolates of direction; what hides or tags text.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff\ufff9-\ufffb]/g;
 
+// Laying out the marks of one letter takes the square of their number; no script has so many.
+const MARKS = /[\p{M}\p{Emoji_Modifier}\u00ad\u200b-\u200f\u2060-\u2064]+/gu;
+const MOST_MARKS = 16;
+
 /** @param {string} text */
-export const clean = (text) => text.replace(/\r\n?/g, "\n").replace(UNSEEN, "");
+export const clean = (text) =>
+  text
+    .replace(/\r\n?/g, "\n")
+    .replace(UNSEEN, "")
+    .replace(MARKS, (marks) => (marks.length > MOST_MARKS ? first(marks) : marks));
+
+/** @param {string} marks */
+const first = (marks) => [...marks.slice(0, 2 * MOST_MARKS)].slice(0, MOST_MARKS).join("");
 
 /**
  * One line for a quote, a side bar or a title: no marks of Markdown, no line breaks. Only the beginning is looked at, and

@@ -1,0 +1,59 @@
+"""discord.py's client as a transport: it keeps the connection, and what it hears goes to us as it came.
+
+Nothing is read from its cache, which is empty after a resumed session, and so nothing is put there.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import discord
+from discord.http import HTTPClient
+
+HEARD = (
+    "READY",
+    "RESUMED",
+    "MESSAGE_CREATE",
+    "MESSAGE_UPDATE",
+    "MESSAGE_DELETE",
+    "MESSAGE_DELETE_BULK",
+    "MESSAGE_REACTION_ADD",
+    "INTERACTION_CREATE",
+    "GUILD_CREATE",
+    "GUILD_EMOJIS_UPDATE",
+    "CHANNEL_CREATE",
+    "CHANNEL_UPDATE",
+    "CHANNEL_DELETE",
+    "THREAD_CREATE",
+    "THREAD_UPDATE",
+    "THREAD_DELETE",
+    "THREAD_LIST_SYNC",
+)
+
+INTENTS = discord.Intents(
+    guilds=True,
+    guild_messages=True,
+    dm_messages=True,
+    guild_reactions=True,
+    dm_reactions=True,
+    emojis_and_stickers=True,
+    message_content=True,
+)
+
+Heard = Callable[[str, Any], None]
+
+
+class Client(discord.Client):
+    def __init__(self, http: HTTPClient, heard: Heard) -> None:
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # nobody speaks here
+        super().__init__(
+            intents=INTENTS,
+            max_messages=None,
+            chunk_guilds_at_startup=False,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+        )
+        self.http = http
+        self._connection.http = http
+        parsers: dict[str, Callable[[Any], None]] = self._connection.parsers
+        parsers.clear()
+        parsers.update({event: partial(heard, event) for event in HEARD})

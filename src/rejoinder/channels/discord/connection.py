@@ -1,0 +1,251 @@
+"""The connection to Discord's gateway: kept open, resumed where it can be, and replaced when it has gone deaf.
+
+Rule 1: a session is resumed, also by another process, from the last event that is stored (CH-20). What Discord does not
+        resume is begun again, and what was said meanwhile is read from the history by the intake.
+Rule 2: what only a person can fix stops the account, with a sentence that says how (CH-13). Everything else may pass:
+        we try again after pauses that grow.
+Rule 3: a heartbeat that is not acknowledged in time means that nobody hears us: the connection is replaced (CH-7).
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket, ReconnectWebSocket
+from msgspec import Struct
+
+from rejoinder.channels.discord.api import Api
+from rejoinder.channels.discord.client import Client
+from rejoinder.channels.discord.cursor import Cursor
+from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, Ok, Refused, Unreached
+from rejoinder.errors import ChannelStopped
+
+log = logging.getLogger(__name__)
+
+REFUSED_TOKEN, WRONG_SHARD, MUST_SHARD, BAD_INTENTS, NO_INTENTS = 4004, 4010, 4011, 4013, 4014
+RESUMABLE = 4000
+"""Closing with this code keeps the session; 1000 would end it."""
+DEAF_RATIO = 4 / 3
+"""A heartbeat is sent each interval and acknowledged at once: after 4/3 of it, 55 s with Discord's own, it is lost."""
+OPENING_SECONDS = 30.0
+GOODBYE_SECONDS = 2.0
+
+WRONG_TOKEN = (
+    "[channels.{name}] Discord does not know this bot ({said}). Take the token from the page of your application "
+    "(Bot, Reset Token) and set it as `token`."
+)
+MISSING_INTENTS = (
+    "[channels.{name}] Discord does not let this bot read messages: switch on the Message Content Intent on the page "
+    "of your application (Bot, Privileged Gateway Intents) and start again."
+)
+MANY_SERVERS = (
+    "[channels.{name}] This bot is in more servers than one connection may serve, and sharding is not supported; "
+    "remove it from some."
+)
+REFUSED = (
+    "Discord refuses this bot now ({said}); it is asked until it does not. If the token was changed, set the new one "
+    "as `token` and start again."
+)
+
+
+class Pace(Struct, frozen=True):
+    """All in seconds."""
+
+    first_pause: float = 1.0
+    longest_pause: float = 30.0
+    guilds: float = 5.0
+    """How long Discord may take to tell of its servers after a new session."""
+
+
+class Connection:
+    def __init__(self, called: str, client: Client, api: Api, pace: Pace, room: Callable[[], Awaitable[None]]) -> None:
+        """`room` returns when there is room for another event."""
+        self._called = called
+        self._client = client
+        self._api = api
+        self._pace = pace
+        self._room = room
+        self._failures = 0
+        self._known = False  # Discord has taken this token before
+        self.trouble = ""
+        """Why Discord refuses this bot at the moment."""
+        self.deaf_after = 55.0
+
+    # --- logging in ---------------------------------------------------------------------------------
+
+    async def log_in(self, token: str, *, once: bool = False) -> None:
+        """Asks until Discord answers. `once`: raises ChannelStopped even for what would pass by itself."""
+        while True:
+            try:
+                await self._client.login(token)
+            except discord.LoginFailure as no:
+                self._not_known(str(no))
+            except discord.HTTPException as no:
+                self._refused(no, once=once)
+            except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+                if once:
+                    said = str(problem) or type(problem).__name__
+                    raise ChannelStopped(
+                        f"[channels.{self._called}] Discord does not answer under this api_root ({said})"
+                    ) from None
+                self._complain(str(problem) or type(problem).__name__)
+            else:
+                self._known = True
+                return
+            await asyncio.sleep(self._pause())
+
+    def _refused(self, no: discord.HTTPException, *, once: bool) -> None:
+        if no.status == UNAUTHORIZED:
+            return self._not_known(no.text)
+        foreign = getattr(no, "foreign", False)
+        if foreign and no.status < SERVER_FAULT and not self._known:
+            raise ChannelStopped(
+                f"[channels.{self._called}] What answers under this api_root is not Discord ({no.status}). "
+                "Set the address of its API, or see who stands on the way to it."
+            )
+        if once or (no.status < SERVER_FAULT and no.status != TOO_MANY and not self._known):
+            raise ChannelStopped(f"[channels.{self._called}] Discord does not serve this bot: {no.text or no.status}")
+        self._complain(no.text or str(no.status))
+
+    def _not_known(self, said: str) -> None:
+        if not self._known:
+            raise ChannelStopped(WRONG_TOKEN.format(name=self._called, said=said))
+        told = REFUSED.format(said=said)
+        if self.trouble != told:
+            log.error("%s: %s", self._called, told)
+            self.trouble = told
+
+    # --- being connected ----------------------------------------------------------------------------
+
+    @property
+    def last_sign(self) -> float | None:
+        """When Discord last acknowledged a heartbeat, by `time.monotonic`."""
+        beating = _heart(self._client.ws)
+        return None if beating is None else time.monotonic() - (time.perf_counter() - beating._last_ack)
+
+    async def run(self, kept: Cursor | None) -> None:
+        """Until it is cancelled; events are heard by the client. `kept`: the session to resume."""
+        session = kept if kept is not None and kept.session else None
+        while True:
+            try:
+                await self._open(session)
+                session = await self._listen()
+            except (discord.HTTPException, aiohttp.ClientError, TimeoutError, OSError) as problem:
+                self._complain(str(problem) or type(problem).__name__)
+                session = self._session() or session
+                await asyncio.sleep(self._pause())
+
+    async def _open(self, session: Cursor | None) -> None:
+        if session is None:
+            address = await self._address()
+            how: dict[str, Any] = {"initial": True}
+        else:
+            address = session.address
+            how = {"resume": True, "session": session.session, "sequence": session.sequence}
+        opening = DiscordWebSocket.from_client(self._client, gateway=yarl.URL(address), **how)
+        self._client.ws = await asyncio.wait_for(opening, OPENING_SECONDS)
+        interval = getattr(_heart(self._client.ws), "interval", None)
+        self.deaf_after = DEAF_RATIO * (interval or 41.25)
+
+    async def _listen(self) -> Cursor | None:
+        """Returns what to resume when the connection ends; None: begin a new session."""
+        ws: Any = self._client.ws
+        try:
+            while True:
+                await self._room()
+                ws._max_heartbeat_timeout = self._patience()
+                await ws.poll_event()
+                self._works()
+        except ReconnectWebSocket as again:
+            if not again.resume:
+                log.info("%s: Discord begins a new session", self._called)
+                await asyncio.sleep(random.uniform(0.2, 1.0) * self._pace.first_pause)
+                return None
+            log.info("%s: the connection to Discord is replaced", self._called)
+            return self._session()
+        except discord.ConnectionClosed as closed:
+            return await self._closed(closed.code)
+        finally:
+            await self.hang_up()
+
+    def _patience(self) -> float:
+        """Seconds for which nothing may come; a heartbeat that was not acknowledged in time uses them up."""
+        last = self.last_sign
+        return max(0.01, self.deaf_after - (time.monotonic() - last)) if last is not None else self.deaf_after
+
+    async def _closed(self, code: int) -> Cursor | None:
+        if code in (BAD_INTENTS, NO_INTENTS):
+            raise ChannelStopped(MISSING_INTENTS.format(name=self._called))
+        if code in (WRONG_SHARD, MUST_SHARD):
+            raise ChannelStopped(MANY_SERVERS.format(name=self._called))
+        if code == REFUSED_TOKEN:
+            self._not_known("its gateway refuses the token")
+        await asyncio.sleep(self._pause())
+        return None
+
+    async def _address(self) -> str:
+        """Where to connect, once Discord lets us begin another session today (CH-28)."""
+        while True:
+            answer = await self._api.call("GET", "/gateway/bot")
+            if isinstance(answer, Ok):
+                limit = answer.result.get("session_start_limit", {})
+                if limit.get("remaining", 1) > 0:
+                    return answer.result["url"]
+                seconds = limit.get("reset_after", 0) / 1000
+                self.trouble = f"this bot has begun all sessions that Discord allows in a day; it waits {seconds:.0f} s"
+                log.error("%s: %s", self._called, self.trouble)
+                await asyncio.sleep(max(seconds, self._pace.first_pause))
+                continue
+            if isinstance(answer, Refused):
+                if answer.status == UNAUTHORIZED:
+                    self._not_known(answer.said)
+                else:
+                    self._complain(answer.said)
+            else:
+                self._complain(answer.reason if isinstance(answer, Unreached) else "no answer")
+            await asyncio.sleep(self._pause())
+
+    def _session(self) -> Cursor | None:
+        """The session as it stands now; what it told is in memory, so nothing of it is asked for again."""
+        ws: Any = self._client.ws
+        if not isinstance(ws, DiscordWebSocket) or not ws.session_id:
+            return None
+        return Cursor(ws.session_id, ws.sequence or 0, str(ws.gateway))
+
+    async def hang_up(self) -> None:
+        """Leaves the session to be resumed."""
+        ws: Any = self._client.ws
+        if isinstance(ws, DiscordWebSocket) and ws.open:
+            try:
+                await asyncio.wait_for(ws.close(RESUMABLE), GOODBYE_SECONDS)
+            except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+                log.debug("%s: %s", self._called, problem)
+        if (beating := _heart(ws)) is not None:
+            beating.stop()
+
+    # --- trouble ------------------------------------------------------------------------------------
+
+    def _works(self) -> None:
+        if self._failures or self.trouble:
+            log.info("%s: Discord answers again", self._called)
+        self._failures, self.trouble = 0, ""
+
+    def _complain(self, said: str) -> None:
+        if not self._failures and not self.trouble:
+            log.warning("%s: Discord does not answer (%s); trying until it does", self._called, said)
+
+    def _pause(self) -> float:
+        longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
+        self._failures = min(self._failures + 1, 16)
+        return longest * random.uniform(0.5, 1.0)
+
+
+def _heart(ws: Any) -> Any:
+    """What sends the heartbeats of a connection; None before there is one."""
+    return getattr(ws, "_keep_alive", None)

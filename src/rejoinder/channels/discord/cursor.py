@@ -1,0 +1,23 @@
+"""How far Discord has been read: the gateway's session, stored in the messages' transaction (CH-20)."""
+
+import msgspec
+from msgspec import Struct
+
+
+class Cursor(Struct, frozen=True, omit_defaults=True):
+    session: str = ""
+    sequence: int = 0
+    """The last event of the session that is stored, or needs no storing."""
+    address: str = ""
+    """Where Discord wants the session to be resumed."""
+    since: str = ""
+    """The newest message stored in any place."""
+
+
+def write_cursor(cursor: Cursor) -> str:
+    return msgspec.json.encode(cursor).decode()
+
+
+def read_cursor(kept: str | None) -> Cursor | None:
+    """None at the first start, when there is nothing to catch up with."""
+    return None if kept is None else msgspec.json.decode(kept, type=Cursor)

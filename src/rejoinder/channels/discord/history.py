@@ -1,0 +1,84 @@
+"""Reads what was said while nobody listened (CH-20), and what a thread has said before (TU-31)."""
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from rejoinder.channels.base import Rejected, RetryAfter
+from rejoinder.channels.discord.api import Api
+from rejoinder.channels.discord.connection import Pace
+from rejoinder.channels.discord.intake import TakeHistory
+from rejoinder.channels.discord.outcomes import Answer, Ok, failure
+from rejoinder.channels.discord.places import Places, Unread, moment, snowflake
+from rejoinder.channels.discord.wire import Message, convert
+
+log = logging.getLogger(__name__)
+
+PAGE = 100
+MOST_PAGES = 20
+MOST_ASKED = 200
+"""Direct chats and archived threads, the latest first."""
+MARGIN_SECONDS = 60.0
+"""In a place of which nothing is stored, what is older than the newest message of all may have been missed too."""
+MOST_TRIES = 8
+
+
+class History:
+    def __init__(self, called: str, api: Api, places: Places, pace: Pace) -> None:
+        self._called = called
+        self._api = api
+        self._places = places
+        self._pace = pace
+
+    async def catch_up(self, guilds_came: asyncio.Event, since: str, take: TakeHistory) -> None:
+        with suppress(TimeoutError):  # a server that is down is told of when it comes back
+            await asyncio.wait_for(guilds_came.wait(), self._pace.guilds)
+        earliest = snowflake(moment(since) - MARGIN_SECONDS) if since else ""
+        places = self._places.unread(earliest, MOST_ASKED) if earliest else []
+        for unread in places:
+            await self._read(unread, take)
+        log.info("%s: a new session; %s places were read for what was missed", self._called, len(places))
+
+    async def _read(self, unread: Unread, take: TakeHistory) -> None:
+        after = unread.after
+        for _ in range(MOST_PAGES):
+            page = await self._page(unread.place, {"after": after})
+            if page is None:
+                return
+            page.sort(key=lambda message: int(message.id))
+            if page:
+                await take(unread.place, page)
+                after = page[-1].id
+            if len(page) < PAGE:
+                return
+        log.warning("%s: more was missed in %s than is read again; the rest is left", self._called, unread.place)
+
+    async def _page(self, place: str, span: dict[str, str]) -> list[Message] | None:
+        """None if it is not given out."""
+        for tries in range(MOST_TRIES):
+            answer = await self._ask(place, span, PAGE)
+            if isinstance(answer, Ok):
+                return _messages(answer)
+            outcome = failure(answer)
+            if isinstance(outcome, Rejected):
+                break
+            wait = outcome.seconds if isinstance(outcome, RetryAfter) else None
+            await asyncio.sleep(wait or min(self._pace.longest_pause, self._pace.first_pause * 2**tries))
+        else:
+            outcome = Rejected("Discord does not answer")
+        log.warning("%s: what was said in %s meanwhile is not known: %s", self._called, place, outcome.reason)
+        return None
+
+    async def latest(self, place: str, limit: int, *, before: str | None = None, after: str | None = None) -> Answer:
+        """Ok with the messages, newest first."""
+        span = {**({"before": before} if before else {}), **({"after": after} if after else {})}
+        answer = await self._ask(place, span, min(limit, PAGE))
+        return Ok(_messages(answer)) if isinstance(answer, Ok) else answer
+
+    async def _ask(self, place: str, span: dict[str, str], limit: int) -> Answer:
+        params = {"limit": str(limit), **span}
+        return await self._api.call("GET", "/channels/{channel_id}/messages", params=params, channel_id=place)
+
+
+def _messages(answer: Ok) -> list[Message]:
+    return [message for each in answer.result if (message := convert(each, Message)) is not None]

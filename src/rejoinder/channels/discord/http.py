@@ -1,0 +1,159 @@
+"""discord.py's HTTP client, made to do what it is told: one request is one attempt (CH-29).
+
+Its own client tries five times, sleeps, and knows one address for the whole process. Here a refusal, a limit and a
+broken connection come back at once, and each account has an address of its own.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any, cast
+
+import aiohttp
+import discord
+import msgspec
+from discord.http import HTTPClient, Route
+
+from rejoinder.channels.discord.budget import Budget
+from rejoinder.channels.discord.outcomes import TOO_MANY
+from rejoinder.channels.http_faults import proxy_for, timeout
+from rejoinder.crashpoint import answer_unread
+
+VERSION = "v10"
+CALL_SECONDS = 30.0
+GOODBYE_SECONDS = 2.0
+"""How long a connection that is given up is waited for: a dead peer never says goodbye."""
+KEPT_SECONDS = 15.0
+"""Keep no connection for long: if Discord has closed it meanwhile, the fate of a message becomes unknown."""
+PIECE = 65_536
+
+
+class Turned(discord.HTTPException):
+    """Discord's refusal, with what it said of its limits."""
+
+    def __init__(self, response: Any, data: Any, *, retry_after: float | None = None, everywhere: bool = False) -> None:
+        is_ours = isinstance(data, dict)
+        super().__init__(response, cast("dict[str, Any]", data) if is_ours else str(data or ""))
+        self.retry_after = retry_after
+        self.everywhere = everywhere
+        self.foreign = not is_ours
+
+
+class _NotAsked:
+    """In the place of a response: Discord has said to wait, so it was not asked."""
+
+    status = TOO_MANY
+    reason = "Too Many Requests"
+
+
+class OneAttempt(HTTPClient):
+    def __init__(self, root: str, seconds: float = CALL_SECONDS) -> None:
+        proxy, auth = proxy_for(root)
+        super().__init__(cast(Any, None), proxy=proxy, proxy_auth=auth)
+        self._root = f"{root.rstrip('/')}/{VERSION}"
+        self._seconds = seconds
+        self._budget = Budget()
+        self.clock_ahead = 0.0
+        """How many seconds Discord's clock is ahead of ours."""
+
+    @property
+    def _session(self) -> aiohttp.ClientSession:
+        return getattr(self, "_HTTPClient__session")  # noqa: B009 - the SDK gives it no other name
+
+    async def static_login(self, token: str) -> Any:
+        await self.close()
+        self.connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_SECONDS)
+        return await super().static_login(token)
+
+    async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        return await self._session.ws_connect(
+            url,
+            proxy=self.proxy,
+            proxy_auth=self.proxy_auth,
+            max_msg_size=0,
+            timeout=cast(Any, aiohttp.ClientWSTimeout)(ws_close=GOODBYE_SECONDS),
+            autoclose=False,
+            headers={"User-Agent": self.user_agent},
+            compress=compress,
+        )
+
+    async def request(
+        self,
+        route: Route,
+        *,
+        files: Sequence[Any] | None = None,
+        form: Iterable[dict[str, Any]] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        key, major = route.key, route.major_parameters
+        if (left := self._budget.wait(key, major, time.monotonic())) > 0:
+            said = {"message": f"Discord has said to wait for {left:.1f} s more"}
+            raise Turned(_NotAsked, said, retry_after=left)
+        seconds = kwargs.pop("seconds", None) or self._seconds
+        headers = {"User-Agent": self.user_agent}
+        if self.token is not None:
+            headers["Authorization"] = "Bot " + self.token
+        if "json" in kwargs:
+            headers["Content-Type"] = "application/json"
+            kwargs["data"] = msgspec.json.encode(kwargs.pop("json"))
+        elif form is not None:
+            kwargs["data"] = _form(form)
+        kwargs.pop("reason", None)
+        url = self._root + route.url.removeprefix(Route.BASE)
+        async with self._session.request(
+            route.method,
+            url,
+            headers=headers,
+            proxy=self.proxy,
+            proxy_auth=self.proxy_auth,
+            timeout=timeout(seconds),
+            allow_redirects=False,
+            **kwargs,
+        ) as response:
+            answer_unread()
+            return self._read(response, await response.read(), key, major)
+
+    def _read(self, response: aiohttp.ClientResponse, body: bytes, key: str, major: str) -> Any:
+        now, status = time.monotonic(), response.status
+        try:
+            data: Any = msgspec.json.decode(body) if body else None
+        except msgspec.DecodeError:
+            data = body[:200].decode(errors="replace")
+        self._budget.note(key, major, response.headers, now)
+        self._budget.count(status, now)
+        self._compare_clocks(response.headers)
+        if 200 <= status < 300:
+            return data
+        if status != TOO_MANY or not isinstance(data, dict):
+            raise Turned(response, data)
+        told = cast("dict[str, Any]", data)
+        wait, everywhere = float(told.get("retry_after", 1.0)), bool(told.get("global"))
+        self._budget.close(key, major, wait, now, everywhere=everywhere)
+        raise Turned(response, told, retry_after=wait, everywhere=everywhere)
+
+    def _compare_clocks(self, headers: Any) -> None:
+        if (written := headers.get("Date")) is not None:
+            ahead = parsedate_to_datetime(written).timestamp() - time.time()
+            self.clock_ahead = ahead if abs(ahead) > 2.0 else 0.0  # its resolution is a second
+
+    async def load(self, url: str, limit: int) -> bytes | str:
+        """The file at this address, or why it could not be loaded. The token is not sent along."""
+        content = bytearray()
+        session = self._session
+        async with session.get(
+            url, proxy=self.proxy, proxy_auth=self.proxy_auth, timeout=timeout(self._seconds), allow_redirects=False
+        ) as response:
+            if response.status != 200:
+                return f"status {response.status}"
+            async for piece in response.content.iter_chunked(PIECE):
+                content += piece
+                if len(content) > limit:
+                    return f"it has more than {limit} bytes"
+        return bytes(content)
+
+
+def _form(fields: Iterable[dict[str, Any]]) -> aiohttp.FormData:
+    data = aiohttp.FormData(quote_fields=False)  # Discord does not read escaped brackets in the names of fields
+    for field in fields:
+        data.add_field(**field)
+    return data

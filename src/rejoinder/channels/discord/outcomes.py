@@ -1,0 +1,93 @@
+"""What Discord's answer to a call means for us (DE-31): one table of its refusals.
+
+Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
+Rule 2: a request that was written and not answered may have been obeyed: its fate is unknown.
+"""
+
+import re
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
+
+
+class Ok(Struct, frozen=True):
+    result: Any
+
+
+class Refused(Struct, frozen=True):
+    """Discord said no: with its own number where it has one, else 0."""
+
+    status: int
+    code: int
+    said: str
+    retry_after: float | None = None
+    everywhere: bool = False
+    """The limit is that of the whole account."""
+    foreign: bool = False
+    """These are not Discord's words: something on the way has answered, and Discord has not seen the request."""
+
+
+class Unreached(Struct, frozen=True):
+    """The request never left us."""
+
+    reason: str
+
+
+class Unheard(Struct, frozen=True):
+    """The request left us, and no answer came that could be read."""
+
+    reason: str
+
+
+Answer = Ok | Refused | Unreached | Unheard
+
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY, SERVER_FAULT = 401, 403, 404, 429, 500
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_INTERACTION = 10003, 10008, 10014, 10062
+ALREADY_ANSWERED, THREAD_EXISTS, INVALID_FORM = 40060, 160004, 50035
+NO_ACCESS, NO_PERMISSION, INVALID_WEBHOOK_TOKEN = 50001, 50013, 50027
+
+REFUSALS: dict[int, Refusal] = {
+    UNKNOWN_CHANNEL: "gone",
+    10004: "gone",  # unknown guild
+    UNKNOWN_MESSAGE: "target",
+    40001: "account",  # unauthorized
+    50001: "gone",  # no access to the channel
+    50005: "target",  # a message of another user cannot be edited
+    50007: "gone",  # this person takes no messages of the bot
+    50008: "gone",  # no text can be sent there
+    50013: "gone",  # no permission
+    50083: "gone",  # the thread is archived and locked
+    50278: "gone",  # this person has no server in common with the bot
+    160005: "gone",  # the thread is locked
+}
+SLOW_DOWN = frozenset({20016, 20022, 20028, 31001, 40062})
+"""Limits that come with a code of their own: slow mode, and writes that are too fast."""
+
+_REFERENCE = re.compile(r"message_reference|REPLIES_|MESSAGE_REFERENCE_", re.IGNORECASE)
+
+
+def refusal(answer: Refused) -> Rejected | RetryAfter:
+    said = f"{answer.said} ({answer.code})" if answer.code else answer.said
+    if answer.status == TOO_MANY or answer.code in SLOW_DOWN:
+        return RetryAfter(answer.retry_after or 1.0, said, limited=True, everywhere=answer.everywhere)
+    if answer.status >= SERVER_FAULT or answer.foreign:
+        return RetryAfter(None, said)
+    if answer.status == UNAUTHORIZED:
+        return Rejected(said, "account")
+    if answer.code == INVALID_FORM:
+        return Rejected(said, "target" if _REFERENCE.search(answer.said) else "formatting")
+    if answer.code in REFUSALS:
+        return Rejected(said, REFUSALS[answer.code])
+    return Rejected(said, "gone" if answer.code == 0 and answer.status in (FORBIDDEN, NOT_FOUND) else "other")
+
+
+def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
+    match answer:
+        case Refused():
+            return refusal(answer)
+        case Unreached(reason=reason):
+            return RetryAfter(None, reason)
+        case Unheard(reason=reason):
+            return Unknown(reason)

@@ -1,0 +1,193 @@
+"""Turns Discord's events into the gateway's messages: pure, tested on recorded payloads.
+
+Rule 1: an event is identified by the message's own id, so a message that comes by the gateway and by its history is
+        one message (DU-1).
+Rule 2: a message in a thread belongs to the channel around it: the chat is the parent, the thread is the thread.
+Rule 3: what Discord and its programs write are not people's words: notes of the system are no messages, and a webhook
+        is a bot (CH-25).
+Rule 4: without an edit time nobody has edited: Discord has only shown a link (CH-29).
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.channels.discord.places import Place
+from rejoinder.channels.discord.text import context_of, said_in
+from rejoinder.channels.discord.wire import FORWARDED, SAID, File, Member, Message, Reaction, User
+from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Said, Sender
+
+EVERYONE = ("@everyone", "@here")
+
+
+class Me(Struct, frozen=True):
+    """The channel a bot serves, and who the bot is."""
+
+    channel: str
+    id: str
+    name: str
+    roles: AbstractSet[str] = frozenset()
+    """Roles that stand for the bot itself."""
+
+
+class Where(Struct, frozen=True):
+    """The place of an event, as far as it is known."""
+
+    id: str
+    place: Place
+    title: str = ""
+    """Of the chat: the channel, not the thread."""
+
+    @property
+    def chat(self) -> Chat:
+        if self.place.kind == "direct":
+            return Chat(self.id, "direct", self.title)
+        return Chat(self.place.parent or self.id, "group", self.title)
+
+    @property
+    def thread(self) -> str | None:
+        return self.id if self.place.kind == "thread" else None
+
+
+def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
+    """None if nobody said it, or we did."""
+    author = message.author
+    if author is None or author.id == me.id or message.type not in SAID:
+        return None
+    forwarded, files = _forwarded(message), _attachments(message)
+    text = message.content or ""
+    context = tuple(context_of(message, me.id))
+    if not text and not files and not context and forwarded is None:
+        return None
+    return Inbound(
+        channel=me.channel,
+        event_id=message.id,
+        message_id=message.id,
+        chat=where.chat,
+        sender=_sender(author, message.member, is_bot=message.webhook_id is not None),
+        text=text,
+        thread=where.thread,
+        reply_to=_quote(message, where),
+        forwarded=forwarded,
+        mentions=tuple(_mentions(message, me)),
+        attachments=files,
+        untrusted_context=context,
+        sent_at=_time(message.edited_timestamp or message.timestamp),
+    )
+
+
+def parse_edit(message: Message, where: Where, me: Me) -> Inbound | None:
+    if message.edited_timestamp is None:
+        return None
+    heard = parse_message(message, where, me)
+    return heard and replace(heard, event_id=f"{message.id}:{message.edited_timestamp}", entry="edit")
+
+
+def parse_reaction(reaction: Reaction, where: Where, me: Me, mark: str) -> Inbound | None:
+    """`mark` tells two equal reactions apart, of which the first was taken back."""
+    if reaction.user_id == me.id:
+        return None
+    user = reaction.member.user if reaction.member is not None else None
+    emoji = reaction.emoji
+    shown = emoji.name or "" if emoji.id is None else f":{emoji.name}:"
+    return Inbound(
+        channel=me.channel,
+        event_id=f"{reaction.message_id}:{reaction.user_id}:{shown}:{mark}",
+        message_id=reaction.message_id,
+        chat=where.chat,
+        sender=_sender(user or User(reaction.user_id), reaction.member),
+        text=shown,
+        thread=where.thread,
+        entry="reaction",
+    )
+
+
+def parse_said(message: Message) -> Said:
+    """An earlier message, as everybody sees it."""
+    author = message.author or User("")
+    name = author.global_name or author.username
+    is_bot = bool(author.bot) or message.webhook_id is not None
+    return Said(message.id, author.id, name, said_in(message), is_bot=is_bot)
+
+
+# --- who, when, what came along -----------------------------------------------------------------
+
+
+def sender_of(user: User, member: Member | None) -> Sender:
+    return _sender(user, member)
+
+
+def _sender(user: User, member: Member | None, *, is_bot: bool = False) -> Sender:
+    nick = member.nick if member is not None else None
+    return Sender(
+        user.id,
+        name=user.username,
+        display_name=nick or user.global_name or user.username,
+        is_bot=is_bot or bool(user.bot),
+    )
+
+
+def _time(written: str | None) -> datetime | None:
+    if not written:
+        return None
+    try:
+        return datetime.fromisoformat(written).astimezone(UTC)
+    except ValueError:
+        return None
+
+
+def _attachments(message: Message) -> tuple[Attachment, ...]:
+    """An id by which the file can be found again: links of Discord's expire within a day."""
+    own = [_attachment(file, message) for file in message.attachments or ()]
+    passed_on = [
+        _attachment(file, message)
+        for each in message.message_snapshots or ()
+        for file in each.message.attachments or ()
+    ]
+    return (*own, *passed_on)
+
+
+def _attachment(file: File, message: Message) -> Attachment:
+    mime = (file.content_type or "").partition(";")[0]
+    return Attachment(f"{message.channel_id}/{message.id}/{file.id}", file.filename, mime, file.size, file.url)
+
+
+# --- what it refers to --------------------------------------------------------------------------
+
+
+def _quote(message: Message, where: Where) -> Quote | None:
+    reference = message.message_reference
+    if reference is None or reference.message_id is None or reference.type == FORWARDED:
+        return None
+    elsewhere = reference.channel_id not in (None, message.channel_id)
+    target = message.referenced_message
+    if target is None or target.author is None:
+        return Quote(reference.message_id, elsewhere=elsewhere)
+    author = target.author
+    files = () if where.place.kind == "direct" else _attachments(target)
+    name = author.global_name or author.username
+    return Quote(reference.message_id, author.id, name, said_in(target), elsewhere, files)
+
+
+def _forwarded(message: Message) -> Forward | None:
+    """Another person's words; Discord does not say whose."""
+    passed_on = [said_in(each.message) for each in message.message_snapshots or ()]
+    return Forward("\n".join(passed_on)) if passed_on else None
+
+
+# --- whom it names ------------------------------------------------------------------------------
+
+
+def _mentions(message: Message, me: Me) -> Iterator[Mention]:
+    """In the words of the text. The author of a replied-to message is named without being written anywhere."""
+    text = message.content or ""
+    for user in message.mentions or ():
+        token = next((each for each in (f"<@{user.id}>", f"<@!{user.id}>") if each in text), "")
+        yield Mention(user.id, token=token)
+    for role in message.mention_roles or ():
+        yield Mention(me.id, token=f"<@&{role}>") if role in me.roles else Mention(role, "role", f"<@&{role}>")
+    if message.mention_everyone:
+        yield Mention("everyone", "everyone", next((word for word in EVERYONE if word in text), ""))

@@ -1,0 +1,90 @@
+"""Parts as Discord takes them: pure, the same part always gives the same request (DU-4).
+
+Rule 1: nobody is pinged but the people who are addressed (DE-34): `allowed_mentions` names them, and nothing else.
+Rule 2: a reply goes to the message that was meant, or is refused: it is never sent as an ordinary message instead.
+Rule 3: a message has a nonce that follows from its key, so that Discord takes it once for a few minutes (CH-28).
+"""
+
+from base64 import urlsafe_b64encode
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Any
+
+from rejoinder.events import Attachment, Choice, Part
+
+SUPPRESS_EMBEDS, EPHEMERAL, SILENT = 1 << 2, 1 << 6, 1 << 12
+LONGEST_NONCE = 25
+LONGEST_ID, LONGEST_LABEL, LONGEST_OPTION = 100, 80, 100
+MOST_BUTTONS, MOST_OPTIONS = 5, 25
+MOST_PINGED = 100
+ROW, BUTTON, SELECT = 1, 2, 3
+PRIMARY, SECONDARY = 1, 2
+CHOOSE = "choose"
+"""The id of a menu; what is chosen from it says what was meant."""
+
+Payload = dict[str, Any]
+
+
+def message(part: Part) -> Payload:
+    """For Create Message."""
+    payload = content(part)
+    if part.silent:
+        payload["flags"] = payload.get("flags", 0) | SILENT
+    if part.reply_to is not None:
+        payload["message_reference"] = {"message_id": part.reply_to, "fail_if_not_exists": True}
+    if part.key:
+        payload |= {"nonce": nonce(part.key), "enforce_nonce": True}
+    if part.files:
+        payload["attachments"] = files(part.files)
+    return payload
+
+
+def change(part: Part) -> Payload:
+    """For Edit Message: it has the buttons that the part has, or none."""
+    payload = content(part)
+    return {**payload, "flags": payload.get("flags", 0) & SUPPRESS_EMBEDS, "components": payload.get("components", [])}
+
+
+def private(part: Part) -> Payload:
+    """For an answer to an interaction that only one person sees."""
+    payload = content(part)
+    return {**payload, "flags": payload.get("flags", 0) | EPHEMERAL}
+
+
+def content(part: Part) -> Payload:
+    payload: Payload = {"content": part.text, "allowed_mentions": pinged(part.addressed)}
+    if not part.previews:
+        payload["flags"] = SUPPRESS_EMBEDS
+    if rows := components(part.choices):
+        payload["components"] = rows
+    return payload
+
+
+def pinged(addressed: Iterable[str]) -> Payload:
+    people = [each for each in dict.fromkeys(addressed) if each.isdecimal()]
+    return {"parse": [], "users": people[:MOST_PINGED], "replied_user": False}
+
+
+def nonce(key: str) -> str:
+    return urlsafe_b64encode(sha256(key.encode()).digest()).decode()[:LONGEST_NONCE]
+
+
+def files(attached: Sequence[Attachment]) -> list[Payload]:
+    return [{"id": number, "filename": file.name or f"file-{number}"} for number, file in enumerate(attached)]
+
+
+def components(choices: Sequence[Choice]) -> list[Payload]:
+    """Buttons, or a menu if there are more than a row of them holds (CH-26). A choice whose words are too long for
+    either gets none: it can still be typed."""
+    fitting = list({choice.says: choice for choice in choices if 0 < len(choice.says) <= LONGEST_ID}.values())
+    if not fitting:
+        return []
+    if len(fitting) <= MOST_BUTTONS:
+        return [{"type": ROW, "components": [_button(choice, number) for number, choice in enumerate(fitting)]}]
+    options = [{"label": choice.label[:LONGEST_OPTION], "value": choice.says} for choice in fitting[:MOST_OPTIONS]]
+    return [{"type": ROW, "components": [{"type": SELECT, "custom_id": CHOOSE, "options": options}]}]
+
+
+def _button(choice: Choice, number: int) -> Payload:
+    style = SECONDARY if number else PRIMARY
+    return {"type": BUTTON, "style": style, "label": choice.label[:LONGEST_LABEL], "custom_id": choice.says}

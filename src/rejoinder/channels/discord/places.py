@@ -1,0 +1,163 @@
+"""What is known of the channels and threads of one account: which thread hangs under which channel, and how far each
+was read (CH-20, CH-24).
+
+A message in a thread does not name the channel around it, and after a resumed session Discord tells nothing again. So
+what was learned is stored with the messages; what is still unknown is looked up before they are.
+"""
+
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.bounded import Bounded
+from rejoinder.channels.discord.wire import DIRECT, FORUMS, GROUP_DIRECT, TEXT, THREADS, Channel, Guild
+
+Kind = Literal["direct", "text", "forum", "thread", "other"]
+
+MOST_KNOWN = 20_000
+
+
+class Place(Struct, frozen=True, omit_defaults=True):
+    """A channel, a thread or a direct chat."""
+
+    kind: Kind = "text"
+    parent: str = ""
+    """Of a thread: the channel it hangs under."""
+    name: str = ""
+    guild: str = ""
+    read: str = ""
+    """The newest message that is stored."""
+
+    @property
+    def opens_threads(self) -> bool:
+        return self.kind == "text"
+
+
+class Unread(Struct, frozen=True):
+    """Where something may have been said that did not come: everything after this message."""
+
+    place: str
+    after: str
+
+
+class Places:
+    def __init__(self) -> None:
+        self._known: Bounded[str, Place] = Bounded(MOST_KNOWN)
+        self._newest: dict[str, str] = {}
+        self._changed: set[str] = set()
+        self.guilds: dict[str, str] = {}
+        """Names, by id."""
+        self.emojis: dict[str, dict[str, str]] = {}
+        """Of each guild: the ids of its own emoji, by name."""
+        self.own_roles: set[str] = set()
+        """Roles that Discord made for this bot: whoever mentions one means the bot."""
+
+    # --- what is stored ---------------------------------------------------------------------------
+
+    def recall(self, stored: dict[str, str]) -> None:
+        for id, value in stored.items():
+            self._known.renew(id, msgspec.json.decode(value, type=Place))
+
+    def changed(self) -> dict[str, str]:
+        """What has to be stored; then it counts as stored."""
+        found = {id: self._known.get(id, Place()) for id in sorted(self._changed)}
+        self._changed.clear()
+        return {id: msgspec.json.encode(place).decode() for id, place in found.items()}
+
+    # --- what Discord tells -----------------------------------------------------------------------
+
+    def learn_guild(self, guild: Guild, me: str) -> None:
+        self.guilds[guild.id] = guild.name or ""
+        self.learn_emojis(guild)
+        for role in guild.roles or ():
+            if (role.tags or {}).get("bot_id") == me:
+                self.own_roles.add(role.id)
+        for channel in (*(guild.channels or ()), *(guild.threads or ())):
+            self.learn(replace(channel, guild_id=guild.id))
+
+    def learn_emojis(self, guild: Guild) -> None:
+        self.emojis[guild.id] = {each.name: each.id for each in guild.emojis or () if each.name and each.id}
+
+    def learn(self, channel: Channel) -> Place:
+        before = self._known.get(channel.id, Place())
+        place = Place(
+            kind_of(channel),
+            channel.parent_id or "" if channel.type in THREADS else "",
+            channel.name or before.name,
+            channel.guild_id or before.guild,
+            before.read,
+        )
+        if channel.last_message_id:
+            self._newest[channel.id] = channel.last_message_id
+        self._known.renew(channel.id, place)
+        if place.kind == "thread" and before.parent != place.parent:
+            self._changed.add(channel.id)
+        return place
+
+    def learn_direct(self, channel: str) -> Place:
+        place = self._known.get(channel, Place("direct"))
+        self._known.renew(channel, place)
+        return place
+
+    def forget(self, channel: str) -> None:
+        self._known.pop(channel, None)
+        self._newest.pop(channel, None)
+
+    def get(self, channel: str) -> Place | None:
+        return self._known.get(channel, None)
+
+    def note_read(self, channel: str, message: str) -> None:
+        """This message is about to be stored."""
+        place = self._known.get(channel, Place())
+        if is_newer(message, place.read):
+            self._known.renew(channel, replace(place, read=message))
+            self._changed.add(channel)
+
+    # --- after a gap ------------------------------------------------------------------------------
+
+    def unread(self, since: str, most: int) -> list[Unread]:
+        """Where to look for what was said since `since`, the newest message stored anywhere: places with something
+        newer than what is stored of them. Of direct chats and archived threads Discord tells nothing, so the `most`
+        latest of them are asked."""
+        found: list[Unread] = []
+        untold: list[Unread] = []
+        for id, place in self._known.items():
+            newest = self._newest.get(id)
+            if newest is None:
+                if place.kind in ("direct", "thread") and place.read:
+                    untold.append(Unread(id, place.read))
+            elif place.kind != "forum" and is_newer(newest, after := place.read or since):
+                found.append(Unread(id, after))
+        untold.sort(key=lambda each: int(each.after), reverse=True)
+        return found + untold[:most]
+
+
+def kind_of(channel: Channel) -> Kind:
+    if channel.type in THREADS:
+        return "thread"
+    if channel.type in (DIRECT, GROUP_DIRECT):
+        return "direct"
+    if channel.type in FORUMS:
+        return "forum"
+    return "text" if channel.type == TEXT else "other"
+
+
+def is_newer(one: str, other: str) -> bool:
+    """Ids grow with time."""
+    return int(one or 0) > int(other or 0)
+
+
+EPOCH = 1_420_070_400.0
+"""When Discord's ids begin, in seconds."""
+
+
+def snowflake(at: float) -> str:
+    """The id that a message of this moment would have, at least."""
+    return str(max(0, int((at - EPOCH) * 1000)) << 22)
+
+
+def moment(id: str) -> float:
+    """When something with this id was made."""
+    return (int(id) >> 22) / 1000 + EPOCH

@@ -1,0 +1,44 @@
+"""What a failed HTTP request tells about its fate: whether a byte of it can have reached the platform."""
+
+import asyncio
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+from yarl import URL
+
+NOT_WRITTEN = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.ClientProxyConnectionError,
+    aiohttp.InvalidURL,
+)
+FAILED = (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError)
+"""All that a request can raise, those that were not written included."""
+
+CONNECT_SECONDS = 10.0
+
+
+def was_written(problem: Exception) -> bool:
+    """False if it is certain that the platform has seen nothing of the request."""
+    return not isinstance(problem, NOT_WRITTEN) and not _was_closed_before(problem)
+
+
+def timeout(seconds: float) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
+
+
+def proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
+    """The proxy that the environment names. With `trust_env` aiohttp would look it up for every call, in a thread."""
+    address = URL(root)
+    named = None if proxy_bypass(address.host or "") else getproxies().get(address.scheme)
+    if named is None:
+        return None, None
+    proxy = URL(named)
+    auth = aiohttp.BasicAuth(proxy.user, proxy.password or "") if proxy.user is not None else None
+    return str(proxy.with_user(None)), auth
+
+
+def _was_closed_before(problem: Exception) -> bool:
+    """Whether the connection kept from the last call was already closed, so that aiohttp did not write a byte to it."""
+    cause = problem.__cause__
+    return isinstance(cause, aiohttp.ClientConnectionResetError) and "closing transport" in str(cause)

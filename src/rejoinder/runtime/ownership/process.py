@@ -1,0 +1,13 @@
+"""The name by which a process holds leases: unique, also for two gateways in one process."""
+
+import os
+import socket
+from itertools import count
+
+from rejoinder.runtime.entropy import sixteen
+
+_COUNT = count(1)
+
+
+def process_name() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}:{next(_COUNT)}:{sixteen().hex()[:8]}"

@@ -1,0 +1,66 @@
+"""An engine's hold on its shard, and the one thing to ask before anything reaches the outside (SC-3).
+
+The deadline is the local side of the lease. It can only end it earlier than the store would: it counts from when the
+renewal was sent, on a clock that goes on while the machine sleeps, and leaves a margin for the call itself.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from math import inf
+from typing import Final
+
+from rejoinder.errors import LeaseLost
+from rejoinder.store.base import Lease
+
+log = logging.getLogger(__name__)
+
+MARGIN: Final = 2.0
+"""Seconds before the lease runs out after which nothing is begun any more."""
+
+_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def boot_time() -> float:
+    """Seconds, those included in which the machine was suspended."""
+    return time.clock_gettime(_CLOCK)
+
+
+class Tenure:
+    def __init__(self, lease: Lease, deadline: float = inf, clock: Callable[[], float] = boot_time) -> None:
+        self.lease = lease
+        self.deadline = deadline
+        self._clock = clock
+        self._over = False
+        self._told: list[Callable[[], None]] = []
+
+    def on_loss(self, told: Callable[[], None]) -> None:
+        self._told.append(told)
+
+    @property
+    def holds(self) -> bool:
+        """Whether anything may be sent or answered now."""
+        if not self._over and self._clock() >= self.deadline:
+            self.lose()
+        return not self._over
+
+    def check(self) -> None:
+        """To be called right before every call of a platform and every answer to an agent."""
+        if not self.holds:
+            raise LeaseLost(f"{self.lease.holder} no longer holds shard {self.lease.shard}")
+
+    def renewed(self, deadline: float) -> None:
+        if self.holds:
+            self.deadline = deadline
+
+    def lose(self) -> None:
+        """Ends it at once and for good; a later claim is another tenure."""
+        if self._over:
+            return
+        self._over = True
+        for told in self._told:
+            told()
+
+
+UNENDING: Final = Tenure(Lease(0, "this process", 0))
+"""For an engine on a store that nobody else can open."""

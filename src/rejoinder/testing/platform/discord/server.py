@@ -1,0 +1,336 @@
+"""The server: who may call, which faults a call meets, and what people do on their side."""
+
+import asyncio
+import math
+import re
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeGuard
+
+import msgspec
+from aiohttp import web
+
+from rejoinder.testing.platform.discord.gateway import PATH, GatewayServer
+from rejoinder.testing.platform.discord.interactions import Interactions
+from rejoinder.testing.platform.discord.rest import ROUTES, Call, Rest, Upload
+from rejoinder.testing.platform.discord.strict import Refusal
+from rejoinder.testing.platform.discord.world import (
+    BOT_NAME,
+    FORUM,
+    World,
+    channel_id,
+    now,
+    role_id,
+    token_of,
+    user_id,
+)
+from rejoinder.testing.platform.faults import Fault, Verb
+from rejoinder.testing.platform.personality import Stage
+from rejoinder.testing.platform.truth import PATIENCE
+from rejoinder.testing.platform.truth import Call as Noted
+
+API = "/api/v10"
+_FORM = {"content": {"_errors": [{"code": "BASE_TYPE_REQUIRED", "message": "This field is required"}]}}
+_REFUSALS: dict[str, tuple[int, int, str]] = {
+    "5xx": (502, 0, "502: Bad Gateway"),
+    "400": (400, 50035, "Invalid Form Body"),
+    "401": (401, 0, "401: Unauthorized"),
+    "403": (403, 50001, "Missing Access"),
+    "404": (404, 10003, "Unknown Channel"),
+}
+BUCKET = (5, 5.0)
+"""How many messages a channel takes in how many seconds."""
+Perform = Callable[[Rest, Call], Any]
+_ROUTES: tuple[tuple[str, re.Pattern[str], Verb, Perform], ...] = tuple(
+    (method, re.compile(API + path), verb, perform) for method, path, verb, perform in ROUTES
+)
+
+
+class DiscordServer:
+    name = "discord"
+
+    def __init__(self, stage: Stage) -> None:
+        self._truth = stage.truth
+        self._faults = stage.faults
+        self.world = World()
+        self.gateway = GatewayServer(self.world, stage.faults, self._note_gateway)
+        self.gateway.interval = float(stage.options.get("heartbeat", self.gateway.interval))
+        self.rest = Rest(self.world, stage.truth, self.gateway)
+        self.interactions = Interactions(self.world, self.rest, self.gateway)
+        self._has_buckets = bool(stage.options.get("buckets", False))
+        self._buckets: dict[str, tuple[int, float]] = {}
+        self._not_before: dict[str, float] = {}
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get(PATH, self.gateway.serve),
+            web.get(PATH + "/", self.gateway.serve),
+            web.get("/attachments/{channel}/{id}/{name}", self._give_file),
+            web.route("*", API + "/{path:.*}", self._answer),
+        ]
+
+    def config(self, url: str, bot: str = BOT_NAME) -> str:
+        return f'kind = "discord"\ntoken = "{token_of(bot)}"\napi_root = "{url}/api"\n'
+
+    def id_of(self, name: str) -> str:
+        """A person's or a bot's; a name that is written `#team` is a channel's."""
+        return channel_id(name) if name.startswith("#") else user_id(name)
+
+    def direct_of(self, person: str, bot: str = BOT_NAME) -> str:
+        """The id of a direct chat."""
+        return self.world.room(person, bot).id
+
+    async def start(self, url: str) -> None:
+        self.rest.url = url
+        self.gateway.address = url.replace("http://", "ws://") + PATH
+
+    async def stop(self) -> None:
+        self.gateway.break_off()
+
+    # --- calls of the bots ------------------------------------------------------------------------
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        method, path = request.method, request.raw_path.partition("?")[0]
+        payload, files = await _read(request)
+        found = _route(method, path)
+        verb: Verb = found[1] if found is not None else self.interactions.verb_of(path)
+        room = self.world.rooms.get(found[0].groups()[0]) if found is not None and found[0].groups() else None
+        chat = self.world.chat_of(room) if room is not None else ""
+        note = _Note(self._truth.note, verb, chat, f"{method} {path.removeprefix(API)}", payload)
+        bot = self._bot(request)
+        if bot is None and not self.interactions.handles(path.removeprefix(API)):
+            return note.refuse(Refusal(401, 0, "401: Unauthorized"))
+        if chat and (left := self._not_before.get(chat, 0.0) - time.monotonic()) > 0:
+            return note.refuse(_too_many(left), too_early=True)
+        if (full := self._spend(verb, chat)) is not None:
+            return note.refuse(_too_many(full), too_early=True)
+        query = dict(request.query)
+
+        def perform() -> Any:
+            if found is None:
+                return self.interactions.perform(method, path.removeprefix(API), payload, files)
+            return found[2](self.rest, Call(bot or "", found[0].groups(), payload, query, files))
+
+        fault = self._faults.draw(verb, chat)
+        return await self._befall(fault, request, perform, note) if fault is not None else _perform(perform, note)
+
+    async def _befall(self, fault: Fault, request: web.Request, perform: Any, note: "_Note") -> web.StreamResponse:
+        match fault.kind:
+            case "drop":
+                return _hang_up(request, note)
+            case "accept-drop":
+                _perform(perform, note)
+                return _hang_up(request)
+            case "half-open":
+                note.nothing()
+                await asyncio.Event().wait()
+                raise AssertionError
+            case "slow":
+                await asyncio.sleep(fault.seconds)
+                return _perform(perform, note)
+            case "429":
+                self._not_before[note.chat] = time.monotonic() + fault.seconds
+                return note.refuse(_too_many(fault.seconds))
+            case "400":
+                return note.refuse(Refusal(400, 50035, "Invalid Form Body", errors=_FORM))
+            case kind if kind in _REFUSALS:
+                return note.refuse(Refusal(*_REFUSALS[kind]))
+            case _:
+                return _perform(perform, note)
+
+    def _spend(self, verb: Verb, chat: str) -> float | None:
+        """Seconds to wait, if the bucket of this channel is empty."""
+        if not self._has_buckets or verb != "send":
+            return None
+        most, seconds = BUCKET
+        used, since = self._buckets.get(chat, (0, 0.0))
+        now_ = time.monotonic()
+        if now_ - since >= seconds:
+            used, since = 0, now_
+        if used >= most:
+            return since + seconds - now_
+        self._buckets[chat] = (used + 1, since)
+        return None
+
+    def _bot(self, request: web.Request) -> str | None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        names = (self.world.names[id] for id in self.world.bots)
+        return next((name for name in names if scheme == "Bot" and token_of(name) == token), None)
+
+    async def _give_file(self, request: web.Request) -> web.Response:
+        content = self.rest.files.get(request.path)
+        if content is None:
+            return web.Response(status=404)
+        return web.Response(body=content, content_type="application/octet-stream")
+
+    def _note_gateway(self, name: str, what: dict[str, Any]) -> None:
+        self._truth.note(Noted(time.time(), "poll", "", 200, name, what))
+
+    # --- what people do ---------------------------------------------------------------------------
+
+    async def says(
+        self,
+        chat: str,
+        person: str,
+        text: str,
+        *,
+        reply_to: str | None = None,
+        thread: str | None = None,
+        file: tuple[str, bytes] | None = None,
+        bot: str = BOT_NAME,
+        **more: Any,
+    ) -> str:
+        """`file`: name and content of an attachment; `bot`: whose direct chat it is; `more`: fields as Discord has
+        them. Returns when a bot has connected for the first time: Discord tells none of them what was said before."""
+        async with asyncio.timeout(PATIENCE):
+            await self.gateway.somebody_listens.wait()
+        room = self.world.room(chat, bot) if thread is None else self.world.rooms[thread]
+        stored = self.world.add(room, self.world.person(person), self.world.written(text), reply_to=reply_to, more=more)
+        if file is not None:
+            upload = Upload(file[0], file[1], "")
+            stored.attachments = [self.rest.keep_file(room, str(int(stored.id) + 1), upload)]
+        self.rest.show(room, stored, "message")
+        fault = self._faults.draw("poll", chat)
+        if fault is not None:
+            self.gateway.break_off(refusing=1 if fault.kind == "5xx" else 0)
+        self.gateway.tell("MESSAGE_CREATE", self.world.event(stored), room)
+        return stored.id
+
+    async def edits(self, chat: str, person: str, message: str, text: str) -> None:
+        room, stored = self._find(message)
+        stored.content, stored.edited = self.world.written(text), now()
+        self.rest.show(room, stored, "edit")
+        self.gateway.tell("MESSAGE_UPDATE", self.world.event(stored), room)
+
+    async def deletes(self, chat: str, person: str, message: str) -> None:
+        room, stored = self._find(message)
+        self.rest.remove(room, stored, self.world.person(person))
+
+    async def reacts(self, chat: str, person: str, message: str, emoji: str) -> None:
+        room, stored = self._find(message)
+        self.rest.react(room, stored, self.world.person(person), emoji)
+
+    async def presses(self, chat: str, person: str, message: str, label: str) -> None:
+        room, stored = self._find(message)
+        self.interactions.press(room, stored, self.world.person(person), label)
+
+    async def opens_thread(self, chat: str, person: str, message: str, title: str) -> str:
+        """A person opens a thread under a message."""
+        room, stored = self._find(message)
+        thread = self.world.open_thread(room, stored.id, title)
+        self.gateway.tell("THREAD_CREATE", self.world.channel(thread), room)
+        return thread.id
+
+    async def posts(self, forum: str, person: str, title: str, text: str) -> str:
+        """A person opens a post in a forum; returns the id of its thread."""
+        room = self.world.room(forum)
+        room.type = FORUM
+        thread = self.world.open_thread(room, self.world.new_id(), title)
+        self.gateway.tell("THREAD_CREATE", self.world.channel(thread), room)
+        await self.says(forum, person, text, thread=thread.id)
+        return thread.id
+
+    def add_bot(self, name: str) -> str:
+        """Another bot in the server; returns its token."""
+        self.world.add_bot(name)
+        return token_of(name)
+
+    def add_role(self, name: str) -> str:
+        self.world.roles[name] = role_id(name)
+        return self.world.roles[name]
+
+    def closes(self, chat: str, code: int = 50001) -> None:
+        """The bots are not let in any more."""
+        self.world.room(chat).closed = code
+
+    def unfurls(self, message: str) -> None:
+        """Discord shows a link of a message: an update without an edit."""
+        room, stored = self._find(message)
+        self.gateway.tell("MESSAGE_UPDATE", {**self.world.event(stored), "embeds": [{"type": "link"}]}, room)
+
+    def _find(self, message: str) -> Any:
+        return next((room, room.messages[message]) for room in self.world.rooms.values() if message in room.messages)
+
+
+class _Note:
+    """Records a call with its answer."""
+
+    def __init__(self, note: Any, verb: Verb, chat: str, name: str, payload: dict[str, Any]) -> None:
+        self.chat = chat
+        self._note = note
+        self._verb = verb
+        self._name = name
+        self._payload = payload
+
+    def grant(self, result: Any) -> web.Response:
+        status = 204 if result is None else 200
+        self._write(status)
+        return web.Response(status=204) if result is None else _json(200, result)
+
+    def refuse(self, refusal: Refusal, *, too_early: bool = False) -> web.Response:
+        self._write(refusal.status, f"{refusal.code}: {refusal}", too_early=too_early)
+        wait: Any = refusal.body.get("retry_after")
+        headers = {} if wait is None else {"Retry-After": str(math.ceil(wait)), "Via": "1.1 google"}
+        return _json(refusal.status, refusal.body, headers)
+
+    def nothing(self) -> None:
+        self._write(0)
+
+    def _write(self, status: int, said: str = "", *, too_early: bool = False) -> None:
+        call = Noted(time.time(), self._verb, self.chat, status, self._name, self._payload, said, too_early=too_early)
+        self._note(call)
+
+
+def _route(method: str, path: str) -> tuple[re.Match[str], Verb, Perform] | None:
+    for how, pattern, verb, perform in _ROUTES:
+        if how == method and (found := pattern.fullmatch(path)):
+            return found, verb, perform
+    return None
+
+
+def _perform(perform: Any, note: _Note) -> web.Response:
+    try:
+        return note.grant(perform())
+    except Refusal as refusal:
+        return note.refuse(refusal)
+
+
+async def _read(request: web.Request) -> tuple[dict[str, Any], tuple[Upload, ...]]:
+    if request.content_type == "multipart/form-data":
+        form = await request.post()
+        files = [value for value in form.values() if isinstance(value, web.FileField)]
+        payload: dict[str, Any] = msgspec.json.decode(str(form.get("payload_json", "{}")))
+        return payload, tuple(Upload(each.filename, each.file.read(), each.content_type) for each in files)
+    body = await request.read()
+    if not body:
+        return {}, ()
+    if request.content_type != "application/json":
+        raise web.HTTPBadRequest(text='{"message": "The request body contains invalid JSON.", "code": 50109}')
+    decoded: Any = msgspec.json.decode(body)
+    return (decoded if is_object(decoded) else {"commands": decoded}), ()
+
+
+def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _too_many(seconds: float) -> Refusal:
+    return Refusal(
+        429, 0, "You are being rate limited.", retry_after=round(max(seconds, 0.001), 3), **{"global": False}
+    )
+
+
+def _json(status: int, value: object, headers: dict[str, str] | None = None) -> web.Response:
+    return web.Response(
+        status=status, body=msgspec.json.encode(value), content_type="application/json", headers=headers
+    )
+
+
+def _hang_up(request: web.Request, note: _Note | None = None) -> web.Response:
+    if note is not None:
+        note.nothing()
+    if request.transport is not None:
+        with suppress(OSError):
+            request.transport.abort()
+    return web.Response()

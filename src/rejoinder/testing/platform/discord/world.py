@@ -1,0 +1,246 @@
+"""Discord's world: people, bots, channels, threads and messages, and how Discord writes them."""
+
+import re
+import time
+from base64 import urlsafe_b64encode
+from datetime import UTC, datetime
+from typing import Any
+from zlib import crc32
+
+from msgspec import Struct
+
+from rejoinder.testing.platform.truth import BOT
+
+EPOCH = 1_420_070_400_000
+GUILD = "300000000000000001"
+GUILD_NAME = "Workshop"
+BOT_NAME = "testbot"
+TEXT, DIRECT, FORUM, PUBLIC_THREAD = 0, 1, 15, 11
+ALL = str((1 << 50) - 1)
+THREAD_CREATED, THREAD_STARTER = 18, 21
+HAS_THREAD = 1 << 5
+
+_MENTION = re.compile(r"<@!?([0-9]+)>")
+_ROLE = re.compile(r"<@&([0-9]+)>")
+_NAMED = re.compile(r"(?<![\w<])@(&?[\w-]+)")
+
+
+def user_id(name: str) -> str:
+    """The same in every process, so that a configuration can be written before the first message."""
+    return str(100_000_000_000_000_000 + crc32(name.encode()) * 1000)
+
+
+def channel_id(name: str) -> str:
+    return str(400_000_000_000_000_000 + crc32(name.encode()) * 1000)
+
+
+def role_id(name: str) -> str:
+    return str(600_000_000_000_000_000 + crc32(name.encode()) * 1000)
+
+
+def token_of(bot: str) -> str:
+    return f"{urlsafe_b64encode(user_id(bot).encode()).decode().rstrip('=')}.Gtests.{bot}-a-token-for-tests-only"
+
+
+class Stored(Struct):
+    """A message."""
+
+    id: str
+    channel: str
+    by: str
+    """The id of its author."""
+    content: str
+    type: int = 0
+    reply_to: str | None = None
+    edited: str | None = None
+    flags: int = 0
+    components: list[dict[str, Any]] = []
+    attachments: list[dict[str, Any]] = []
+    reactions: dict[str, list[str]] = {}
+    nonce: str | int | None = None
+    only_for: str = ""
+    more: dict[str, Any] = {}
+    """Fields as Discord has them, over all others."""
+
+
+class Room(Struct):
+    """A channel, a thread or a direct chat."""
+
+    id: str
+    name: str
+    type: int = TEXT
+    parent: str | None = None
+    messages: dict[str, Stored] = {}
+    closed: int = 0
+    """The code with which the bots are refused here, if they are."""
+    person: str = ""
+    bot: str = ""
+    """Of a direct chat: who is in it, by id."""
+
+    @property
+    def last(self) -> str | None:
+        return next(reversed(self.messages), None)
+
+
+class World:
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        """Of people and bots, by id."""
+        self.bots: set[str] = set()
+        self.rooms: dict[str, Room] = {}
+        self.emojis: dict[str, str] = {}
+        """The server's own: ids by name."""
+        self.roles: dict[str, str] = {}
+        self._last = 0
+        self.add_bot(BOT_NAME)
+
+    # --- who and where ----------------------------------------------------------------------------
+
+    def add_bot(self, name: str) -> str:
+        id = self.person(name)
+        self.bots.add(id)
+        return id
+
+    def person(self, name: str) -> str:
+        id = user_id(name)
+        self.names[id] = name
+        return id
+
+    def called(self, id: str) -> str:
+        """The name in the ground truth: the first bot is the one that is tested."""
+        return BOT if id == user_id(BOT_NAME) else self.names.get(id, id)
+
+    def room(self, chat: str, bot: str = BOT_NAME) -> Room:
+        """The chat of this name; a person's is the direct chat with this bot."""
+        if chat.startswith("#"):
+            id = channel_id(chat)
+            return self.rooms.setdefault(id, Room(id, chat))
+        id = channel_id(f"{chat}/{bot}")
+        return self.rooms.setdefault(id, Room(id, chat, DIRECT, person=self.person(chat), bot=user_id(bot)))
+
+    def place(self, chat: str, thread: str | None) -> Room:
+        return self.rooms[thread] if thread is not None else self.room(chat)
+
+    def chat_of(self, room: Room) -> str:
+        return self.rooms[room.parent].name if room.parent is not None else room.name
+
+    def new_id(self) -> str:
+        self._last = max(self._last + 1, (int(time.time() * 1000) - EPOCH) << 22)
+        return str(self._last)
+
+    def add(self, room: Room, by: str, content: str, **more: Any) -> Stored:
+        stored = Stored(self.new_id(), room.id, by, content, **more)
+        room.messages[stored.id] = stored
+        return stored
+
+    def open_thread(self, parent: Room, id: str, title: str) -> Room:
+        thread = self.rooms[id] = Room(id, title, PUBLIC_THREAD, parent.id)
+        return thread
+
+    def written(self, text: str) -> str:
+        """What a client makes of @names."""
+
+        def mention(found: re.Match[str]) -> str:
+            name = found[1]
+            if name.startswith("&"):
+                return f"<@&{self.roles[name[1:]]}>" if name[1:] in self.roles else found[0]
+            id = user_id(name)
+            return f"<@{id}>" if id in self.names else found[0]
+
+        return _NAMED.sub(mention, text)
+
+    # --- as Discord writes them -------------------------------------------------------------------
+
+    def user(self, id: str) -> dict[str, Any]:
+        name = self.names.get(id, f"user{id}")
+        user = {"id": id, "username": name, "discriminator": "0", "avatar": None, "global_name": name.capitalize()}
+        return {**user, "public_flags": 0, "flags": 0, **({"bot": True} if id in self.bots else {})}
+
+    def member(self, id: str) -> dict[str, Any]:
+        joined = "2026-01-01T00:00:00+00:00"
+        return {"nick": None, "roles": [], "joined_at": joined, "deaf": False, "mute": False, "flags": 0}
+
+    def channel(self, room: Room) -> dict[str, Any]:
+        if room.type == DIRECT:
+            people = [self.user(room.person)]
+            return {"id": room.id, "type": DIRECT, "last_message_id": room.last, "recipients": people, "flags": 0}
+        written = {"id": room.id, "type": room.type, "guild_id": GUILD, "name": room.name.lstrip("#"), "flags": 0}
+        written |= {"last_message_id": room.last}
+        if room.parent is not None:
+            archived = {"archived": False, "auto_archive_duration": 4320, "locked": False}
+            meta = {**archived, "archive_timestamp": "2026-01-01T00:00:00+00:00"}
+            return {**written, "parent_id": room.parent, "owner_id": room.bot or "0", "thread_metadata": meta}
+        return {**written, "position": 0, "permission_overwrites": [], "parent_id": None, "nsfw": False}
+
+    def guild(self, bot: str) -> dict[str, Any]:
+        rooms = [room for room in self.rooms.values() if room.type != DIRECT and not room.closed]
+        everyone: dict[str, Any] = {"id": GUILD, "name": "@everyone", "permissions": ALL, "position": 0, "tags": {}}
+        roles: list[dict[str, Any]] = [
+            everyone,
+            *({"id": id, "name": name, "permissions": "0"} for name, id in self.roles.items()),
+        ]
+        emojis = [{"id": id, "name": name, "animated": False} for name, id in self.emojis.items()]
+        return {
+            "id": GUILD,
+            "name": GUILD_NAME,
+            "owner_id": "1",
+            "unavailable": False,
+            "channels": [self.channel(room) for room in rooms if room.parent is None],
+            "threads": [self.channel(room) for room in rooms if room.parent is not None],
+            "roles": [*roles, {"id": role_id(bot), "name": bot, "permissions": "0", "tags": {"bot_id": user_id(bot)}}],
+            "emojis": emojis,
+            "members": [],
+            "member_count": len(self.names),
+            "joined_at": "2026-01-01T00:00:00+00:00",
+            "large": False,
+        }
+
+    def message(self, stored: Stored, *, quoted: bool = False) -> dict[str, Any]:
+        room = self.rooms[stored.channel]
+        written: dict[str, Any] = {
+            "id": stored.id,
+            "channel_id": room.id,
+            "author": self.user(stored.by),
+            "content": stored.content,
+            "timestamp": timestamp(stored.id),
+            "edited_timestamp": stored.edited,
+            "tts": False,
+            "mention_everyone": "@everyone" in stored.content and stored.by not in self.bots,
+            "mentions": [self.user(id) for id in self.mentioned(stored)],
+            "mention_roles": _ROLE.findall(stored.content),
+            "attachments": stored.attachments,
+            "embeds": [],
+            "pinned": False,
+            "type": stored.type,
+            "flags": stored.flags,
+            "components": stored.components,
+        }
+        if stored.reply_to is not None:
+            reference = {"type": 0, "message_id": stored.reply_to, "channel_id": room.id}
+            written |= {"type": 19, "message_reference": reference}
+            target = room.messages.get(stored.reply_to)
+            if not quoted:
+                written["referenced_message"] = None if target is None else self.message(target, quoted=True)
+        return {**written, **stored.more}
+
+    def event(self, stored: Stored) -> dict[str, Any]:
+        """As the gateway tells it: with its server, and never with the channel around a thread."""
+        written = self.message(stored)
+        if self.rooms[stored.channel].type != DIRECT:
+            written |= {"guild_id": GUILD, "member": self.member(stored.by)}
+        return written
+
+    def mentioned(self, stored: Stored) -> list[str]:
+        named = [id for id in dict.fromkeys(_MENTION.findall(stored.content)) if id in self.names]
+        target = self.rooms[stored.channel].messages.get(stored.reply_to or "")
+        if target is not None and stored.by not in self.bots and target.by not in named and target.by != stored.by:
+            named.append(target.by)  # a client's reply pings by itself
+        return named
+
+
+def timestamp(id: str) -> str:
+    return datetime.fromtimestamp(((int(id) >> 22) + EPOCH) / 1000, UTC).isoformat()
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()

@@ -1,0 +1,222 @@
+"""Leases on shards: one holder at a time, and nothing is written by one that has lost it (SC-3 to SC-6)."""
+
+from pathlib import Path
+
+from rejoinder.errors import LeaseLost
+from rejoinder.events import Route
+from rejoinder.session import Session
+from rejoinder.store.base import (
+    Accept,
+    BeginTurn,
+    ClaimPart,
+    Lease,
+    MarkSent,
+    PlanParts,
+    PutSession,
+    ReleaseRun,
+    RunClaim,
+    SharedStore,
+    StoredPart,
+)
+from rejoinder.testing.store_contract.given import (
+    HERE,
+    NOW,
+    THREAD,
+    an_inbound,
+    an_intent,
+    begun,
+    claimed,
+    refused,
+    waiting,
+)
+from rejoinder.testing.store_contract.opened import Opened, shard_at
+
+TELEGRAM = "s:telegram:default:direct:chat-1"
+"""A session of the home in which `HERE` is."""
+
+
+class Leases(Opened):
+    async def test_one_process_holds_a_shard(self, tmp_path: Path) -> None:
+        """SC-3: whoever comes second is told; each claim has a new generation; what is given back can be had at
+        once."""
+        async with self.shared(tmp_path) as store:
+            shard = shard_at(store)
+            first = await store.claim(shard, "one")
+            assert first is not None
+            assert await store.claim(shard, "two") is None
+            await store.release(first)
+            second = await store.claim(shard, "two")
+            assert second is not None
+            assert second.generation > first.generation
+            await store.release(first)  # too late, and no harm
+            assert await store.claim(shard, "one") is None
+            await store.leave("two")
+            assert isinstance(await store.claim(shard, "one"), Lease)
+
+    async def test_all_can_see_who_holds_what(self, tmp_path: Path) -> None:
+        """SC-5: the shards with their holders, and the processes that are alive without one."""
+        async with self.shared(tmp_path) as store:
+            found = await store.owners()
+            assert [each.id for each in found.shards] == [*range(store.shards)]
+            assert {each.holder for each in found.shards} == {None}
+            shard = shard_at(store)
+            lease = await store.claim(shard, "one")
+            assert lease is not None
+            renewed = await store.renew("two", ())
+            assert renewed.held == ()
+            found = await store.owners()
+            assert found.shards[shard].holder == "one"
+            assert found.processes == ("one", "two")
+            await store.leave("two")
+            await store.release(lease)
+            found = await store.owners()
+            assert (found.shards[shard].holder, found.processes) == (None, ("one",))
+
+    async def test_who_has_lost_the_lease_writes_nothing(self, tmp_path: Path) -> None:
+        """SC-3: whatever it writes is refused whole, and its engine is told; the new holder goes on."""
+        async with self.shared(tmp_path) as store:
+            lease, told = await self._claimed(store, "one"), list[str]()
+            late = store.owned(lease, lambda: told.append("lost"))
+            run = await begun(late, 1)
+            (part,) = await late.write(PlanParts((an_intent(1),), NOW, run, claims=True))
+            await store.release(lease)
+            await late.write(ReleaseRun(run))  # nobody has claimed the shard: the last holder may still tidy up
+            new = store.owned(await self._claimed(store, "two"))
+            before = await store.census()
+            verbs = (
+                MarkSent(part, "msg-1", NOW),
+                PlanParts((an_intent(2),), NOW),
+                PutSession(Session("s", "helper", NOW, NOW), 0),
+                Accept((an_inbound(9),), NOW),
+            )
+            for verb in verbs:
+                with refused(LeaseLost, "no longer holds shard"):
+                    await late.write(verb)
+                with refused(LeaseLost):
+                    await late.write(PlanParts((an_intent(3),), NOW), verb)
+            assert told == ["lost"] * 2 * len(verbs)
+            assert await store.census() == before
+            (unknown,) = await new.parts_in("unknown")
+            await new.write(MarkSent(unknown, "msg-1", NOW))
+            assert isinstance(await begun(new, 2), RunClaim)
+
+    async def test_a_claim_recovers_the_shard_and_no_other(self, tmp_path: Path) -> None:
+        """SC-4, DU-13: runs have ended and what was sending is unknown, in this shard; the others are as they were."""
+        async with self.shared(tmp_path) as store:
+            elsewhere = self._elsewhere(store)
+            stay = store.owned(await self._claimed(store, "one", elsewhere))
+            lease = await self._claimed(store, "one")
+            mine = store.owned(lease)
+            run = await begun(mine, 1, session=TELEGRAM)
+            await mine.write(PlanParts((an_intent(1), an_intent(2, THREAD)), NOW, run))
+            assert (await claimed(mine)).state == "sending"
+            if elsewhere is not HERE:
+                await stay.write(PlanParts((an_intent(3, elsewhere),), NOW, claims=True))
+            await store.release(lease)
+            new = store.owned(await self._claimed(store, "two"))
+            found = await new.recover(NOW)
+            assert [(left.turn.id, left.turn.crashes) for left in found.turns] == [(run.turn, 0)]
+            assert [part.key for part in found.unknown] == ["key-1"]
+            assert found.to_send == (HERE, THREAD)
+            if elsewhere is not HERE:
+                assert [part.key for part in (await stay.recover(NOW)).unknown] == []
+                assert await stay.to_send() == (elsewhere,)
+                assert await new.write(ClaimPart(elsewhere, NOW)) is None
+
+    async def test_another_home_is_planned_for_and_not_sent_to(self, tmp_path: Path) -> None:
+        """SC-1: parts are rows of the home of their place; only its owner sends them."""
+        async with self.shared(tmp_path) as store:
+            elsewhere = self._elsewhere(store)
+            if elsewhere is HERE:
+                return
+            mine = store.owned(await self._claimed(store, "one"))
+            theirs = store.owned(await self._claimed(store, "two", elsewhere))
+            (planned,) = await mine.write(PlanParts((an_intent(1, elsewhere),), NOW, claims=True))
+            assert planned.state == "planned"
+            assert await mine.write(ClaimPart(elsewhere, NOW)) is None
+            assert await mine.to_send() == ()
+            assert await theirs.to_send() == (elsewhere,)
+            assert isinstance(await theirs.write(ClaimPart(elsewhere, NOW)), StoredPart)
+
+    async def test_a_home_stays_where_it_was_first_written(self, tmp_path: Path) -> None:
+        """SC-1: what was sent to before it spoke, and what changes its scope, keeps its home."""
+        async with self.shared(tmp_path) as store:
+            mine = store.owned(await self._claimed(store, "one"))
+            await mine.write(PlanParts((an_intent(1),), NOW))
+            (event,) = await store.write(Accept((an_inbound(1),), NOW, homes=("main",)))
+            assert event.shard == shard_at(store)
+            assert [each.id for each in (await mine.recover(NOW)).events] == [event.id]
+
+    async def test_leases_run_out(self, tmp_path: Path) -> None:
+        """SC-5, SC-6: by the clock of the store, unless renewed; a store that notices by itself that its holder has
+        ended has nothing to renew."""
+        async with self.shared(tmp_path) as store:
+            first = await self._claimed(store, "one")
+            if store.lease_seconds is None:
+                await self.let_leases_run_out(store)
+                assert await store.claim(first.shard, "two") is None
+                return
+            before = await store.renew("one", (first,))
+            assert before.held == (first,)
+            await self.let_leases_run_out(store)
+            assert (await store.owners()).shards[first.shard].holder is None
+            again = await store.renew("one", (first,))  # nobody has claimed it: it is still the same lease
+            assert again.held == (first,)
+            assert again.now > before.now
+            assert await store.claim(first.shard, "two") is None
+            await self.let_leases_run_out(store)
+            second = await store.claim(first.shard, "two")
+            assert second is not None
+            assert (await store.renew("one", (first,))).held == ()
+            assert (await store.renew("two", (second, first))).held == (second,)
+            with refused(LeaseLost):
+                await store.owned(first).write(PlanParts((an_intent(1),), NOW))
+
+    async def test_a_lost_lease_is_no_attempt(self, tmp_path: Path) -> None:
+        """SC-3, DU-2: a turn is suspected when its process has died, not when that has only lost the lease."""
+        async with self.shared(tmp_path) as store:
+            if store.lease_seconds is None:
+                return
+            lost = await self._claimed(store, "one")
+            run = await begun(store.owned(lost), 1, session=TELEGRAM)
+            await self.let_leases_run_out(store)
+            await store.renew("one", ())
+            taken = await self._claimed(store, "two")
+            (left,) = (await store.owned(taken).recover(NOW)).turns
+            assert (left.turn.id, left.turn.attempts, left.turn.crashes, left.turn.alone) == (run.turn, 0, 0, 0)
+            other = TELEGRAM.replace("s:", "another:", 1)
+            (event,) = await waiting(store.owned(taken), 2, session=other)
+            await store.owned(taken).write(BeginTurn(other, HERE, (event,), NOW))
+            await self.let_leases_run_out(store)
+            last = await self._claimed(store, "three")
+            found = {each.turn.id: each.turn for each in (await store.owned(last).recover(NOW)).turns}
+            assert [(each.crashes, each.alone) for each in found.values()] == [(0, 0), (1, 1)]
+
+    async def test_what_a_process_left_in_several_shards_was_not_alone(self, tmp_path: Path) -> None:
+        """DU-2: the shards of a dead process are claimed one after the other, and by several; each knows of the
+        rest."""
+        async with self.shared(tmp_path) as store:
+            elsewhere = self._elsewhere(store)
+            if store.lease_seconds is None or elsewhere is HERE:
+                return
+            here, there = await self._claimed(store, "one"), await self._claimed(store, "one", elsewhere)
+            await begun(store.owned(here), 1, session=TELEGRAM)
+            session = f"s:telegram:default:direct:{elsewhere.chat}"
+            (event,) = await waiting(store.owned(there), 2, session=session)
+            await store.owned(there).write(BeginTurn(session, elsewhere, (event,), NOW))
+            await self.let_leases_run_out(store)
+            for holder, route in (("two", HERE), ("three", elsewhere)):
+                new = store.owned(await self._claimed(store, holder, route))
+                (left,) = (await new.recover(NOW)).turns
+                assert (left.turn.crashes, left.turn.alone) == (1, 0)
+
+    async def _claimed(self, store: SharedStore, holder: str, route: Route = HERE) -> Lease:
+        lease = await store.claim(shard_at(store, route), holder)
+        assert lease is not None
+        return lease
+
+    @staticmethod
+    def _elsewhere(store: SharedStore) -> Route:
+        """A place in another shard, where there are several."""
+        places = (Route("telegram", f"chat-{number}") for number in range(100))
+        return next((each for each in places if shard_at(store, each) != shard_at(store)), HERE)

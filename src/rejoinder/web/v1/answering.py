@@ -1,0 +1,145 @@
+"""Runs an agent for a request under `/v1`, whichever API it speaks.
+
+Rule 1: who hangs up stops the agent, streamed or not.
+Rule 2: every failure is logged, with what the caller was told.
+Rule 3: parameters that have no effect are named in a header of the answer.
+"""
+
+import logging
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import anyio
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from rejoinder.web.house import House, Unanswered, Usage
+from rejoinder.web.refusal import refuse
+from rejoinder.web.v1 import chat_completions, messages, responses
+from rejoinder.web.v1.wanted import Api, Body, Made, Stream, Wanted, WrongRequest
+
+log = logging.getLogger(__name__)
+
+APIS: tuple[Api, ...] = (chat_completions, responses, messages)
+IGNORED = "x-rejoinder-ignored"
+
+
+def routes(house: House) -> list[BaseRoute]:
+    began = int(time.time())
+
+    async def models(_: Request) -> Response:
+        listed = [_model(agent, began) for agent in house.agents]
+        ends = {"first_id": house.agents[0], "last_id": house.agents[-1]} if house.agents else {}
+        return _json({"object": "list", "data": listed, "has_more": False, **ends})
+
+    async def model(request: Request) -> Response:
+        name = request.path_params["model"]
+        return _json(_model(name, began)) if name in house.agents else _unknown(request, name, house)
+
+    return [
+        Route("/v1/models", models),
+        Route("/v1/models/{model}", model),
+        *(Route(api.path, _answering(api, house), methods=["POST"]) for api in APIS),
+    ]
+
+
+def _answering(api: Api, house: House) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            wanted = api.read(_body(await request.body()))
+        except WrongRequest as wrong:
+            return refuse(api.path, 400, str(wrong), param=wrong.param)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+            return refuse(api.path, 400, str(problem))
+        if wanted.model not in house.agents:
+            return _unknown(request, wanted.model, house)
+        made = Made(wanted.model)
+        pieces = house.complete(wanted.model, wanted.conversation)
+        headers = {IGNORED: ", ".join(wanted.ignored)} if wanted.ignored else {}
+        if not wanted.stream:
+            return await _whole(api, request, pieces, made, headers)
+        events = _events(api.stream(made, wanted), pieces, wanted)
+        return StreamingResponse(
+            events, media_type="text/event-stream", headers={"cache-control": "no-store", **headers}
+        )
+
+    return answer
+
+
+def _body(content: bytes) -> Body:
+    document = msgspec.json.decode(content)
+    if not isinstance(document, dict):
+        raise WrongRequest("the request has to be a JSON object")
+    return cast(Body, document)
+
+
+async def _whole(
+    api: Api, request: Request, pieces: AsyncGenerator[str | Usage], made: Made, headers: dict[str, str]
+) -> Response:
+    response = Response(status_code=499)  # hung up: nobody reads it
+
+    async def answer() -> None:
+        nonlocal response
+        texts: list[str] = []
+        usage = Usage()
+        try:
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    if isinstance(piece, Usage):
+                        usage = piece
+                    else:
+                        texts.append(piece)
+            response = _json(api.whole(made, "".join(texts), usage), headers=headers)
+        except Unanswered as failure:
+            _log(api.path, made.model, failure)
+            response = refuse(api.path, 502, str(failure))
+        group.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(answer)
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        group.cancel_scope.cancel()
+    return response
+
+
+async def _events(stream: Stream, pieces: AsyncGenerator[str | Usage], wanted: Wanted) -> AsyncIterator[bytes]:
+    usage = Usage()
+    yield stream.opened()
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if isinstance(piece, Usage):
+                    usage = piece
+                else:
+                    yield stream.piece(piece)
+    except Unanswered as failure:
+        _log("/v1", wanted.model, failure)
+        yield stream.failed(str(failure))
+        return
+    yield stream.ended(usage)
+
+
+def _log(path: str, model: str, failure: Unanswered) -> None:
+    log.warning("%s: %s could not answer: %s", path, model, failure.detail or failure)
+
+
+def _model(name: str, created: int) -> dict[str, Any]:
+    """A model as both OpenAI and Anthropic list it."""
+    born = datetime.fromtimestamp(created, UTC).isoformat().replace("+00:00", "Z")
+    openai = {"id": name, "object": "model", "created": created, "owned_by": "rejoinder"}
+    return {**openai, "type": "model", "display_name": name, "created_at": born}
+
+
+def _unknown(request: Request, name: str, house: House) -> Response:
+    why = f"no agent is called {name!r}; there are: {', '.join(house.agents)}"
+    return refuse(request.url.path, 404, why, param="model", code="model_not_found")
+
+
+def _json(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(document), status, headers, media_type="application/json")

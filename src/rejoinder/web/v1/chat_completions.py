@@ -1,0 +1,138 @@
+"""`POST /v1/chat/completions`, as OpenAI's clients speak it."""
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder.web.house import Asked, Usage
+from rejoinder.web.refusal import openai_error
+from rejoinder.web.v1.wanted import (
+    NO_TOOLS,
+    Body,
+    Made,
+    Refused,
+    Wanted,
+    WrongRequest,
+    checked,
+    ignored,
+    inline_image,
+    unfit,
+)
+
+path = "/v1/chat/completions"
+
+
+class ImageUrl(Struct, frozen=True):
+    url: str
+
+
+class ContentPart(Struct, frozen=True):
+    type: str
+    text: str = ""
+    image_url: ImageUrl | None = None
+
+
+class ChatMessage(Struct, frozen=True):
+    role: Literal["system", "developer", "user", "assistant", "tool", "function"]
+    content: str | tuple[ContentPart, ...] | None = None
+
+
+class StreamOptions(Struct, frozen=True):
+    include_usage: bool = False
+
+
+class ChatRequest(Struct, frozen=True):
+    model: str
+    messages: tuple[ChatMessage, ...]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+
+
+KNOWN = frozenset(ChatRequest.__struct_fields__)
+REFUSED = {
+    "tools": Refused(NO_TOOLS),
+    "functions": Refused(NO_TOOLS),
+    "tool_choice": Refused(NO_TOOLS, lambda value: value in (None, "none", "auto")),
+    "function_call": Refused(NO_TOOLS, lambda value: value in (None, "none", "auto")),
+    "n": Refused("an agent gives one answer: leave out n", lambda value: value in (None, 1)),
+    "response_format": Refused(
+        "agents answer in text: leave out response_format", lambda value: value in (None, {"type": "text"})
+    ),
+    "logprobs": Refused("agents tell no probabilities: leave out logprobs"),
+    "audio": Refused("answers are text: leave out audio"),
+    "modalities": Refused("answers are text", lambda value: value in (None, ["text"])),
+}
+TAKEN = ("text", "image_url")
+"""What a message may be made of."""
+ROLES = {"developer": "system"}
+
+
+def read(body: Body) -> Wanted:
+    said = ignored(body, KNOWN, REFUSED)
+    request = msgspec.convert(body, ChatRequest)
+    conversation = checked(tuple(map(_asked, request.messages)), "messages")
+    options = request.stream_options
+    with_usage = options is not None and options.include_usage
+    return Wanted(request.model, conversation, bool(request.stream), with_usage, said)
+
+
+def _asked(message: ChatMessage) -> Asked:
+    if message.role in ("tool", "function"):
+        raise WrongRequest("agents here use tools of their own: results of tools cannot be taken", "messages")
+    role = ROLES.get(message.role, message.role)
+    if message.content is None or isinstance(message.content, str):
+        return Asked(role, message.content or "")
+    for part in message.content:
+        if part.type not in TAKEN:
+            raise unfit(part.type, TAKEN)
+    text = "\n".join(part.text for part in message.content if part.type == "text")
+    return Asked(role, text, tuple(inline_image(part.image_url.url) for part in message.content if part.image_url))
+
+
+def whole(made: Made, text: str, usage: Usage) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text, "refusal": None}
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    return _document(made, "chat.completion", [choice], usage=_usage(usage))
+
+
+class ChatStream:
+    def __init__(self, made: Made, *, with_usage: bool) -> None:
+        self._made = made
+        self._with_usage = with_usage
+
+    def opened(self) -> bytes:
+        return self._chunk({"role": "assistant", "content": ""})
+
+    def piece(self, text: str) -> bytes:
+        return self._chunk({"content": text})
+
+    def ended(self, usage: Usage) -> bytes:
+        last = _document(self._made, "chat.completion.chunk", [], usage=_usage(usage))
+        return self._chunk({}, "stop") + (_event(last) if self._with_usage else b"") + b"data: [DONE]\n\n"
+
+    def failed(self, why: str) -> bytes:
+        return _event(openai_error(502, why))
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        more = {"usage": None} if self._with_usage else {}
+        return _event(_document(self._made, "chat.completion.chunk", [choice], **more))
+
+
+def stream(made: Made, wanted: Wanted) -> ChatStream:
+    return ChatStream(made, with_usage=wanted.with_usage)
+
+
+def _document(made: Made, kind: str, choices: list[Any], **more: Any) -> dict[str, Any]:
+    head = {"id": f"chatcmpl-{made.id}", "object": kind, "created": made.created, "model": made.model}
+    return {**head, "choices": choices, **more}
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    total = usage.input_tokens + usage.output_tokens
+    return {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens, "total_tokens": total}
+
+
+def _event(document: Any) -> bytes:
+    return b"data: " + msgspec.json.encode(document) + b"\n\n"

@@ -1,0 +1,32 @@
+"""A bot that serves a fake Discord, in a hurry."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from rejoinder.channels.discord.bot import DiscordBot
+from rejoinder.channels.discord.connection import Pace
+from rejoinder.channels.discord.http import OneAttempt
+from rejoinder.secret import Secret
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.platform.discord.world import BOT_NAME, token_of
+
+QUICK = Pace(first_pause=0.02, longest_pause=0.05, guilds=2.0)
+
+
+def bot(platform: FakePlatform, name: str = BOT_NAME, *, token: str = "", seconds: float = 5.0, **how) -> DiscordBot:
+    http = OneAttempt(f"{platform.url}/api", seconds)
+    return DiscordBot("discord", Secret(token or token_of(name)), http, pace=QUICK, **how)
+
+
+@asynccontextmanager
+async def listening(channel: DiscordBot, inlet: KeptInlet) -> AsyncIterator[DiscordBot]:
+    task = asyncio.create_task(channel.listen(inlet))
+    try:
+        yield channel
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await channel.close()

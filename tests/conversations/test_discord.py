@@ -1,0 +1,94 @@
+"""Conversations on Discord, from the person's fingers to the person's eyes: the whole gateway, a strict platform."""
+
+import asyncio
+
+from rejoinder.agents.base import TextDelta
+from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.discord.world import user_id
+from tests.conversations.agents import said
+from tests.conversations.discord import discord
+
+NO_THREADS = 'threads = "off"'
+
+
+async def test_the_owner_is_answered():
+    """The first message of a bot's life."""
+    agent = ScriptedAgent("Hello, Ann.")
+    async with discord(agent) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Hello, Ann.")
+        assert not oracles.typing_after_final(platform.truth.frames)
+    assert said(agent.turns[0]) == ["hello"]
+
+
+async def test_a_stranger_is_paired():
+    """IN-11: a code for the stranger, the owner approves it, and then, not before, the agent hears."""
+    agent = ScriptedAgent("Hello, Bob.")
+    async with discord(agent) as platform:
+        await platform.says("bob", "bob", "let me in")
+        told = await platform.hears("bob")
+        code = told.text.partition("code: ")[2].partition(" ")[0]
+        assert not agent.turns
+        await platform.says("ann", "ann", f"/approve {code}")
+        await platform.hears("ann")
+        await platform.says("bob", "bob", "and now?")
+        await platform.hears("bob", "Hello, Bob.")
+    assert said(agent.turns[0]) == ["and now?"]
+
+
+async def test_in_a_channel_a_mention_wakes_it():
+    """IN-30: by name; a human's reply to it counts too, other talk does not."""
+    agent = ScriptedAgent("At your service.", "Gladly.")
+    async with discord(agent, NO_THREADS) as platform:
+        await platform.says("#team", "ann", "lunch, anyone?")
+        await platform.says("#team", "ann", "@testbot are you there?")
+        answer = await platform.hears("#team", "At your service.")
+        await platform.says("#team", "ann", "thanks", reply_to=answer.id)
+        await platform.hears("#team", "Gladly.")
+    assert len(agent.turns) == 2
+
+
+async def test_the_agent_replies_and_reacts():
+    """OD-61, OD-70, CH-21: a native reply to the message, a reaction on it, no ping, and nothing of the directives in
+    any frame."""
+    agent = ScriptedAgent(["[[reply_", "to:current]]\n", "Done.", "<actions><react emoji='thumbs", "up'/></actions>"])
+    async with discord(agent, NO_THREADS) as platform:
+        question = await platform.says("#team", "ann", "@testbot do it")
+        answer = await platform.hears("#team", "Done.")
+        await platform.truth.until(lambda: platform.truth.messages("#team", by="ann")[0].reactions == "👍")
+    assert answer.reply_to == question
+
+
+async def test_a_reply_to_nothing_goes_out_once_without_it():
+    """CH-21: an unknown target is no reason to be silent, nor to say it twice."""
+    agent = ScriptedAgent("[[reply_to:123456789012345678]]\nHere it is.")
+    async with discord(agent, NO_THREADS) as platform:
+        await platform.says("#team", "ann", "@testbot where is it?")
+        answer = await platform.hears("#team", "Here it is.")
+        assert answer.reply_to is None
+        assert len(platform.truth.messages("#team")) == 1
+
+
+async def test_an_answer_is_shown_while_it_is_written():
+    """DE-20: one message that grows."""
+    seen = asyncio.Event()
+    agent = ScriptedAgent([TextDelta("A beginning. "), seen.wait, TextDelta("And an end.")])
+    async with discord(agent) as platform:
+        await platform.says("ann", "ann", "tell me")
+        await platform.truth.until(lambda: any(m.text for m in platform.truth.messages("ann")))
+        seen.set()
+        answer = await platform.hears("ann", "A beginning. And an end.")
+        assert answer.edits > 0
+        assert len(platform.truth.messages("ann")) == 1
+
+
+async def test_nobody_is_pinged():
+    """CH-27, DE-34: neither by a name the agent writes, nor by everyone, nor by the reply."""
+    agent = ScriptedAgent(f"[[reply_to:current]]\n@everyone ask <@{user_id('bob')}> about it")
+    async with discord(agent, NO_THREADS) as platform:
+        await platform.says("#team", "bob", "hi")
+        await platform.says("#team", "ann", "@testbot who knows?")
+        answer = await platform.hears("#team")
+        assert "everyone" in answer.text
+        assert not oracles.mentions_fired(platform.truth.frames)

@@ -122,7 +122,7 @@ class Engine:
                 self.take(event)
 
     def defer(self) -> None:
-        """From now on messages are kept, and decided after the next start."""
+        """From now on what people say in rooms is kept, and decided after the next start."""
         self._defers = True
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
@@ -143,10 +143,11 @@ class Engine:
 
     async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
         first, store = 0, self._services.store
+        is_deferred = self._defers and change is not None  # people may write before, and after, channels listen
         taken: list[InboxEvent] = []
 
         def take(events: tuple[InboxEvent, ...]) -> None:
-            if self._defers:
+            if is_deferred:
                 return
             taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
             for event in taken:
@@ -163,7 +164,7 @@ class Engine:
             raise
         for event in events:
             self._services.hooks.tell(MessageReceived(event.inbound))
-            if self._defers:
+            if is_deferred and self._defers:
                 self._deferred.append(event)
             elif event not in taken:
                 self.take(event)

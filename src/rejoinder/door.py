@@ -120,6 +120,12 @@ class Seats:
             if seat.waits and now - seat.since > HEADER_SECONDS:
                 seat.leave()
 
+    def put_out_unconnected(self) -> None:
+        """When the door closes: who was let in and not yet received has nobody else to close the socket."""
+        for seat in self._seats.values():
+            if seat.transport is None:
+                seat.sock.close()
+
     def _forget_gone(self) -> None:
         self._seats = {peer: seat for peer, seat in self._seats.items() if seat.taken}
 

@@ -221,6 +221,16 @@ class Inbound(Struct, frozen=True):
         """Where it was said, and where its answer goes."""
         return Route(self.channel, self.chat.id, self.thread, self.account)
 
+    @property
+    def opened(self) -> NewThread | None:
+        """The thread it has been put into by its decision, if its answer opens that (CH-2)."""
+        return self.opens if self.opens is not None and self.opens.thread == self.thread else None
+
+    @property
+    def stands_at(self) -> Route:
+        """Where the message itself stands: a thread that its answer opens hangs under it."""
+        return Route(self.channel, self.chat.id, None if self.opened else self.thread, self.account)
+
 
 # --- what a platform's own menu of commands is made of (CH-9) ----------------------------------
 
@@ -234,7 +244,7 @@ class MenuOption(Struct, frozen=True):
     required: bool = False
     rest: bool = False
     suggests: bool = False
-    """The gateway knows values that fit what was typed so far."""
+    """`Inlet.suggest` knows values that fit what was typed so far."""
 
 
 class MenuCommand(Struct, frozen=True):
@@ -382,8 +392,18 @@ class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
     name: str = ""
 
 
+class AskSubagents(Struct, frozen=True, tag="ask_subagents"):
+    """List, start, look at, talk to or end the runs beside this session (TU-36); answer with what came of it."""
+
+    what: Literal["list", "info", "log", "send", "steer", "kill", "spawn"] = "list"
+    name: str = ""
+    """Of the sub-agent; with `spawn` the agent."""
+    text: str = ""
+
+
 Effect = (
     StopRun
+    | AskSubagents
     | ResetSession
     | CompactSession
     | ShowConfig

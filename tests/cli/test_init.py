@@ -10,11 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from rejoinder.agents.discover import keys, offers
-from rejoinder.cli import app
+from rejoinder.cli import app, init
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform.discord.world import token_of
 
+EVERY = init._setups()
 TOKEN = "700000001:a-token-for-tests-only_0123456789ab"
 
 
@@ -25,7 +27,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", "/nowhere")
     for variable in [*(key.variable for _, key in keys(agent_kinds())), "TELEGRAM_TOKEN"]:
         monkeypatch.delenv(variable, raising=False)
+    asked_about(monkeypatch, "web", "telegram")
     return tmp_path
+
+
+def asked_about(monkeypatch: pytest.MonkeyPatch, *channels: str) -> None:
+    """No other channel is offered, so that one more of them changes no answer here."""
+    monkeypatch.setattr(init, "_setups", lambda: [each for each in EVERY if each[0] in channels])
 
 
 def answered(*answers: str, status: int = 0, more: tuple[str, ...] = ()) -> str:
@@ -35,10 +43,10 @@ def answered(*answers: str, status: int = 0, more: tuple[str, ...] = ()) -> str:
 
 
 @contextmanager
-def telegram() -> Iterator[FakePlatform]:
-    """A Bot API server beside the command, which has a loop of its own."""
+def beside(personality: str = "telegram") -> Iterator[FakePlatform]:
+    """A platform beside the command, which has a loop of its own."""
     started, ended = threading.Event(), asyncio.Event()
-    platform = FakePlatform("telegram")
+    platform = FakePlatform(personality)
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
@@ -80,7 +88,7 @@ def test_a_file_of_another_name_is_named_in_what_comes_next(folder):
 
 
 def test_a_token_is_verified_and_not_kept(folder):
-    with telegram() as platform:
+    with beside() as platform:
         said = answered("", "n", "y", platform.url, TOKEN, "477663347")
     assert "it is @testbot" in said
     assert "Set TELEGRAM_TOKEN in the environment before you start" in said
@@ -93,8 +101,23 @@ def test_a_token_is_verified_and_not_kept(folder):
     assert 'on_unknown = "hold"' in text
 
 
+def test_a_discord_bot_is_verified(folder, monkeypatch):
+    """CH-12: who it is, and the link that invites it with the right scopes."""
+    asked_about(monkeypatch, "web", "discord")
+    monkeypatch.delenv("DISCORD_TOKEN", raising=False)
+    token = token_of("testbot")
+    with beside("discord") as platform:
+        said = answered("", "n", "y", f"{platform.url}/api", "wrong", "n", token, "80351110224678912")
+    assert "That does not work: Discord does not know this bot" in said
+    assert "it is testbot (application " in said
+    assert "scope=bot+applications.commands" in said
+    text = (folder / "rejoinder.toml").read_text()
+    assert token not in text
+    assert load("rejoinder.toml", {"DISCORD_TOKEN": token}).channels["discord"].common.owners == ("80351110224678912",)
+
+
 def test_a_wrong_token_is_asked_for_again(folder):
-    with telegram() as platform:
+    with beside() as platform:
         said = answered("", "n", "y", platform.url, "800000001:wrong", "n", TOKEN, "0")
     assert "That does not work: Telegram does not know this bot" in said
     assert "it is @testbot" in said
@@ -131,7 +154,7 @@ def test_an_address_is_looked_at_as_soon_as_it_is_typed(folder, typed, wrong):
 
 def test_who_is_at_an_address_is_asked_about_it(folder):
     """The endpoint is looked at in full once the model is known, too."""
-    with telegram() as platform:
+    with beside() as platform:
         said = answered("4", f"{platform.url}/v1", "m", "", "", "n")
     assert "the endpoint answers, and has no list of models" in said
 

@@ -10,16 +10,16 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Census
-from rejoinder.testing import Chat, FakeChannel
+from rejoinder.testing import Chat, FakeChannel, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
 
 
 class Machine:
     """Where gateways come and go. The platform stays, and with it what people see."""
 
-    def __init__(self, folder: Path, settings: Settings | None = None) -> None:
+    def __init__(self, folder: Path, settings: Settings | None = None, channel: FakeMessenger | None = None) -> None:
         self.url = f"sqlite:{folder / 'rejoinder.db'}"
-        self.channel = FakeChannel()
+        self.channel = channel or FakeChannel()
         self.chat = Chat(self.channel, Runs())
         self.settings = settings or Settings()
 

@@ -141,9 +141,7 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
         assert link.startswith(f"{site.url}/join/")
         assert (await me(site, link.rpartition("/")[2], ""))["name"] == "Ann Lee"
         told, _, again = (await says("/invite  Ann Lee")).rpartition(" ")
-        assert told.endswith("and so does another /invite Ann Lee:"), (
-            "the first link has ended"
-        )
+        assert told.endswith("and so does another /invite Ann Lee:"), "the first link has ended"
         assert (await me(site, again.rpartition("/")[2], ""))["name"] == "Ann Lee"
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await me(site, link.rpartition("/")[2], "")

@@ -94,6 +94,11 @@ class Inlet(Protocol):
         """How far this channel had been read."""
         ...
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that a person is typing (CH-9): `typed` is as it would come, `invoked`
+        holding what was typed so far. Nothing for somebody who may not give the command."""
+        ...
+
     async def places(self) -> dict[str, str]:
         """What was stored for single places."""
         ...
@@ -202,6 +207,13 @@ class AnswersPresses(Protocol):
     async def press_noticed(self, context: ReplyContext) -> None:
         """The press has been dealt with, and there is nothing to say to the person."""
         ...
+
+
+@runtime_checkable
+class RetitlesThreads(Protocol):
+    """Takes a `Part.title` also for a thread that is there already."""
+
+    retitles_threads: Literal[True]
 
 
 @runtime_checkable

@@ -5,7 +5,7 @@ docs and the notice to the agent use it without connecting anything, so `open` i
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -92,3 +92,10 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     check: Callable[[Any, str | None], Awaitable[str]] | None = None
     """What `rejoinder doctor` finds, given the settings and the gateway that runs already, if one does. None: the
     channel is opened and asked, if it `CanCheck`."""
+
+
+@runtime_checkable
+class BringsDeclaration(Protocol):
+    """A channel that a program hands over need not be installed under a name: it may bring what it declares."""
+
+    declaration: ChannelKind

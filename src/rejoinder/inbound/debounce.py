@@ -68,6 +68,7 @@ def joined(group: tuple[Inbound, ...]) -> Inbound:
         reply_to=next((each.reply_to for each in reversed(group) if each.reply_to is not None), None),
         mentions=tuple(mention for each in group for mention in each.mentions),
         sent_at=first.sent_at,
+        opens=next((each.opens for each in group if each.opens is not None), None),
     )
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Choice, Part, Rendering, ReplyMode, Route
+from rejoinder.events import Attachment, Choice, NewThread, Part, Rendering, ReplyContext, ReplyMode, Route
 from rejoinder.outbound.operations import Amend, Operation, Remove, Say, keyed
 from rejoinder.rendering import Message, RenderOptions, messages
 from rejoinder.rendering.chunk import length
@@ -34,6 +34,10 @@ class Wording(Struct, frozen=True):
     """Buttons under the last message."""
     is_error: bool = False
     answers: str = ""
+    opens: NewThread | None = None
+    """The thread that these messages open, whichever of them arrives first (CH-2)."""
+    title: str = ""
+    reply_context: ReplyContext | None = None
 
 
 class Slot(Struct, frozen=True):
@@ -86,6 +90,9 @@ def _part(rendering: Rendering, route: Route, wording: Wording, *, first: bool) 
         only_for=wording.only_for,
         is_error=wording.is_error,
         answers=wording.answers,
+        opens=wording.opens,
+        title=wording.title if first else "",
+        reply_context=wording.reply_context,
     )
 
 

@@ -62,6 +62,18 @@ def slack_name_of(emoji: str) -> str | None:
     return _slack_name(_book(), bare(emoji))
 
 
+def emoji_called_by_slack(name: str) -> str | None:
+    """The reverse: the emoji that Slack has under a short name, or one of its other names; None where it has none."""
+    return _by_slack_name().get(name) or resolve(name)
+
+
+@cache
+def _by_slack_name() -> dict[str, str]:
+    book = _book()
+    named = ((_slack_name(book, plain), form) for plain, form in book.forms.items() if plain in book.aliases)
+    return {name: form for name, form in named if name}
+
+
 def _slack_name(book: "_Book", plain: str) -> str | None:
     return slack_name(plain, book.aliases[plain], book.versions[plain])
 

@@ -73,6 +73,7 @@ class Recovery:
         backlogs: Backlogs,
         prefixes: Prefixes,
         readmission: Readmission,
+        over: asyncio.Event,
     ) -> None:
         self._store = services.store
         self._conversations = conversations
@@ -93,7 +94,7 @@ class Recovery:
         self._readmission = readmission
         self._tried: list[int] = []
         self._stopped = False
-        self.over = asyncio.Event()
+        self.over = over
         self.found: frozenset[int] = frozenset()
         """The events that it goes on with itself."""
 
@@ -170,7 +171,8 @@ class Recovery:
             asked = tuple(self._backlogs.asked(put, conversation) for put in inputs)
             in_line = tuple(self._queueing.in_line(each.message, session) for each in asked)
             queue = self._queueing.of(turn.route.channel, session)
-            lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route)
+            said_at = (each.message.inbound.stands_at for each in asked)
+            lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
             if lane.held_back:
                 await self._held_back(turn.session, asked, lane.held_back)

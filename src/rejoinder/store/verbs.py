@@ -225,6 +225,8 @@ class MarkSent(Verb[IndexedMessage | None], frozen=True):
     at: datetime
     text: str = ""
     author: str = ""
+    place: Route | None = None
+    """Where it stands, if not where it was sent (CH-2): it enters the index there."""
 
 
 class MarkUnknown(Verb[StoredPart], frozen=True):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rejoinder.testing.agent_contract import AgentContract, Agents
     from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
-    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, FakeRoom, Shown
+    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, FakeRoom, FakeThreads, Shown
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.platform import FakePlatform, RemotePlatform
     from rejoinder.testing.store_contract import StoreContract
@@ -30,6 +30,7 @@ _HOME = {
     "FakeMessenger": "rejoinder.testing.fake_channel",
     "FakePlatform": "rejoinder.testing.platform",
     "FakeRoom": "rejoinder.testing.fake_channel",
+    "FakeThreads": "rejoinder.testing.fake_channel",
     "ModelServer": "rejoinder.testing.model_server",
     "RemotePlatform": "rejoinder.testing.platform",
     "ScriptedAgent": "rejoinder.agents.scripted",
@@ -48,6 +49,7 @@ __all__ = [
     "FakeMessenger",
     "FakePlatform",
     "FakeRoom",
+    "FakeThreads",
     "ModelServer",
     "RemotePlatform",
     "ScriptedAgent",

@@ -7,12 +7,28 @@ to: `fails(Unknown("reset"), accepted=True)` accepts the next message and does n
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
-from rejoinder.events import Attachment, Chat, Inbound, Mention, Part, Quote, Route, Sender
+from rejoinder.channels.declaration import ChannelKind
+from rejoinder.channels.threads import Threads, new_thread
+from rejoinder.events import (
+    Attachment,
+    Chat,
+    Inbound,
+    Invoked,
+    Mention,
+    MenuCommand,
+    Part,
+    Quote,
+    ReplyContext,
+    Route,
+    Sender,
+)
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
 
@@ -29,6 +45,7 @@ class Shown(Struct):
     reactions: list[str] = []
     frames: list[str] = []
     agent: str = ""  # which of our agents says it
+    thread: str | None = None
 
 
 def _mentions(*names: str) -> tuple[Mention, ...]:
@@ -103,21 +120,25 @@ class FakeMessenger:
         self._events += 1
         shown = self._add(sender, text, reply_to)
         named = (self.own_id,) if mention is True else (mention,) if isinstance(mention, str) else mention or ()
-        await self._deliver(
-            Inbound(
-                channel=self.name,
-                event_id=event or f"event-{self._events}",
-                message_id=shown.id,
-                chat=Chat(chat, kind, title=chat),
-                sender=Sender(sender, name=sender, is_bot=bot),
-                text=text,
-                thread=thread,
-                reply_to=None if reply_to is None else Quote(reply_to),
-                mentions=_mentions(*named),
-                attachments=attachments,
-            )
+        shown.thread = thread
+        inbound = Inbound(
+            channel=self.name,
+            event_id=event or f"event-{self._events}",
+            message_id=shown.id,
+            chat=Chat(chat, kind, title=chat),
+            sender=Sender(sender, name=sender, is_bot=bot),
+            text=text,
+            thread=thread,
+            reply_to=None if reply_to is None else Quote(reply_to),
+            mentions=_mentions(*named),
+            attachments=attachments,
         )
+        await self._deliver(self._told(inbound))
         return shown.id
+
+    def _told(self, inbound: Inbound) -> Inbound:
+        """What the platform adds to a message by itself."""
+        return inbound
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Returns as soon as the condition holds; it is checked again whenever something changes."""
@@ -181,6 +202,7 @@ class FakeMessenger:
         if failing is not None and not failing.accepted:
             return failing.outcome
         shown = self._add("bot", part.text, part.reply_to)
+        shown.thread = part.route.thread
         shown.complete = complete
         shown.agent = part.author
         await self._tell()
@@ -239,6 +261,119 @@ class FakeChannel(FakeMessenger):
     async def complete(self, route: Route, message: str) -> None:
         self.messages[message].complete = True
         await self._tell()
+
+
+class FakeThreads(FakeMessenger):
+    """A platform whose threads have the id of the message they hang under, as Discord's and Slack's have (CH-2).
+
+    It is strict: a message to a thread that is not there is refused, and so is a change of a message or a reply to one
+    that stands elsewhere.
+    """
+
+    native_commands: Literal[True] = True
+    declaration = ChannelKind(
+        can=frozenset({"reply", "react", "send", "threads", "ephemeral"}),
+        replies_across_threads=False,
+        private_needs_interaction=True,
+        edits="told",
+    )
+
+    def __init__(self, name: str = "fake", limits: Limits | None = None, threads: Threads = "auto") -> None:
+        super().__init__(name, limits)
+        self.threads: dict[str, str] = {}  # the title of each thread
+        self.created: list[str] = []  # each attempt to open one
+        self.refuse_threads: str | None = None
+        self._threads: Threads = threads
+        self.menu: tuple[MenuCommand, ...] = ()
+        self.valid_for = 900.0  # seconds in which an interaction can be answered
+        self.aside: list[tuple[str, str]] = []  # what only one person saw
+        self.answered: list[str] = []  # the tokens by which something was said to all
+        self.noticed: list[str] = []  # the tokens of presses that needed no words
+
+    def _told(self, inbound: Inbound) -> Inbound:
+        if inbound.chat.kind == "direct" or inbound.thread is not None:
+            return inbound
+        mentioned = any(mention.id == self.own_id for mention in inbound.mentions)
+        text = inbound.text.replace(f"@{self.own_id}", "")
+        return replace(inbound, opens=new_thread(self._threads, inbound.message_id, text, mentioned=mentioned))
+
+    async def invokes(self, name: str, *, sender: str = "ann", chat: str = "lab", **options: str) -> str:
+        """A person chooses a command from the platform's own menu; returns the token of the interaction."""
+        return await self._interacts(Invoked(name, options), "", sender, chat)
+
+    async def presses(self, button: str, on: Shown, *, sender: str = "ann", chat: str = "lab") -> str:
+        """A person presses the button with this label; returns the token of the interaction."""
+        part = next(part for part in reversed(self.parts) if part.choices and part.text == on.frames[0])
+        says = next(choice.says for choice in part.choices if choice.label == button)
+        return await self._interacts(None, says, sender, chat, on)
+
+    async def _interacts(
+        self, invoked: Invoked | None, text: str, sender: str, chat: str, on: Shown | None = None
+    ) -> str:
+        await self.until(lambda: self._deliver is not None)
+        assert self._deliver is not None
+        self._events += 1
+        token = f"token-{self._events}"
+        await self._deliver(
+            Inbound(
+                channel=self.name,
+                event_id=token,
+                message_id=token,
+                chat=Chat(chat, "group", title=chat),
+                sender=Sender(sender, name=sender),
+                text=text,
+                thread=on.thread if on is not None else None,
+                entry="native" if on is None else "button",
+                reply_to=None if on is None else Quote(on.id),
+                invoked=invoked,
+                reply_context=ReplyContext(token, datetime.now(UTC) + timedelta(seconds=self.valid_for), private=True),
+            ),
+            within=3.0,
+        )
+        return token
+
+    async def press_noticed(self, context: ReplyContext) -> None:
+        self.noticed.append(context.token)
+        await self._tell()
+
+    async def _post(self, part: Part, call: str, *, complete: bool) -> Outcome:
+        thread, opens = part.route.thread, part.opens
+        if part.only_for is not None and part.reply_context is None:
+            return Rejected("it can be shown to one person only in answer to what they did")
+        if part.only_for is not None:
+            self.aside.append((part.only_for, part.text))
+            await self._tell()
+            return Delivered("")
+        if part.reply_context is not None:
+            self.answered.append(part.reply_context.token)
+        if opens is not None:
+            assert opens.thread == thread, "a part opens the thread it goes to"
+            self.created.append(opens.thread)
+            if self.refuse_threads is not None:
+                return Rejected(self.refuse_threads, "thread")
+            self.threads.setdefault(opens.thread, opens.title)
+        if thread is not None and thread not in self.threads:
+            return Rejected(f"there is no thread {thread}", "gone")
+        if part.reply_to is not None and self.messages[part.reply_to].thread != thread:
+            return Rejected("a reply stays in its thread", "target")
+        return await super()._post(part, call, complete=complete)
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        return self._elsewhere(route, message) or await super().edit(route, message, part)
+
+    async def delete(self, route: Route, message: str) -> Outcome:
+        return self._elsewhere(route, message) or await super().delete(route, message)
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
+        return self._elsewhere(route, message) or await super().react(
+            route, message, emoji, remove=remove, author=author
+        )
+
+    def _elsewhere(self, route: Route, message: str) -> Rejected | None:
+        shown = self.messages.get(message)
+        if shown is not None and shown.thread != route.thread:
+            return Rejected(f"{message} does not stand there", "target")
+        return None
 
 
 class FakeRoom(FakeChannel):

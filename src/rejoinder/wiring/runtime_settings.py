@@ -19,7 +19,7 @@ from rejoinder.channels.base import (
     PrefersQueue,
     TellsAgents,
 )
-from rejoinder.channels.declaration import ChannelKind, Pace
+from rejoinder.channels.declaration import BringsDeclaration, ChannelKind, Pace
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings, PaceSettings, RateSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
@@ -82,6 +82,11 @@ def runtime_settings(
         answers={
             name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
         },
+        spawns={
+            name: wanted
+            for name, said in settings.agents.items()
+            if (wanted := getattr(said.settings, "spawn", None)) is not None
+        },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow) | directives.brought,
         send_to=settings.directives.send_to,
@@ -139,8 +144,7 @@ def _usual_queue(here: ChannelFacts, gateway: QueueOverride) -> QueueChoice:
 
 def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> ChannelFacts:
     said = settings.channels[name]
-    # A channel that a program hands over need not be installed under a name.
-    kind = channel_kind(said.kind) if plugins.exists("channel", said.kind) else ChannelKind()
+    kind = _kind_of(channel, said.kind)
     return ChannelFacts(
         can=kind.can - _cannot(channel),
         queue=queue_of_channel(settings, name),
@@ -150,7 +154,15 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         status=_status(said.common.status_reactions),
         typing=_typing(settings.agent_defaults.typing_interval_seconds, kind.pace),
         delivery=_delivery(name, channel, kind, settings),
+        replies_across_threads=kind.replies_across_threads,
+        private_needs_interaction=kind.private_needs_interaction,
     )
+
+
+def _kind_of(channel: Channel, name: str) -> ChannelKind:
+    if isinstance(channel, BringsDeclaration):
+        return channel.declaration
+    return channel_kind(name) if plugins.exists("channel", name) else ChannelKind()
 
 
 def _status(wanted: bool | Literal["removed"]) -> StatusSettings:

@@ -9,12 +9,13 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from rejoinder import door as door_of
+from rejoinder.channels import http_door
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
-from rejoinder.channels.telegram import webhook
+from rejoinder.channels.http_door import MOST_BYTES
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
-from rejoinder.channels.telegram.webhook import MOST_BYTES, SECRET_HEADER
+from rejoinder.channels.telegram.webhook import SECRET_HEADER
 from rejoinder.door import Room
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route
@@ -509,7 +510,7 @@ async def secret_of(platform) -> str:
 async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch, said):
     """As at the page: ten seconds for a header."""
     monkeypatch.setattr(door_of, "HEADER_SECONDS", 0.1)
-    monkeypatch.setattr(webhook, "TICK", 0.05)
+    monkeypatch.setattr(http_door, "TICK", 0.05)
     door = hook()
     async with listening(bot(platform, hook=door), KeptInlet()):
         await secret_of(platform)
@@ -522,7 +523,7 @@ async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch,
 
 
 async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platform, monkeypatch):
-    monkeypatch.setattr(webhook, "BODY_SECONDS", 0.05)
+    monkeypatch.setattr(http_door, "BODY_SECONDS", 0.05)
     door = hook()
     async with listening(bot(platform, hook=door), KeptInlet()):
         head = f"POST /telegram HTTP/1.1\r\nHost: x\r\n{SECRET_HEADER}: {await secret_of(platform)}\r\n"
@@ -535,7 +536,7 @@ async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platfo
 
 async def test_a_flood_at_the_webhook_keeps_nobody_out(platform, monkeypatch):
     """Those who only wait make room for an update."""
-    monkeypatch.setattr(webhook, "ROOM", Room(per_address=4, in_all=8))
+    monkeypatch.setattr(http_door, "ROOM", Room(per_address=4, in_all=8))
     door, inlet = hook(), KeptInlet()
     async with listening(bot(platform, hook=door), inlet), aiohttp.ClientSession() as session:
         secret = await secret_of(platform)

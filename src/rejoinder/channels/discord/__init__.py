@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from rejoinder.channels.base import Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
+from rejoinder.channels.threads import Threads
 from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
@@ -22,8 +23,6 @@ ONLY = "default"
 """The account of the token that stands outside `accounts`."""
 ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LARGEST_ID = 2**63 - 1
-
-Threads = Literal["off", "auto", "always"]
 
 
 class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -123,5 +122,8 @@ CHANNEL = ChannelKind(
     renderer=Renderer(render.render, render.plain),
     pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0), typing=8.0),
     delivery="short-window key",
+    edits="told",
+    replies_across_threads=False,
+    private_needs_interaction=True,
     setup=SETUP,
 )

@@ -6,30 +6,37 @@ import logging
 from contextlib import suppress
 from datetime import datetime
 from time import time
-from typing import Any
+from typing import Any, Literal
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected, RetryAfter, Unknown
-from rejoinder.channels.discord import LIMITS, ONLY, Threads, payloads
+from rejoinder.channels.discord import LIMITS, ONLY, payloads
 from rejoinder.channels.discord.api import Api
+from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.connection import Connection, Pace
 from rejoinder.channels.discord.history import History
 from rejoinder.channels.discord.http import OneAttempt
 from rejoinder.channels.discord.intake import Intake
 from rejoinder.channels.discord.outcomes import (
+    THREAD_EXISTS,
+    UNKNOWN_CHANNEL,
     UNKNOWN_EMOJI,
     UNKNOWN_MESSAGE,
     Answer,
     Ok,
     Refused,
+    Unheard,
+    Unreached,
     failure,
 )
 from rejoinder.channels.discord.parse import Me, parse_said
 from rejoinder.channels.discord.places import Place, Places, snowflake
-from rejoinder.channels.discord.wire import Channel, Message, convert
+from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.wire import THREADS, Channel, Message, convert
+from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, Part, Route, Said
+from rejoinder.events import Attachment, MenuCommand, NewThread, Part, ReplyContext, Route, Said
 from rejoinder.secret import Secret
 
 log = logging.getLogger(__name__)
@@ -40,6 +47,8 @@ NONCE_SECONDS = 90.0
 CLOCK_SECONDS = 5.0
 MOST_ECHOES = 2000
 LOOKED_BACK = 100
+LONGEST_TITLE = 100
+CHANNEL = "/channels/{channel_id}"
 MESSAGES = "/channels/{channel_id}/messages"
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
@@ -47,6 +56,7 @@ REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 
 class DiscordBot:
     limits = LIMITS
+    native_commands: Literal[True] = True
 
     def __init__(
         self,
@@ -63,15 +73,17 @@ class DiscordBot:
         self._called = name if account == ONLY else f"{name}.accounts.{account}"
         self.own_id = ""
         self.own_name = ""
+        self.menu: tuple[MenuCommand, ...] = ()
         self._token = token
         self._threads: Threads = threads
         self._pace = pace or Pace()
         self._places = Places()
-        self._intake = Intake(self._called, self._places, self._look_up)
-        self._intake.echoes = self._echoed
         self._echoes: Bounded[str, str] = Bounded(MOST_ECHOES)
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
+        self._reception = Reception(self._called, self._api)
+        self._intake = Intake(self._called, self._places, self._look_up, self._reception)
+        self._intake.echoes = self._echoed
         self._connection = Connection(self._called, self.client, self._api, self._pace, self._intake.room)
         self._history = History(self._called, self._api, self._places, self._pace)
         self._http = http
@@ -94,6 +106,7 @@ class DiscordBot:
         await self._connection.log_in(self._token.reveal())
         self._know_itself()
         cursor = await self._intake.recall(deliver, self._pace.first_pause)
+        await self._reception.offer(self.own_id, self.menu)
         log.info("%s: serving %s", self._called, self.own_name)
         try:
             await asyncio.gather(self.take(deliver), self._connection.run(cursor))
@@ -105,7 +118,7 @@ class DiscordBot:
 
     async def take(self, deliver: Inlet) -> None:
         """Delivers what the client hears, until it is cancelled."""
-        me = Me(self.name, self.own_id, self.own_name, self._places.own_roles)
+        me = Me(self.name, self.own_id, self.own_name, self._places.own_roles, self._threads)
         await self._intake.run(me, deliver, self._history.catch_up, self._pace.first_pause)
 
     def _know_itself(self) -> None:
@@ -113,18 +126,23 @@ class DiscordBot:
         assert user is not None, "it has logged in"
         self.own_id, self.own_name = str(user.id), user.name
 
+    async def check(self) -> str:
+        await self._connection.log_in(self._token.reveal(), once=True)
+        self._know_itself()
+        return await check_bot(self._called, self._api, self.own_id, self.own_name)
+
     async def close(self) -> None:
         await self._connection.hang_up()
         await self._http.close()
 
     async def _look_up(self, channel: str) -> Place | None:
-        answer = await self._api.call("GET", "/channels/{channel_id}", channel_id=channel)
+        answer = await self._api.call("GET", CHANNEL, channel_id=channel)
         found = convert(answer.result, Channel) if isinstance(answer, Ok) else None
         if found is None:
             log.warning("%s: what kind of place %s is, is not known", self._called, channel)
             return None
-        if found.parent_id and self._places.get(found.parent_id) is None and found.type in (10, 11, 12):
-            around = await self._api.call("GET", "/channels/{channel_id}", channel_id=found.parent_id)
+        if found.parent_id and self._places.get(found.parent_id) is None and found.type in THREADS:
+            around = await self._api.call("GET", CHANNEL, channel_id=found.parent_id)
             if isinstance(around, Ok) and (parent := convert(around.result, Channel)) is not None:
                 self._places.learn(parent)
         return self._places.learn(found)
@@ -135,8 +153,14 @@ class DiscordBot:
     # --- out ----------------------------------------------------------------------------------------
 
     async def send(self, part: Part) -> Outcome:
+        if (context := part.reply_context) is not None:
+            answered = await self._reception.say(part, context)
+            if answered is not None:
+                return answered
         if part.only_for is not None:
             return Rejected("Discord shows a message to one person only as the answer to a command or a button")
+        if part.opens is not None and (failed := await self._open_thread(part.route, part.opens)) is not None:
+            return failed
         if part.reply_to is not None and not part.reply_to.isdecimal():
             return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
         answer = await self._api.call("POST", MESSAGES, payloads.message(part), channel_id=_place(part.route))
@@ -146,6 +170,8 @@ class DiscordBot:
 
     async def find(self, part: Part, since: datetime) -> Outcome:
         """By what Discord has repeated to us; while it knows the nonce, by sending again; else by the history."""
+        if part.reply_context is not None:
+            return await self._reception.find(part, part.reply_context)
         mark = payloads.nonce(part.key)
         if (message := self._echoes.get(mark)) is not None:
             return Delivered(message)
@@ -161,7 +187,33 @@ class DiscordBot:
                 return Delivered(message.id)
         return RetryAfter(None, "it is not there")
 
+    async def press_noticed(self, context: ReplyContext) -> None:
+        await self._reception.withdraw(context)
+
+    async def _open_thread(self, route: Route, new: NewThread) -> Outcome | None:
+        """None: it is there. Whoever comes second joins it, and an unclear attempt is settled by looking (CH-24)."""
+        if self._places.get(new.thread) is not None:
+            return None
+        named, root = {"name": new.title[:LONGEST_TITLE]}, new.thread
+        answer = await self._api.call("POST", MESSAGE + "/threads", named, channel_id=route.chat, message_id=root)
+        if isinstance(answer, Refused) and answer.code == THREAD_EXISTS:
+            answer = await self._api.call("GET", CHANNEL, channel_id=new.thread)
+        elif isinstance(answer, Unheard):
+            looked = await self._api.call("GET", CHANNEL, channel_id=new.thread)
+            is_missing = isinstance(looked, Refused) and looked.code == UNKNOWN_CHANNEL
+            answer = Unreached(answer.reason) if is_missing else looked
+        if not isinstance(answer, Ok):
+            outcome = failure(answer)
+            return Rejected(outcome.reason, "thread") if isinstance(outcome, Rejected) else outcome
+        if (thread := convert(answer.result, Channel)) is not None:
+            self._places.learn(thread)
+        return None
+
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        if (context := part.reply_context) is not None:
+            edited = await self._reception.edit(message, part, context)
+            if edited is not None:
+                return edited
         return await self._change("PATCH", MESSAGE, route, message, payloads.change(part))
 
     async def delete(self, route: Route, message: str) -> Outcome:

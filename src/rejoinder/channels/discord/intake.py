@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,24 +20,31 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.discord.cursor import Cursor, read_cursor, write_cursor
-from rejoinder.channels.discord.parse import Me, Where, parse_edit, parse_message, parse_reaction
+from rejoinder.channels.discord.interactions import parse_interaction
+from rejoinder.channels.discord.parse import Me, Where, parse_deletion, parse_edit, parse_message, parse_reaction
 from rejoinder.channels.discord.places import Place, Places, is_newer, snowflake
+from rejoinder.channels.discord.reception import Reception
 from rejoinder.channels.discord.wire import (
+    AUTOCOMPLETE,
     Channel,
+    Deleted,
     Guild,
+    Interaction,
     Message,
     Reaction,
     Ready,
     convert,
 )
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
 
 log = logging.getLogger(__name__)
 
 MOST_WAITING = 5000
 """Events that may wait for the store; beyond that nothing more is read from Discord, which keeps it."""
+STORE_SECONDS = 2.0
+"""Of the three that Discord waits for a sign."""
 MOST_UNTOLD = 200
 """How many events without a message may pass before the session's position is stored."""
 CHANNELS = ("CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE")
@@ -58,8 +65,11 @@ class Event(Struct, frozen=True):
 
 
 class Intake:
-    def __init__(self, called: str, places: Places, look_up: Callable[[str], Awaitable[Place | None]]) -> None:
+    def __init__(
+        self, called: str, places: Places, look_up: Callable[[str], Awaitable[Place | None]], reception: Reception
+    ) -> None:
         self._called = called
+        self.reception = reception
         self._places = places
         self._look_up = look_up
         self._waiting: deque[Event] = deque()
@@ -72,6 +82,7 @@ class Intake:
         self._has_gap = False
         self._stopped = False
         self._me = Me("", "", "")
+        self._typed: dict[str, Inbound] = {}
         self.echoes: Callable[[str, str], None] = lambda nonce, message: None
         """Told of our own messages when Discord repeats them to us."""
 
@@ -176,14 +187,19 @@ class Intake:
         await self._store([], Cursor(ready.session, ready.sequence, ready.address, since), deliver, pause)
 
     async def _take(self, batch: list[Event], deliver: Inlet, pause: float) -> None:
-        messages = [heard for event in batch if (heard := await self.read(event)) is not None]
+        interactions: list[Interaction] = []
+        messages = [heard for event in batch for heard in await self._read(event, interactions)]
         last = batch[-1]
         cursor = Cursor(last.session, last.sequence, last.address, self._cursor.since)
         self._untold += len(batch)
+        typing = [each for each in interactions if each.type == AUTOCOMPLETE]
+        chosen = [each for each in interactions if each.type != AUTOCOMPLETE]
+        await asyncio.gather(*(self.reception.suggest(each, self._typed.pop(each.id), deliver) for each in typing))
         if messages or self._untold >= MOST_UNTOLD:
-            await self._store(messages, cursor, deliver, pause)
+            await self._store(messages, cursor, deliver, pause, chosen)
         else:
             self._cursor = cursor
+        await asyncio.gather(*map(self.reception.notice, chosen))
 
     async def _take_history(self, deliver: Inlet, pause: float, place: str, missed: list[Message]) -> None:
         """Messages that were missed, oldest first; the session's position stays where it is."""
@@ -192,8 +208,17 @@ class Intake:
         read = [heard for message in missed if (heard := await self._message(message, guild)) is not None]
         await self._store(read, None, deliver, pause)
 
-    async def _store(self, messages: list[Inbound], cursor: Cursor | None, deliver: Inlet, pause: float) -> None:
+    async def _store(
+        self,
+        messages: list[Inbound],
+        cursor: Cursor | None,
+        deliver: Inlet,
+        pause: float,
+        chosen: Sequence[Interaction] = (),
+    ) -> None:
+        """`chosen`: commands and buttons whose people wait for a sign, for three seconds (CH-5)."""
         crashpoint("K2")
+        within = STORE_SECONDS if chosen else None
         if cursor is not None:
             newest = max((message.message_id for message in messages if message.entry == "text"), key=int, default="")
             cursor = replace(cursor, since=newest if is_newer(newest, cursor.since) else cursor.since)
@@ -201,7 +226,12 @@ class Intake:
         kept = write_cursor(cursor) if cursor is not None and cursor.session else None
         while True:
             try:
-                await deliver(*messages, cursor=kept, places=places)
+                await deliver(*messages, cursor=kept, places=places, within=within)
+            except NotStored as problem:
+                log.warning("%s", problem)
+                within = None
+                await asyncio.gather(*map(self.reception.refuse, chosen))
+                continue
             except StoreUnavailable as problem:
                 log.debug("%s", problem)
                 await asyncio.sleep(pause)
@@ -223,11 +253,24 @@ class Intake:
 
     # --- read ---------------------------------------------------------------------------------------
 
-    async def read(self, event: Event) -> Inbound | None:
+    async def _read(self, event: Event, interactions: list[Interaction]) -> tuple[Inbound, ...]:
+        if event.kind in ("MESSAGE_DELETE", "MESSAGE_DELETE_BULK"):
+            deleted = convert(event.data, Deleted)
+            if deleted is None:
+                return ()
+            where = await self._where(deleted.channel_id, deleted.guild_id)
+            return tuple(parse_deletion(message, where, self._me) for message in deleted.all)
+        heard = await self._read_one(event, interactions)
+        return () if heard is None else (heard,)
+
+    async def _read_one(self, event: Event, interactions: list[Interaction]) -> Inbound | None:
         match event.kind:
             case "MESSAGE_CREATE":
                 message = convert(event.data, Message)
                 return None if message is None else await self._message(message, message.guild_id)
+            case "INTERACTION_CREATE":
+                interaction = convert(event.data, Interaction)
+                return None if interaction is None else await self._interaction(interaction, interactions)
             case "MESSAGE_UPDATE":
                 edited = convert(event.data, Message)
                 if edited is None or edited.edited_timestamp is None or edited.author is None:
@@ -241,6 +284,17 @@ class Intake:
                 return parse_reaction(reaction, where, self._me, f"{event.session}:{event.sequence}")
             case _:
                 return None
+
+    async def _interaction(self, interaction: Interaction, waiting: list[Interaction]) -> Inbound | None:
+        where = await self._where(interaction.channel_id or "", interaction.guild_id)
+        heard = parse_interaction(interaction, where, self._me)
+        if heard is None:
+            return None
+        waiting.append(interaction)
+        if interaction.type != AUTOCOMPLETE:
+            return heard
+        self._typed[interaction.id] = heard
+        return None
 
     async def _message(self, message: Message, guild: str | None) -> Inbound | None:
         if message.author is not None and message.author.id == self._me.id:

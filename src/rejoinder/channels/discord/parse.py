@@ -18,7 +18,8 @@ from msgspec.structs import replace
 from rejoinder.channels.discord.places import Place
 from rejoinder.channels.discord.text import context_of, said_in
 from rejoinder.channels.discord.wire import FORWARDED, SAID, File, Member, Message, Reaction, User
-from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Said, Sender
+from rejoinder.channels.threads import Threads, new_thread
+from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, NewThread, Quote, Said, Sender
 
 EVERYONE = ("@everyone", "@here")
 
@@ -31,6 +32,8 @@ class Me(Struct, frozen=True):
     name: str
     roles: AbstractSet[str] = frozenset()
     """Roles that stand for the bot itself."""
+    threads: Threads = "off"
+    """When its answers open threads."""
 
 
 class Where(Struct, frozen=True):
@@ -58,7 +61,7 @@ def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
     if author is None or author.id == me.id or message.type not in SAID:
         return None
     forwarded, files = _forwarded(message), _attachments(message)
-    text = message.content or ""
+    text, mentions = message.content or "", tuple(_mentions(message, me))
     context = tuple(context_of(message, me.id))
     if not text and not files and not context and forwarded is None:
         return None
@@ -67,15 +70,16 @@ def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
         event_id=message.id,
         message_id=message.id,
         chat=where.chat,
-        sender=_sender(author, message.member, is_bot=message.webhook_id is not None),
+        sender=sender_of(author, message.member, is_bot=message.webhook_id is not None),
         text=text,
         thread=where.thread,
         reply_to=_quote(message, where),
         forwarded=forwarded,
-        mentions=tuple(_mentions(message, me)),
+        mentions=mentions,
         attachments=files,
         untrusted_context=context,
         sent_at=_time(message.edited_timestamp or message.timestamp),
+        opens=_opened(message.id, text, mentions, me) if where.place.kind == "text" else None,
     )
 
 
@@ -98,7 +102,7 @@ def parse_reaction(reaction: Reaction, where: Where, me: Me, mark: str) -> Inbou
         event_id=f"{reaction.message_id}:{reaction.user_id}:{shown}:{mark}",
         message_id=reaction.message_id,
         chat=where.chat,
-        sender=_sender(user or User(reaction.user_id), reaction.member),
+        sender=sender_of(user or User(reaction.user_id), reaction.member),
         text=shown,
         thread=where.thread,
         entry="reaction",
@@ -113,14 +117,24 @@ def parse_said(message: Message) -> Said:
     return Said(message.id, author.id, name, said_in(message), is_bot=is_bot)
 
 
+def parse_deletion(message: str, where: Where, me: Me) -> Inbound:
+    """Discord does not say who has deleted it."""
+    event = f"{message}:deleted"
+    return Inbound(me.channel, event, message, where.chat, Sender(""), entry="delete", thread=where.thread)
+
+
+def _opened(message: str, text: str, mentions: tuple[Mention, ...], me: Me) -> NewThread | None:
+    """A mention in words; the one that a reply implies opens nothing."""
+    tokens = [mention.token for mention in mentions if mention.id == me.id and mention.token]
+    for token in tokens:
+        text = text.replace(token, "")
+    return new_thread(me.threads, message, text, mentioned=bool(tokens))
+
+
 # --- who, when, what came along -----------------------------------------------------------------
 
 
-def sender_of(user: User, member: Member | None) -> Sender:
-    return _sender(user, member)
-
-
-def _sender(user: User, member: Member | None, *, is_bot: bool = False) -> Sender:
+def sender_of(user: User, member: Member | None, *, is_bot: bool = False) -> Sender:
     nick = member.nick if member is not None else None
     return Sender(
         user.id,

@@ -1,29 +1,118 @@
-"""Slack: declared, so that dry runs show what it would get; its connection is to come."""
+"""A Slack app: Socket Mode, or signed HTTP events where Slack can reach us."""
 
 import re
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from rejoinder.channels.base import Limits
+from rejoinder.channels.base import Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace
 from rejoinder.channels.slack import render
 from rejoinder.channels.slack.emoji import REACTIONS
+from rejoinder.channels.threads import Threads
 from rejoinder.identity import Identity, Shape
-from rejoinder.keys import Url
+from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
 
+if TYPE_CHECKING:
+    from rejoinder.channels.slack.listening import Listening
+
+LIMITS = Limits(4000)
+API_ROOT = "https://slack.com/api/"
+ONLY = "default"
+"""The account of the token that stands outside `accounts`."""
+ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
+
+class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One workspace of several."""
+
+    bot_token: Annotated[Secret, Meta(examples=["${ACME_BOT_TOKEN}"])]
+    """The bot token of this workspace."""
+    app_token: Annotated[Secret, Meta(examples=["${ACME_APP_TOKEN}"])] | None = None
+    """The app-level token; unset: that of the section."""
+    signing_secret: Secret | None = None
+    """The signing secret of this workspace's app; unset: that of the section."""
+    events_port: Port | None = None
+    """The port to listen on for its signed events: one for each workspace."""
+
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A Slack app in Socket Mode."""
+    """A Slack app, in one workspace or several."""
 
-    bot_token: Annotated[Secret, Meta(examples=["${SLACK_BOT_TOKEN}"])]
-    """The bot token, `xoxb-...`."""
-    app_token: Annotated[Secret, Meta(examples=["${SLACK_APP_TOKEN}"])]
-    """The app-level token, `xapp-...`, with `connections:write`."""
-    api_root: Url = "https://slack.com/api/"
+    bot_token: Annotated[Secret | None, Meta(examples=["${SLACK_BOT_TOKEN}"], extra={"unless": "accounts"})] = None
+    """The bot token, `xoxb-...`; needed unless there are `accounts`."""
+    app_token: Annotated[Secret | None, Meta(examples=["${SLACK_APP_TOKEN}"])] = None
+    """The app-level token, `xapp-...`, with `connections:write`: events come by Socket Mode."""
+    accounts: dict[str, Account] = {}
+    """Several workspaces side by side, by name, all with the other keys of this section. What each has read, its
+    sessions and its failures are its own."""
+    api_root: Url = API_ROOT
     """For tests and proxies."""
+    threads: Threads = "auto"
+    """Whether an answer in a channel opens a thread: `auto` where the question mentions the app, `always`, or `off`."""
+    signing_secret: Annotated[Secret | None, Meta(examples=["${SLACK_SIGNING_SECRET}"])] = None
+    """The app's signing secret: events come as signed HTTP requests instead of by Socket Mode."""
+    events_path: Text = "/slack/events"
+    """The path of the request URL that Slack calls for events, interactivity and the slash command."""
+    events_host: Text = "127.0.0.1"
+    """The address to listen on for these calls, behind whatever holds the certificate."""
+    events_port: Port = 8768
+    """The port to listen on for these calls."""
+
+    def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        for name in self.accounts:
+            if not ACCOUNT.fullmatch(name) or name == ONLY:
+                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        ports: dict[int, str] = {}
+        for name, own in accounts(self).items():
+            place = () if name == ONLY else ("accounts", name)
+            if own.app_token is None and own.signing_secret is None:
+                yield (
+                    (*place, "app_token"),
+                    "set `app_token` for Socket Mode, or `signing_secret` for signed HTTP events",
+                )
+            elif own.signing_secret is not None and (other := ports.setdefault(own.events_port, name)) != name:
+                yield (*place, "events_port"), f"{own.events_port} is the port of {other}; choose another"
+
+
+def accounts(settings: Settings) -> dict[str, Settings]:
+    """The settings of each workspace."""
+    found = {} if settings.bot_token is None else {ONLY: settings}
+    for name, own in settings.accounts.items():
+        found[name] = replace(
+            settings,
+            bot_token=own.bot_token,
+            app_token=own.app_token or settings.app_token,
+            signing_secret=own.signing_secret or settings.signing_secret,
+            events_port=settings.events_port if own.events_port is None else own.events_port,
+            accounts={},
+        )
+    return found
+
+
+def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
+    from rejoinder.channels.slack.api import Api  # noqa: PLC0415 - only serving an app needs a client
+    from rejoinder.channels.slack.bot import SlackApp  # noqa: PLC0415
+    from rejoinder.channels.slack.patient import Pace  # noqa: PLC0415
+
+    assert settings.bot_token is not None, "an account has a token"
+    pace = Pace()
+    if settings.signing_secret is not None:
+        from rejoinder.channels.slack.http_events import ByHttp, Hook  # noqa: PLC0415 - Socket Mode needs no server
+
+        hook = Hook(settings.signing_secret, settings.events_path, settings.events_host, settings.events_port)
+        listening: Listening = ByHttp(hook, pace)
+    else:
+        from rejoinder.channels.slack.socket_mode import BySocket  # noqa: PLC0415 - the SDK, only where it is used
+
+        assert settings.app_token is not None, "the configuration was checked"
+        listening = BySocket(Api(settings.api_root, settings.app_token), pace)
+    api = Api(settings.api_root, settings.bot_token)
+    return SlackApp(name, api, listening, pace=pace, account=account, threads=settings.threads)
 
 
 _ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
@@ -35,11 +124,13 @@ IDENTITY = Identity(
 CHANNEL = ChannelKind(
     settings=Settings,
     identity=IDENTITY,
-    open=None,
-    limits=Limits(4000),
+    open=open_channel,
+    accounts=accounts,
+    limits=LIMITS,
     can=frozenset({"reply", "react", "send", "files", "ephemeral", "previews"}),
     renderer=Renderer(render.render, render.plain),
     reactions=REACTIONS,
     pace=Pace(1.2, chat=(5, 1.0)),
     delivery="read back",
+    edits="told",
 )

@@ -1,6 +1,6 @@
 """Slack knows an emoji by its short name, and takes the names of emoji that a workspace added (OD-71)."""
 
-from rejoinder.rendering.emoji import Projection, ReactionNames, slack_name_of
+from rejoinder.rendering.emoji import Projection, ReactionNames, emoji_called_by_slack, resolve, slack_name_of
 
 
 def _short_name(emoji: str) -> Projection:
@@ -14,3 +14,23 @@ def _may_be_of_the_workspace(name: str) -> bool:
 
 
 REACTIONS = ReactionNames(_short_name, _may_be_of_the_workspace, "its names")
+
+
+SKIN_TONES = {f"skin-tone-{number}": tone for number, tone in zip(range(2, 7), "🏻🏼🏽🏾🏿", strict=True)}
+
+
+def shown(name: str) -> str:
+    """The emoji that Slack calls so, with its skin tone; `:name:` for one of the workspace."""
+    plain, _, tone = name.strip(":").partition("::")
+    emoji = emoji_called_by_slack(plain)
+    return f":{plain}:" if emoji is None else emoji + SKIN_TONES.get(tone, "")
+
+
+def name_of(emoji: str) -> str:
+    """What Slack calls it: a name stays, a Unicode emoji becomes its short name, with the skin tone it has."""
+    known = None if emoji.isascii() else resolve(emoji)
+    name = slack_name_of(known) if known is not None else None
+    if name is None:
+        return emoji.strip(":")
+    tone = next((each for each, mark in SKIN_TONES.items() if mark in emoji), "")
+    return f"{name}::{tone}" if tone else name

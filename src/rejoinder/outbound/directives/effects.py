@@ -46,12 +46,22 @@ class HandOff(Struct, frozen=True):
     words: str = ""
 
 
+class Spawn(Struct, frozen=True):
+    """A sub-agent works on this task beside the conversation."""
+
+    agent: str
+    task: str
+    name: str = ""
+
+
 class ShapeReply(Struct, frozen=True):
     """How the reply is shown; what is None stays as it is."""
 
     silent: bool | None = None
     previews: bool | None = None
     only_for_asker: bool | None = None
+    title: str | None = None
+    """What the thread is called that it opens."""
 
 
-Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | ShapeReply
+Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | Spawn | ShapeReply

@@ -14,10 +14,11 @@ from hashlib import blake2b
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from rejoinder.channels.base import CanReact, CanSendFiles, TellsAgents
+from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.errors import FileRefused, StoreUnavailable
-from rejoinder.events import Directive, Route, Said
+from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -30,6 +31,7 @@ from rejoinder.outbound.directives.effects import (
     SendFile,
     SendText,
     ShapeReply,
+    Spawn,
 )
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.operations import React, keyed
@@ -42,6 +44,7 @@ from rejoinder.runtime.answer.files import file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.fates import Fate, Sent, Underway, Unsent, message_of
@@ -53,6 +56,8 @@ log = logging.getLogger(__name__)
 
 MOST_ACTIONS = 20
 MOST_WARNINGS = 20
+LONGEST_TITLE = 100
+"""Characters of a thread's title: as many as Discord takes."""
 ACTING = 10.0
 """Seconds that another package's directive may take; meanwhile nothing more of the answer is shown."""
 
@@ -80,6 +85,12 @@ class Occasion(Struct, frozen=True):
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
     directives: Registry = default_registry()
+    opens: NewThread | None = None
+    """The thread that the answer opens (CH-2); it hangs under the message being answered."""
+    reply_context: ReplyContext | None = None
+    """The platform's own way to answer that message (CH-3)."""
+    is_message: bool = True
+    """What triggered it stands in the chat; a command of the platform's own menu does not."""
 
     @property
     def addressed(self) -> tuple[str, ...]:
@@ -103,6 +114,7 @@ class Acting:
         stem: str,
         run: RunClaim | None,
         hand_over: HandOver | None,
+        start: Start | None = None,
     ) -> None:
         delivery = conversation.how.delivery
         configured = delivery.reply_direct if occasion.direct else delivery.reply_group
@@ -116,16 +128,20 @@ class Acting:
         self._stem = stem
         self._run = run
         self._hand_over = hand_over
+        self._start = start
+        self._spawned: dict[str, int] = {}
         self._handed: list[Handed] = []
         self._rows: list[HandedRow] = []
         self._named: HandedRow | None = None
         self.kept = WriteBatch()
         """What is written with the answer: a row for everything it hands over."""
-        self._target = None if mode == "off" else occasion.trigger or None
+        stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
+        self._target = None if stays_plain else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
         self._previews = False
         self._only_for: str | None = None
+        self._title = ""
         self._acted: set[str] = set()
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
@@ -141,7 +157,15 @@ class Acting:
             addressed=occasion.addressed,
             only_for=self._only_for,
             answers=occasion.trigger,
+            opens=self._opens,
+            title=self._title,
+            reply_context=occasion.reply_context,
         )
+
+    @property
+    def _opens(self) -> NewThread | None:
+        opens = self._occasion.opens
+        return replace(opens, title=self._title) if opens is not None and self._title else opens
 
     async def obey(self, directive: Directive) -> None:
         name, known = directive.name, self._occasion.directives
@@ -170,6 +194,8 @@ class Acting:
                 await self._send_file(effect, name)
             case HandOff():
                 await self._hand(effect.to, redact(effect.words))
+            case Spawn():
+                await self._spawn(effect, name)
             case ShapeReply():
                 self._shape(effect, name, declared)
 
@@ -203,11 +229,22 @@ class Acting:
         self._target, self._reply_all = None, False
         if reference == "none":
             return
-        if (target := await self._find(reference)) is not None:
+        target = await self._find(reference)
+        if target is not None and await self._is_out_of_thread(target):
+            why = f"{reference!r} stands in the chat around this thread, and cannot be replied to from here"
+            await self._fail(what, "unsupported", why)
+        elif target is not None:
             self._target = target
             self.outcomes.note(what, "done")
         else:
             await self._deny(what, f"there is no message {reference!r} in this chat", "reply_to")
+
+    async def _is_out_of_thread(self, message: str) -> bool:
+        """Whether a platform whose replies stay in one thread has it elsewhere (CH-21)."""
+        here = self._conversation
+        if here.route.thread is None or here.how.replies_across_threads:
+            return False
+        return message == here.route.thread or await here.messages.look_up(message) is None
 
     def _shape(self, effect: ShapeReply, name: str, declared: Declaration) -> None:
         """How the message looks, where the platform supports that."""
@@ -215,16 +252,33 @@ class Acting:
             self._silent = effect.silent
         if effect.previews is not None:
             self._previews = effect.previews
-        if effect.only_for_asker and self._occasion.person and "ephemeral" in self._conversation.how.can:
-            self._only_for = self._occasion.person
+        if effect.title is not None:
+            return self._call_thread(effect.title, name)
+        if effect.only_for_asker:
+            if "ephemeral" in self._conversation.how.can and not self._may_be_private:
+                return self._no_effect(name, "it works on answers to commands and buttons of the platform only")
+            if self._occasion.person and self._may_be_private:
+                self._only_for = self._occasion.person
         if declared.ability in self._conversation.how.can:
             self.outcomes.note(name, "done")
         else:
             self._no_effect(name)
 
-    def _no_effect(self, name: str) -> None:
-        self.outcomes.note(name, "unsupported", "it has no effect here")
-        log.warning("%s %s: %s has no effect here", self._conversation.channel.name, self._occasion.trigger, name)
+    @property
+    def _may_be_private(self) -> bool:
+        context, how = self._occasion.reply_context, self._conversation.how
+        has_way = not how.private_needs_interaction or (context is not None and context.private)
+        return "ephemeral" in how.can and has_way
+
+    def _call_thread(self, title: str, name: str) -> None:
+        if self._occasion.opens is None and not can(self._conversation.channel, RetitlesThreads):
+            return self._no_effect(name, "this answer opens no thread")
+        self._title = " ".join(title.split())[:LONGEST_TITLE]
+        self.outcomes.note(name, "done")
+
+    def _no_effect(self, name: str, why: str = "it has no effect here") -> None:
+        self.outcomes.note(name, "unsupported", why)
+        log.warning("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, name, why)
 
     async def _react(self, effect: AddReaction) -> None:
         conversation, emoji, reference = self._conversation, effect.emoji, effect.message
@@ -283,7 +337,14 @@ class Acting:
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
         only_for = None if elsewhere else self._only_for
-        wording = Wording(author=self._occasion.agent, silent=self._silent, only_for=only_for)
+        context = None if elsewhere else self._occasion.reply_context
+        wording = Wording(
+            author=self._occasion.agent,
+            silent=self._silent,
+            only_for=only_for,
+            opens=None if elsewhere else self._occasion.opens,
+            reply_context=context,
+        )
         shown = plan.show_file(file, redact(effect.caption), route, delivery.options, wording, key)
         await self._do(what, name, shown, outbox.at(route))
         if effect.cleanup:
@@ -301,7 +362,7 @@ class Acting:
         except (FileRefused, StoreUnavailable) as why:
             self.outcomes.note(f"send_file {path}", "failed", str(why))
             return ()
-        wording = Wording(author=self._occasion.agent, silent=True, only_for=self._only_for)
+        wording = replace(self.wording(), reply_to=None, silent=True)
         return plan.show_file(file, "", here.route, here.how.delivery.options, wording, key)
 
     async def _out_of_reach(self, route: Route) -> str | None:
@@ -341,6 +402,19 @@ class Acting:
         number = sum(handed.to == whom for handed in self._handed)
         self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
 
+    async def _spawn(self, effect: Spawn, name: str) -> None:
+        """Acts at once: the answer need not wait for it. As with a hand-off, the key omits the words."""
+        what = f"{name} {effect.agent}"
+        if len(self._acted) >= MOST_ACTIONS:
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
+        number = self._spawned[effect.agent] = self._spawned.get(effect.agent, -1) + 1
+        key = f"{self._stem}/spawn/{effect.agent}/{number}"
+        self._acted.add(key)
+        why = "there is nobody to start it" if self._start is None else await self._start(effect, key)
+        if why is not None:
+            return await self._deny(what, why, name)
+        self.outcomes.note(what, "done")
+
     async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
         if all(each.key in self._acted for each in planned):
             return
@@ -363,7 +437,7 @@ class Acting:
         planned: list[Planned] = []
         delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
         for handed in self._handed:
-            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else ())
+            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else (), opens=self._opens)
             is_said = bool(handed.words) and answer.strip().startswith(handed.words)
             words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
             if delivery.prefix == AUTO:
@@ -433,7 +507,9 @@ class Acting:
             fate.cancel()
 
     async def _find(self, reference: str) -> str | None:
-        return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+        if reference == "current":
+            return self._occasion.trigger if self._occasion.is_message else None
+        return await self._conversation.find(reference)
 
     async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
         self.outcomes.note(what, fate, why)

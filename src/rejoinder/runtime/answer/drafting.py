@@ -11,7 +11,17 @@ from zlib import crc32
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanEdit, CanPreview, CanStream, Delivered, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import (
+    CanEdit,
+    CanPreview,
+    CanStream,
+    Delivered,
+    OpensPlaces,
+    Outcome,
+    Rejected,
+    RetryAfter,
+    Unknown,
+)
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering, ReplyStarted
 from rejoinder.outbound import draft as drafts
@@ -277,7 +287,7 @@ def streaming_for(wanted: Streaming, sender: Sender, options: RenderOptions, *, 
     hear of each other's messages through their channel, which reports only whole ones, so a draft reaches only people.
     """
     channel = sender.channel
-    if other_bot or wanted.mode == "off":
+    if other_bot or wanted.mode == "off" or (can(channel, OpensPlaces) and channel.opens_place(sender.route)):
         return Streaming("off")
     if wanted.mode == "blocks":
         return wanted

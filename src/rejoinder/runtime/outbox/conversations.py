@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
-from rejoinder.events import Choice, Inbound, Quote, Route, Said, Step
+from rejoinder.events import Choice, Inbound, NewThread, Quote, ReplyContext, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
@@ -56,6 +56,16 @@ class Conversation:
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self._is_open = False
+
+    def will_open(self, thread: NewThread) -> None:
+        """It is a thread that the first words said here open (CH-2), unless something has been said in it."""
+        if all(known.id == thread.thread for known in self.messages.latest(2)):
+            self.messages.opening = thread
+
+    @property
+    def opening(self) -> NewThread | None:
+        """The thread that is to be opened by the next words; None: it is there."""
+        return self.messages.opening
 
     async def open(self, now: datetime) -> None:
         """Reads, once, what the store knows of this conversation."""
@@ -215,7 +225,7 @@ class Conversation:
 
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
-        wording = Wording(reply_to=reply_to)
+        wording = Wording(reply_to=self._target(reply_to), opens=self.opening)
         planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
         fates = self.sender.post(planned)
         if fates:
@@ -229,7 +239,8 @@ class Conversation:
         button was pressed: that one certainly arrived, even if its delivery was never confirmed.
         """
         options, stem = self.how.delivery.options, f"{OFFERS}/{self.outbox.new_stem()}"
-        posted = self.sender.post(plan.say(redact(text), self.route, options, Wording(choices=choices), stem))
+        wording = Wording(choices=choices, opens=self.opening)
+        posted = self.sender.post(plan.say(redact(text), self.route, options, wording, stem))
 
         def close(words: str, pressed: str) -> None:
             if can(self.channel, CanEdit):
@@ -242,17 +253,31 @@ class Conversation:
         shown = [message for message in (*before, with_buttons or pressed) if message]
         self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))
 
-    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+    def to_say(
+        self,
+        texts: Iterable[str],
+        now: datetime,
+        *,
+        reply_to: str | None = None,
+        stem: str = "",
+        context: ReplyContext | None = None,
+        only_for: str | None = None,
+    ) -> PlanParts:
         """As `send`, but the caller commits it with the decision it belongs to, and then wakes the sender.
 
-        `stem`: texts said under the same stem are said once.
+        `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
         """
-        options, wording = self.how.delivery.options, Wording(reply_to=reply_to or None)
+        options = self.how.delivery.options
+        wording = Wording(reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for)
         said = (
             plan.say(redact(text), self.route, options, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
             for at, text in enumerate(texts)
         )
         return PlanParts(tuple(intent(each, self.route) for planned in said for each in planned), now)
+
+    def _target(self, reply_to: str | None) -> str | None:
+        """A thread that is about to be opened hangs under that message: that is reply enough."""
+        return None if self.opening is not None else reply_to or None
 
     def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
         """As `to_say`, but replaces messages that were left unfinished; without a text they are removed.

@@ -9,6 +9,7 @@ Which part is sent when is decided by the line (`sender`), not here.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import random
 from typing import Final, Protocol
@@ -16,7 +17,16 @@ from typing import Final, Protocol
 from msgspec import DecodeError
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanFind, CanFindOpening, Delivered, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.channels.base import (
+    CanFind,
+    CanFindOpening,
+    Delivered,
+    OpensPlaces,
+    Outcome,
+    Rejected,
+    RetryAfter,
+    Unknown,
+)
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
@@ -27,7 +37,7 @@ from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
-from rejoinder.runtime.outbox.performing import form_of, intent, perform
+from rejoinder.runtime.outbox.performing import form_of, intent, perform, where
 from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
@@ -65,6 +75,7 @@ class Line(Protocol):
     pace: Pace
     aside: YieldingCalls
     messages: MessageIndex
+    index_at: Callable[[Route], MessageIndex | None]
 
     def over(self, row: StoredPart, fate: Fate) -> None:
         """The part is finished: nothing more is done about it."""
@@ -102,12 +113,12 @@ class DeliveryAttempts:
             deed = decode(row.body)
         except DecodeError as error:
             return await self._bury(row, error)
-        conceded = conceded_in(row.error)
+        conceded, place = conceded_in(row.error), await self._place_of(row, deed)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
             self._line.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
-                call = perform(deed, self._channel, self._route, conceded, self._store)
+                call = perform(deed, self._channel, self._route, conceded, self._store, place, self._clock())
                 outcome = await (self._line.aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)
@@ -136,10 +147,10 @@ class DeliveryAttempts:
         )
         now = self._clock()
         match verdict:
-            case Arrived(message=message):
+            case Arrived(message=message, place=place):
                 self._works_again()
                 crashpoint("K12" if isinstance(deed, Open) else "K18")
-                await self._arrived(row, deed, message, now)
+                await self._arrived(row, deed, message, now, place=place)
             case Again():
                 await self._later(row, verdict, conceded, now)
             case Look(error=error):
@@ -158,12 +169,19 @@ class DeliveryAttempts:
                 loss.then()
 
     async def _arrived(
-        self, row: StoredPart, deed: Operation, message: str, now: datetime, *also: Verb[object]
+        self,
+        row: StoredPart,
+        deed: Operation,
+        message: str,
+        now: datetime,
+        *also: Verb[object],
+        place: Route | None = None,
     ) -> None:
-        """`also`: what is written with its receipt."""
+        """`also`: what is written with its receipt. `place`: where it stands, if not where it was sent (CH-2)."""
         said = words(deed)
         receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
-        marked = MarkSent(row, receipt, now, said, author)
+        place = None if place == self._route else place
+        marked = MarkSent(row, receipt, now, said, author, place)
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
@@ -178,11 +196,28 @@ class DeliveryAttempts:
             del self.arriving[row.key]
         if isinstance(deed, Remove):
             self._line.messages.forget(deed.message)
-        if isinstance(known, IndexedMessage):
-            self._line.messages.note(known)
+        if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
+            index.note(known)
         self._looks = 0
         if isinstance(deed, Words) and not isinstance(deed, Open):
-            self._services.hooks.tell(ReplySent(self._route, message, said, row.turn))
+            self._services.hooks.tell(ReplySent(place or self._route, message, said, row.turn))
+
+    def _index(self, place: Route | None) -> MessageIndex | None:
+        return self._line.messages if place is None else self._line.index_at(place)
+
+    async def _place_of(self, row: StoredPart, deed: Operation) -> Route | None:
+        """Where the messages of this answer stand that arrived before this one, if not here: it follows them (CH-2)."""
+        if not isinstance(deed, Say) or not self._may_move(deed):
+            return None
+        for other in await self._store.parts_under(row.key.rsplit("/", 2)[0]):
+            if other.id < row.id and other.kind == row.kind and other.receipt and other.route == row.route:
+                stands = await where(other.receipt, row.route, self._channel, self._store)
+                return None if stands == row.route else stands
+        return None
+
+    def _may_move(self, deed: Say) -> bool:
+        channel = self._channel
+        return deed.part.opens is not None or (can(channel, OpensPlaces) and channel.opens_place(self._route))
 
     async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
         error = remembered(verdict.error, verdict.concedes, conceded)
@@ -215,14 +250,18 @@ class DeliveryAttempts:
         outcome: Outcome = Unknown("it cannot be looked up")
         try:
             if can(channel, CanFind) and isinstance(deed, Say | Open):
-                outcome = await channel.find(form_of(deed.part, None, conceded_in(row.error)), row.planned)
+                form = form_of(deed.part, None, conceded_in(row.error), await self._place_of(row, deed))
+                outcome = await channel.find(form, row.planned)
+                if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
+                    outcome = Delivered(outcome.message, form.route)
             elif can(channel, CanFindOpening) and isinstance(deed, Open):
                 outcome = await self._find_opening(row, deed.part, channel)
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
         match outcome:
-            case Delivered(message=message):
-                await self._arrived(row, deed, message, now, *await self._unwanted(row, deed, message, now))
+            case Delivered(message=message, place=place):
+                unwanted = await self._unwanted(row, deed, message, now)
+                await self._arrived(row, deed, message, now, *unwanted, place=place)
             case Rejected(reason=reason):  # an opening that was not found
                 await self._forget(row, reason)
             case RetryAfter(limited=False):

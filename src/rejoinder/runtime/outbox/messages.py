@@ -7,7 +7,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.events import Route
+from rejoinder.events import NewThread, Route
 from rejoinder.store.base import IndexedMessage, PlaceFacts, Store
 
 REMEMBERED = 500
@@ -24,6 +24,8 @@ class MessageIndex:
         self.facts = PlaceFacts()
         self.count = 0
         """The number of the latest message; the next one noted is likely to get the number after it."""
+        self.opening: NewThread | None = None
+        """The thread that is opened by the next words here, as long as nothing but its root is in it (CH-2)."""
 
     async def read(self, now: datetime) -> None:
         self.facts = await self._store.place(self._route, now)
@@ -33,6 +35,8 @@ class MessageIndex:
     def note(self, message: IndexedMessage) -> None:
         """A message has entered the index."""
         self.add(message)
+        if self.opening is not None and message.id != self.opening.thread:
+            self.opening = None
         if message.kind == "own":
             self.facts = replace(self.facts, owned=self.facts.owned or message.number == 1, posted=True)
         elif message.kind == "bot":

@@ -9,6 +9,7 @@ from rejoinder.channels.base import Channel
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.outbox.losses import Losses, Sentence
+from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.outbox.pacing import Account
 from rejoinder.runtime.outbox.sender import Sender
@@ -35,8 +36,14 @@ class Outbox:
         """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
         sender = self._senders.get(route)
         if sender is None:
-            sender = self._senders[route] = Sender(route, self._account(route), self._services, self._losses)
+            sender = Sender(route, self._account(route), self._services, self._losses, self._index_at)
+            self._senders[route] = sender
         return sender
+
+    def _index_at(self, route: Route) -> MessageIndex | None:
+        """What was said in another place, if anybody there keeps it in mind."""
+        there = self._senders.get(route)
+        return None if there is None else there.messages
 
     def new_stem(self) -> str:
         """A key prefix for parts that belong to no turn: unique, also across processes."""

@@ -1,11 +1,22 @@
 """Carries out one deed: which channel call each kind of row becomes, and the fallback for a missing ability."""
 
 import logging
+from datetime import datetime
 from typing import Final
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanDelete, CanEdit, CanReact, CanStream, Channel, Delivered, Outcome, Rejected
+from rejoinder.channels.base import (
+    CanDelete,
+    CanEdit,
+    CanReact,
+    CanStream,
+    Channel,
+    Delivered,
+    OpensPlaces,
+    Outcome,
+    Rejected,
+)
 from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import Planned
@@ -26,12 +37,27 @@ def intent(planned: Planned, route: Route) -> Intent:
 
 
 async def perform(
-    deed: Operation, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader
+    deed: Operation,
+    channel: Channel,
+    route: Route,
+    conceded: frozenset[str],
+    store: StoreReader,
+    place: Route | None = None,
+    now: datetime | None = None,
 ) -> Outcome:
-    """`conceded`: what earlier tries have given up, such as the formatting."""
+    """`conceded`: what earlier tries have given up, such as the formatting. `place`: where the message before it
+    stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
+    if now is not None and isinstance(deed, Say | Open | Amend):
+        deed = in_time(deed, now)
+    if isinstance(deed, Amend | React | Remove):
+        route = await where(deed.message, route, channel, store)
     match deed:
         case Say(part=part, plain=plain):
-            return await channel.send(form_of(part, plain, conceded))
+            part = form_of(part, plain, conceded, place)
+            outcome = await channel.send(part)
+            if isinstance(outcome, Delivered) and outcome.place is None and part.route != route:
+                return Delivered(outcome.message, part.route)
+            return outcome
         case Open(part=part):
             part = form_of(part, None, conceded)
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
@@ -61,6 +87,35 @@ async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozense
     return Delivered(deed.message)
 
 
+def in_time(deed: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
+    """The deed without a reply context that has expired: then the ordinary way is taken (CH-3)."""
+    context = deed.part.reply_context
+    if context is None or now < context.expires:
+        return deed
+    part = replace(deed.part, reply_context=None)
+    if isinstance(deed, Open) or deed.plain is None:
+        return replace(deed, part=part)
+    return replace(deed, part=part, plain=replace(deed.plain, reply_context=None))
+
+
+async def where(message: str, route: Route, channel: Channel, store: StoreReader) -> Route:
+    """Where a message stands that is spoken of from this place: in the chat that a thread hangs in, or in a place that
+    a message to this one has opened (CH-2)."""
+    if route.thread is None and not can(channel, OpensPlaces):
+        return route
+    chat = replace(route, thread=None)
+    if message == route.thread and await store.message(chat, message) is not None:
+        return chat
+    if await store.message(route, message) is not None:
+        return route
+    if route.thread is not None:
+        return chat if await store.message(chat, message) is not None else route
+    for seen in await store.sightings(message):
+        if seen.message.id == message and replace(seen.route, thread=None) == route:
+            return seen.route
+    return route
+
+
 async def _have_arrived(keys: tuple[str, ...], store: StoreReader) -> bool:
     """Whether all parts that replace a message have arrived: only then is it removed (OD-61)."""
     stem = keys[0].rsplit("/", 2)[0]  # keys of one answer: they differ only in number and digest
@@ -81,10 +136,15 @@ async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
     return outcome
 
 
-def form_of(part: Part, plain: Part | None, conceded: frozenset[str]) -> Part:
+def form_of(part: Part, plain: Part | None, conceded: frozenset[str], place: Route | None = None) -> Part:
     """The part as this try sends it; a form that differs from the first has a key of its own (DU-4)."""
     if "formatting" in conceded:
         part = plain or replace(part, key=f"{part.key}/plain")
     if "target" in conceded:
         part = replace(part, reply_to=None, key=f"{part.key}/alone")
+    if place is not None:
+        return replace(part, route=place, opens=None, title="", reply_to=None)
+    if "thread" in conceded and part.opens is not None:
+        chat, root = replace(part.route, thread=None), part.opens.thread
+        part = replace(part, route=chat, opens=None, title="", reply_to=root, key=f"{part.key}/chat")
     return part

@@ -15,7 +15,7 @@ This module is the line: it decides what goes next, and when. `delivery_attempt`
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -56,7 +56,16 @@ class Request(Struct, frozen=True):
 
 
 class Sender:
-    def __init__(self, route: Route, account: Account, services: Services, losses: Losses) -> None:
+    def __init__(
+        self,
+        route: Route,
+        account: Account,
+        services: Services,
+        losses: Losses,
+        index_at: Callable[[Route], MessageIndex | None] = lambda _: None,
+    ) -> None:
+        self.index_at = index_at
+        """What was said in another place, for a message of ours that stands there."""
         self.route = route
         self.channel = account.channel
         self.tell = services.hooks.tell

@@ -21,12 +21,14 @@ from rejoinder.channels.base import (
     RetryAfter,
     Unknown,
 )
+from rejoinder.events import Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.settings import OnUnknown
 
-Concession = Literal["formatting", "message", "target"]
-"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to."""
+Concession = Literal["formatting", "message", "target", "thread"]
+"""What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
+thread that was to be opened."""
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds, before jitter: this bounds how long after an outage the waiting messages are sent."""
@@ -37,7 +39,10 @@ MOST_TRIES_OF_A_SIGN: Final = 5
 
 
 class Arrived(Struct, frozen=True):
+    """`place`: where it stands, if not where it was sent."""
+
     message: str
+    place: Route | None = None
 
 
 class Again(Struct, frozen=True):
@@ -87,12 +92,14 @@ def judge(
 ) -> Verdict:
     """`tries`: the number of tries, this one included; `jitter`: a number between 0 and 1."""
     match outcome:
-        case Delivered(message=message):
-            return Arrived(message)
+        case Delivered(message=message, place=place):
+            return Arrived(message, place)
         case Rejected(reason=reason, why="formatting") if _has_words(deed) and "formatting" not in conceded:
             return Again(0.0, reason, counted=False, concedes="formatting")
         case Rejected(reason=reason, why="target") if (lost := _lost_target(deed, conceded)) is not None:
             return Again(0.0, reason, counted=False, concedes=lost)
+        case Rejected(reason=reason, why="thread") if _opens_thread(deed) and "thread" not in conceded:
+            return Again(0.0, reason, counted=False, concedes="thread")
         case Rejected(reason=reason, why="account"):
             return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
@@ -121,8 +128,13 @@ def _again(deed: Operation, seconds: float, reason: str, tries: int, jitter: flo
 
 def _ended(deed: Operation, reason: str) -> Verdict:
     """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
-    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew)
+    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew) or _is_aside(deed)
     return Forget(reason) if adds_nothing else GiveUp(reason)
+
+
+def _is_aside(deed: Operation) -> bool:
+    """A word to one person about what they have just pressed or chosen is of no use later (CH-3)."""
+    return isinstance(deed, Say) and deed.part.only_for is not None and deed.part.reply_context is not None
 
 
 def _pause(tries: int, jitter: float) -> float:
@@ -133,6 +145,11 @@ def _pause(tries: int, jitter: float) -> float:
 def _has_words(deed: Operation) -> bool:
     """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
     return isinstance(deed, Say | Amend)
+
+
+def _opens_thread(deed: Operation) -> bool:
+    """A draft is not opened elsewhere: its answer is sent whole."""
+    return isinstance(deed, Say) and deed.part.opens is not None
 
 
 def _lost_target(deed: Operation, conceded: frozenset[str]) -> Concession | None:

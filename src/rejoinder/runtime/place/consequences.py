@@ -11,11 +11,13 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import MessageDecided, Overhear, SessionStarted, Step
+from rejoinder.channels.base import AnswersPresses
+from rejoinder.events import MessageDecided, Overhear, ReplyContext, SessionStarted, Step
 from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.message import Message as Decided
-from rejoinder.inbound.outcome import Answer, Continue, Walk
+from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
 from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
@@ -43,6 +45,8 @@ from rejoinder.store.base import (
 from rejoinder.turns.backlog import QueuedMessage as InLine
 from rejoinder.turns.modes import QueueSettings
 
+NOT_YOURS = "Nothing was done: this is not for you here."
+
 
 class Decision(Struct, frozen=True):
     """What was decided about an event, and where."""
@@ -51,6 +55,9 @@ class Decision(Struct, frozen=True):
     before: tuple[InboxEvent, ...]
     """What its sender typed just before it, decided together with it as one message."""
     conversation: Conversation
+    """Where it was said."""
+    answered_in: Conversation
+    """Where its turn is answered: another one if the answer opens a thread (CH-2)."""
     agent: str
     members: tuple[str, ...]
     """Our agents in this conversation: one, or those of a room."""
@@ -63,9 +70,11 @@ class Decision(Struct, frozen=True):
 
 
 class Place(Struct, frozen=True):
-    """Where a message of a turn was said. `heard`: how many messages there its agent will then have been told."""
+    """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the former its agent
+    will then have been told."""
 
     conversation: Conversation
+    said_in: Conversation
     message: Decided
     event: int
     heard: int
@@ -102,6 +111,7 @@ class Consequences:
         self._owners = owners
         self._tally = tally
         self._hooks = services.hooks
+        self._runs = services.runs
         self._inheritance = Inheritance(services, sessions)
 
     async def of(self, decision: Decision, held: Held) -> None:
@@ -140,7 +150,7 @@ class Consequences:
             return await self._route_to(sessions, decision, performed, held)
         async with AsyncExitStack() as stack:
             for agent in sorted(others):
-                key = session_key(decision.event.inbound, self._settings.now.rules.settings.session, agent)
+                key = session_key(message.inbound, self._settings.now.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)
             await self._route_to(sessions, decision, performed, held)
@@ -160,22 +170,31 @@ class Consequences:
             for overheard in [() if message.stands_alone else conversation.overheard(agent)]
         ]
         unit.add_all((RouteEvent(event.id, tuple(payloads)),))
-        heard = conversation.messages.count + 1 + len(decision.before)
-        place = Place(conversation, message, event.id, heard, decision.now)
-        if event.inbound.thread is not None:
+        there = decision.answered_in
+        if there is conversation:
+            heard, met = conversation.messages.count + 1 + len(decision.before), None
+        else:  # the message its thread hangs under is the first of the thread too
+            met = there.to_meet((said_by(message),), decision.now)
+            heard = there.messages.count + (met is not None)
+        rooted = unit.add(met) if met is not None else None
+        place = Place(there, conversation, message, event.id, heard, decision.now)
+        if message.inbound.thread is not None:
             for agent in message.agents:
                 held, theirs = sessions[agent]
-                sessions[agent] = held, await self._inheritance.claim(unit, theirs, event.inbound, decision.now)
+                sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
         destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
         await unit.write(self._store)
         self._settled(decision, performed, noted())
+        if rooted is not None:
+            there.noted(rooted())
         if session.agent not in message.agents:
             self._keep(own, session, conversation)
         if not message.listening:
             self._tally.add(event.inbound, decision.now)
         self._enqueue(place, destined)
         if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
-            conversation.hear(said_by(message), (each for each in decision.members if each not in message.agents))
+            told = message.agents if there is conversation else ()  # in the chat itself none of them was told
+            conversation.hear(said_by(message), (each for each in decision.members if each not in told))
 
     def _destine(self, unit: WriteBatch, held: Held, session: Session, place: Place) -> Destined:
         """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
@@ -190,7 +209,7 @@ class Consequences:
         return Destined(held, session, queue, in_line, granted)
 
     def _enqueue(self, place: Place, destined: list[Destined]) -> None:
-        conversation, message = place.conversation, place.message
+        conversation, said_in, message = place.conversation, place.said_in, place.message
         handle = conversation.messages.handle(message.inbound.message_id)
         for each in destined:
             self._started(each.held, each.session, conversation)
@@ -198,9 +217,9 @@ class Consequences:
             if granted is None:
                 each.held.became(each.session)
             key, agent = each.held.key, each.session.agent
-            overheard = () if message.stands_alone else conversation.overheard(agent)
+            overheard = () if message.stands_alone else said_in.overheard(agent)
             asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
-            if not message.stands_alone:
+            if not message.stands_alone and said_in is conversation:
                 conversation.was_told(agent)
             self._lanes.arrive(key, agent, each.queue, (asked,), each.in_line, granted)
 
@@ -224,10 +243,22 @@ class Consequences:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
             said = map(self._prefix(decision), replies)
-            unit.add_all((decision.conversation.to_say(said, now, stem=said_about(decision.event.id)),))
+            context, only_for = decision.event.inbound.reply_context, self._only_for(decision)
+            stem = said_about(decision.event.id)
+            unit.add_all((decision.conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
         if _is_owners(decision):
             unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted
+
+    def _only_for(self, decision: Decision) -> str | None:
+        """The person who alone is answered: they pressed a button, or chose a command whose answer is theirs (CH-9)."""
+        inbound = decision.event.inbound
+        context = inbound.reply_context
+        if context is None or not context.private or inbound.chat.kind == "direct":
+            return None
+        named = inbound.invoked.name.lower() if inbound.invoked is not None else ""
+        command = self._settings.now.rules.commands.get(named)
+        return inbound.sender.id if inbound.entry == "button" or command is None or command.private else None
 
     def _prefix(self, decision: Decision) -> Prefix:
         """A message that was answered before its session was looked up is answered as in a new one."""
@@ -248,6 +279,14 @@ class Consequences:
             each.then()
         if _replies(decision, performed):
             conversation.sender.wake(rows=True)
+        elif decision.event.inbound.entry == "button" and decision.event.inbound.reply_context is not None:
+            self._notice_press(conversation, decision.event.inbound.reply_context)
+
+    def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
+        """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
+        channel = conversation.channel
+        if can(channel, AnswersPresses):
+            self._runs.start("press", channel.press_noticed(context))
 
     def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
         self._started(held, session, conversation)
@@ -273,7 +312,13 @@ def _is_owners(decision: Decision) -> bool:
 
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
     """What the effects say replaces the decision's own replies."""
-    return [each.says for each in performed if each.says is not None] or decision.walk.replies
+    said = [each.says for each in performed if each.says is not None] or decision.walk.replies
+    inbound = decision.event.inbound
+    if said or not isinstance(decision.walk.outcome, Drop) or inbound.entry not in ("native", "button"):
+        return said
+    # The platform shows the person that something is under way until they get an answer; nobody else sees it.
+    alone = inbound.reply_context is not None and inbound.reply_context.private
+    return (NOT_YOURS,) if alone and inbound.chat.kind != "direct" else ()
 
 
 def _reason(walked: Walk) -> str:

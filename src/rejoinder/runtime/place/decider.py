@@ -12,13 +12,16 @@ from time import perf_counter
 from msgspec.structs import replace
 
 from rejoinder.errors import StoreUnavailable, Superseded
-from rejoinder.events import Route
+from rejoinder.events import Inbound, Route
 from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.commands.native import typed_out
+from rejoinder.inbound.commands.suggest import suggestions
 from rejoinder.inbound.debounce import joined
-from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.threads import in_thread, opened_by
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.place.consequences import Consequences, Decision
 from rejoinder.runtime.place.facts import FactGatherer
@@ -26,7 +29,7 @@ from rejoinder.runtime.place.precedence import Arrival, Precedence
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch, until_good
-from rejoinder.session import session_key
+from rejoinder.session import ruled_by, session_key
 from rejoinder.store.base import InboxEvent, SettleEvent
 
 log = logging.getLogger(__name__)
@@ -67,7 +70,10 @@ class Decider:
         """Decides what a sender typed in one go as one message, after the earlier messages of its place."""
         inbound, rules = group[-1].inbound, self._settings.now.rules
         here = members(inbound, channel_rules(rules, inbound.channel))
-        keys = [session_key(inbound, rules.settings.session, agent) for agent in here]
+        session = rules.settings.session
+        keys = [session_key(inbound, session, agent) for agent in here]
+        if (opening := joined(tuple(event.inbound for event in group))).opens is not None:
+            keys += [session_key(in_thread(opening), session, agent) for agent in here]
         queue = self._queues.get(inbound.route)
         if queue is None:
             queue = self._queues[inbound.route] = PlaceQueue(self._conversations.of(inbound))
@@ -121,6 +127,7 @@ class Decider:
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
         now, rules, group = self._clock(), arrival.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
+        inbound = typed_out(inbound, rules)
         channel = channel_rules(rules, inbound.channel)
         here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._gatherer.is_member(inbound)
         await conversation.open(now)
@@ -128,17 +135,46 @@ class Decider:
             inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
         agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
         key = keys[here.index(agent)]
-        for each, its_key in zip(here, keys, strict=True):
+        for each, its_key in zip(here, keys, strict=False):
             await conversation.recall(each, its_key, inbound)
         await self._gatherer.run_ended(key)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
-        decision = Decision(event, before, conversation, agent, here, now, decided, turns, ours)
+        decision = Decision(event, before, conversation, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
             return await self._consequences.settle(decision, None)
+        opens = opened_by(decided.message, rules)
         await arrival.ticket.turn()
+        chat_key, key = key, key if opens is None else keys[len(here) + here.index(agent)]
         async with self._sessions.changing(key, agent, now) as held:
-            decided = resume(decided, held.session, rules, now, perf_counter)
-            await self._consequences.of(replace(decision, walk=decided), held)
+            session = held.session
+            if opens is not None:
+                session = ruled_by(session, await self._sessions.find(chat_key, agent, now))
+            decided = resume(decided, session, rules, now, perf_counter)
+            decision = replace(decision, walk=decided)
+            if opens is not None and isinstance(decided.outcome, Continue):
+                decision = await self._into_thread(decision, in_thread(inbound))
+            await self._consequences.of(decision, held)
+
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that is being typed (CH-9); nothing is stored of it."""
+        now, rules = self._clock(), self._settings.now.rules
+        inbound = typed_out(typed, rules)
+        channel, conversation = channel_rules(rules, inbound.channel), self._conversations.of(inbound)
+        await conversation.open(now)
+        agent = whose_message(inbound, channel, "")
+        key, turns = session_key(inbound, rules.settings.session, agent), conversation.bot_turns
+        facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=False)
+        outcome = finalise(arrived(inbound, facts), None, rules, now)
+        if not isinstance(outcome, Continue) or outcome.message is None:
+            return ()
+        return suggestions(outcome.message, option, rules)
+
+    async def _into_thread(self, decision: Decision, inbound: Inbound) -> Decision:
+        """The turn belongs to the thread that its answer opens, before that thread exists (CH-2)."""
+        there = self._conversations.of(inbound)
+        await there.open(decision.now)
+        message = replace(decision.walk.message, inbound=inbound)
+        return replace(decision, answered_in=there, walk=replace(decision.walk, message=message))

@@ -5,6 +5,7 @@ import logging
 from msgspec import MsgspecError
 from msgspec.structs import replace
 
+from rejoinder.events import Route
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
@@ -39,15 +40,24 @@ class Backlogs:
         self._clock = services.clock
 
     async def queue(self, backlog: Backlog) -> None:
+        """What waits for a thread that is to be opened was said in the chat, and is answered in the thread (CH-2)."""
+        readable = replace(
+            backlog, gathered=await self._readable(backlog.gathered), singly=await self._readable(backlog.singly)
+        )
+        for route in dict.fromkeys(map(_answered_at, (*readable.gathered, *readable.singly))):
+            gathered, singly = (
+                tuple(put for put in puts if _answered_at(put) == route)
+                for puts in (readable.gathered, readable.singly)
+            )
+            await self._queue(Backlog(backlog.session, route, gathered, singly))
+
+    async def _queue(self, backlog: Backlog) -> None:
         conversation = self._conversations.at(backlog.route)
         if conversation is None:
             log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
             return
-        gathered = await self._readable(backlog.gathered)
-        singly = await self._readable(backlog.singly)
+        gathered, singly = backlog.gathered, backlog.singly
         waiting = (*gathered, *singly)
-        if not waiting:
-            return
         agent = unpack(waiting[0].payload).agent
         if agent not in self._agents:
             events = tuple(put.event.id for put in waiting)
@@ -56,7 +66,8 @@ class Backlogs:
         await conversation.open(self._clock())
         session = await self._sessions.find(backlog.session, agent, self._clock())
         queue = self._queueing.of(backlog.route.channel, session)
-        lane = self._lanes.lane(backlog.session, agent, queue, backlog.route)
+        said_at = (put.event.inbound.route for put in waiting)
+        lane = self._lanes.lane(backlog.session, agent, queue, backlog.route, *said_at)
         left_out = [self.asked(put, conversation) for put in waiting if put.state == "summarised"]
         lane.remember(tuple(self._queueing.in_line(each.message, session) for each in left_out))
         old = [self.asked(put, conversation) for put in gathered if put.state == "waiting"]
@@ -85,6 +96,10 @@ class Backlogs:
 
     def asked(self, put: Input, conversation: Conversation) -> TurnInput:
         decided, inbound = unpack(put.payload), put.event.inbound
-        handle = conversation.messages.handle(inbound.message_id)
         message = message_of(decided, inbound)
+        handle = conversation.messages.handle(inbound.message_id)
         return self._queueing.asked(put.event.id, message, decided.agent, conversation, decided.overheard, handle)
+
+
+def _answered_at(put: Input) -> Route:
+    return message_of(unpack(put.payload), put.event.inbound).route

@@ -31,7 +31,7 @@ from rejoinder.runtime.session.fetching import all_files, sees_images
 from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
     Group,
@@ -47,6 +47,10 @@ from rejoinder.turns.prompt import (
 )
 
 BOUNDARY_BYTES = 8
+SUBAGENT = (
+    "You are a sub-agent: you work on one task beside a conversation. Nobody reads what you write but the agent that "
+    "gave you the task, so end with your result. Directives have no effect here, but for <spawn>, where it is granted."
+)
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
@@ -201,8 +205,11 @@ def system_part(where: Surroundings) -> SystemPart:
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(settings.directives, here.can, settings.granted & _handled(settings, among=bool(among))),
+        abilities=_notice(
+            settings.directives, _can(here, inbound), settings.granted & _handled(settings, among=bool(among))
+        ),
         notices=(
+            *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
             *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
         ),
@@ -226,6 +233,14 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
 
 def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
     return settings.directives.carried_out(among_agents=among)
+
+
+def _can(here: ChannelFacts, inbound: Inbound) -> frozenset[str]:
+    """What works on an answer to this message: an answer for one person alone may need an interaction (CH-29)."""
+    context = inbound.reply_context
+    if here.private_needs_interaction and not (context is not None and context.private):
+        return here.can - {"ephemeral"}
+    return here.can
 
 
 @cache
@@ -316,4 +331,5 @@ def people_of(run: Run) -> frozenset[str]:
     messages = (asked.message for asked in run.asked)
     theirs = (message for message in messages if not (message.background or message.listening))
     senders = (message.inbound.sender for message in theirs if message.command_authorised)
-    return frozenset(sender.id for sender in senders if not sender.is_bot)
+    asked_for = (person for asked in run.asked for person in asked.message.answerable)
+    return frozenset([*(sender.id for sender in senders if not sender.is_bot), *asked_for])

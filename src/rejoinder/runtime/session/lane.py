@@ -229,8 +229,13 @@ class SessionLane:
         return len(self.lane.waiting)
 
     def is_at(self, route: Route) -> bool:
-        """A message of this place runs or waits here."""
-        return any(asked.conversation.route == route for asked in self._at_hand)
+        """A message of this place runs or waits here. One whose thread is not open yet is still a message of its chat:
+        there is no other place in which people could stop it."""
+        return any(
+            asked.conversation.route == route
+            or (asked.conversation.opening is not None and asked.message.inbound.stands_at == route)
+            for asked in self._at_hand
+        )
 
     @property
     def is_talked_to(self) -> bool:

@@ -49,17 +49,19 @@ class Lanes:
         message: backlog.QueuedMessage,
         granted: Granted | None = None,
     ) -> None:
-        self.lane(key, agent, settings, message.route).arrive(asked, message, granted)
+        said_at = (each.message.inbound.stands_at for each in asked)
+        self.lane(key, agent, settings, message.route, *said_at).arrive(asked, message, granted)
 
-    def lane(self, key: str, agent: str, settings: QueueSettings, route: Route) -> SessionLane:
-        """The lane of this session, ready for messages of this place."""
+    def lane(self, key: str, agent: str, settings: QueueSettings, *routes: Route) -> SessionLane:
+        """The lane of this session, ready for messages of these places."""
         lane = self._lanes.get(key)
         if lane is None:
             args = (self._crew, self._journal, self._runs, self._slots, self._watch, self._rest)
             lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
             lane.draining = self._draining
-        self._keys_at.setdefault(route, set()).add(key)
-        lane.routes.add(route)
+        for route in routes:
+            self._keys_at.setdefault(route, set()).add(key)
+            lane.routes.add(route)
         lane.obey(settings)
         return lane
 

@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 
 from rejoinder.channels.base import CanReact, CanType
+from rejoinder.events import Route
 from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
@@ -76,8 +77,16 @@ class StatusSigns:
     """The reactions on one message that show what becomes of it (TU-25)."""
 
     def __init__(
-        self, runs: Runs, conversation: Conversation, message: str, settings: status.StatusSettings, author: str = ""
+        self,
+        runs: Runs,
+        conversation: Conversation,
+        message: str,
+        settings: status.StatusSettings,
+        author: str = "",
+        at: Route | None = None,
     ) -> None:
+        """`at`: where the message stands, if not in the conversation in which it is answered."""
+        self._at = at or conversation.route
         self._runs = runs
         self._author = author
         self._conversation = conversation
@@ -111,7 +120,7 @@ class StatusSigns:
             try:
                 if sign is not None:
                     await channel.react(
-                        self._conversation.route,
+                        self._at,
                         self._message,
                         sign,
                         remove=isinstance(call, status.Remove),

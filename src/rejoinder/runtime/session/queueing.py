@@ -60,7 +60,10 @@ class Queueing:
         status = self._settings.now.channel(message.inbound.channel).status
         about = message.inbound.message_id
         shows = status.enabled and about and not message.listening
-        signs = StatusSigns(self._runs, conversation, about, status, agent) if shows else None
+        if (opens := message.inbound.opened) is not None:
+            conversation.will_open(opens)
+        at = message.inbound.stands_at
+        signs = StatusSigns(self._runs, conversation, about, status, agent, at) if shows else None
         return TurnInput(_id(message), event, message, conversation, handle, overheard, signs)
 
 

@@ -139,7 +139,7 @@ def mark_sent(db: Connection, verb: MarkSent) -> IndexedMessage | None:
     if verb.receipt is None:
         return None
     own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)
-    return note(db, place_of(db, part.route), own, counts=opens_answer)
+    return note(db, place_of(db, verb.place or part.route), own, counts=opens_answer)
 
 
 def _none_sent(db: Connection, turn: int) -> bool:

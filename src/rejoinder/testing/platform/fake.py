@@ -22,7 +22,7 @@ from rejoinder.testing.platform.faults import Fault, Faults, Kind, Verb
 from rejoinder.testing.platform.personality import Personality, Stage
 from rejoinder.testing.platform.truth import PATIENCE, Seen, Truth
 
-PERSONALITIES = ("telegram", "discord", "web")
+PERSONALITIES = ("telegram", "discord", "slack", "web")
 
 
 class FakePlatform:

@@ -18,6 +18,7 @@ ANSWER_SECONDS, TOKEN_SECONDS = 3.0, 900.0
 
 _CALLBACK = re.compile(r"/interactions/(\d+)/([\w-]+)/callback")
 _ORIGINAL = re.compile(r"/webhooks/(\d+)/([\w-]+)/messages/@original")
+_FOLLOWED = re.compile(r"/webhooks/(\d+)/([\w-]+)/messages/(\d+)")
 _MORE = re.compile(r"/webhooks/(\d+)/([\w-]+)")
 
 
@@ -97,7 +98,7 @@ class Interactions:
 
     def handles(self, path: str) -> bool:
         """These calls need no token but their own."""
-        return any(each.fullmatch(path) for each in (_CALLBACK, _ORIGINAL, _MORE))
+        return any(each.fullmatch(path) for each in (_CALLBACK, _ORIGINAL, _FOLLOWED, _MORE))
 
     def verb_of(self, path: str) -> Verb:
         return "send" if "/webhooks/" in path else "other"
@@ -114,6 +115,13 @@ class Interactions:
             if method == "GET" and opened.original is not None:
                 return self._world.message(opened.original)
             raise Refusal(404, 10008, "Unknown Message")
+        if method == "PATCH" and (found := _FOLLOWED.fullmatch(path)):
+            opened = self._fresh(found[2])
+            stored = opened.room.messages.get(found[3])
+            if stored is None or stored.by != self._world.person(opened.bot):
+                raise Refusal(404, 10008, "Unknown Message")
+            self._rest.change(opened.room, stored, payload)
+            return self._world.message(stored)
         if method == "POST" and (found := _MORE.fullmatch(path)):
             return self._follow_up(self._fresh(found[2]), payload, files)
         raise Refusal(404, 0, "404: Not Found")

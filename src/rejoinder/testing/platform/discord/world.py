@@ -16,7 +16,7 @@ GUILD = "300000000000000001"
 GUILD_NAME = "Workshop"
 BOT_NAME = "testbot"
 TEXT, DIRECT, FORUM, PUBLIC_THREAD = 0, 1, 15, 11
-ALL = str((1 << 50) - 1)
+ALL = str(((1 << 50) - 1) & ~(1 << 3))  # all but to be an administrator
 THREAD_CREATED, THREAD_STARTER = 18, 21
 HAS_THREAD = 1 << 5
 
@@ -170,7 +170,7 @@ class World:
             archived = {"archived": False, "auto_archive_duration": 4320, "locked": False}
             meta = {**archived, "archive_timestamp": "2026-01-01T00:00:00+00:00"}
             return {**written, "parent_id": room.parent, "owner_id": room.bot or "0", "thread_metadata": meta}
-        return {**written, "position": 0, "permission_overwrites": [], "parent_id": None, "nsfw": False}
+        return {**written, "position": 0, "permission_overwrites": _denied(room), "parent_id": None, "nsfw": False}
 
     def guild(self, bot: str) -> dict[str, Any]:
         rooms = [room for room in self.rooms.values() if room.type != DIRECT and not room.closed]
@@ -236,6 +236,11 @@ class World:
         if target is not None and stored.by not in self.bots and target.by not in named and target.by != stored.by:
             named.append(target.by)  # a client's reply pings by itself
         return named
+
+
+def _denied(room: Room) -> list[dict[str, Any]]:
+    bits = {50001: 1 << 10, 50013: 1 << 11}.get(room.closed, 0)
+    return [{"id": GUILD, "type": 0, "allow": "0", "deny": str(bits)}] if bits else []
 
 
 def timestamp(id: str) -> str:

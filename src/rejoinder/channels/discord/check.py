@@ -1,0 +1,66 @@
+"""What `rejoinder doctor` finds of a bot: who it is, where it is, what it is not allowed to do, how to invite it."""
+
+from typing import Any
+
+import msgspec
+
+from rejoinder.channels.discord.api import Api
+from rejoinder.channels.discord.outcomes import Ok, failure
+from rejoinder.channels.discord.permissions import (
+    SEE,
+    ChannelOf,
+    RoleOf,
+    in_channel,
+    in_guild,
+    invite_link,
+    missing,
+)
+from rejoinder.errors import ChannelStopped
+
+MESSAGE_CONTENT = 1 << 18 | 1 << 19
+"""Granted without limit, or for a bot in fewer than a hundred servers."""
+MOST_GUILDS, MOST_TOLD = 20, 5
+TALKED_IN = frozenset({0, 5, 15, 16})
+NO_INTENT = (
+    "[channels.{name}] {bot} may not read messages: switch on the Message Content Intent on the page of your "
+    "application (Bot, Privileged Gateway Intents)"
+)
+
+
+async def check_bot(called: str, api: Api, me: str, name: str) -> str:
+    application = await _asked(called, api, "/oauth2/applications/@me")
+    if not int(application.get("flags", 0)) & MESSAGE_CONTENT:
+        raise ChannelStopped(NO_INTENT.format(name=called, bot=name))
+    id = str(application["id"])
+    guilds: list[dict[str, Any]] = await _asked(called, api, "/users/@me/guilds")
+    found = [f"it is {name} (application {id}), and may read messages"]
+    if not guilds:
+        return f"{found[0]}; it is in no server yet: invite it with {invite_link(id)}"
+    found.append("in " + ", ".join(str(guild["name"]) for guild in guilds[:MOST_TOLD]))
+    lacking = [line for guild in guilds[:MOST_GUILDS] for line in await _lacking(called, api, str(guild["id"]), me)]
+    if lacking:
+        more = f" and {len(lacking) - MOST_TOLD} more channels" if len(lacking) > MOST_TOLD else ""
+        found.append(f"it may not {'; '.join(lacking[:MOST_TOLD])}{more}: allow that in the channel's settings")
+    return f"{'; '.join(found)}; its invite link is {invite_link(id)}"
+
+
+async def _lacking(called: str, api: Api, guild: str, me: str) -> list[str]:
+    """One line for each channel that it sees and where it lacks something."""
+    about = await _asked(called, api, f"/guilds/{guild}")
+    member = await _asked(called, api, f"/guilds/{guild}/members/{me}")
+    channels = msgspec.convert(await _asked(called, api, f"/guilds/{guild}/channels"), list[ChannelOf])
+    held: list[str] = [str(role) for role in member.get("roles", [])]
+    base = in_guild(guild, held, msgspec.convert(about.get("roles", []), list[RoleOf]))
+    lines: list[str] = []
+    for channel in channels:
+        may = in_channel(base, guild, me, held, channel)
+        if channel.type in TALKED_IN and may & SEE and (lacks := missing(may)):
+            lines.append(f"{', '.join(lacks)} in #{channel.name}")
+    return lines
+
+
+async def _asked(called: str, api: Api, path: str) -> Any:
+    answer = await api.call("GET", path)
+    if isinstance(answer, Ok):
+        return answer.result
+    raise ChannelStopped(f"[channels.{called}] Discord does not tell about this bot: {failure(answer).reason}")

@@ -1,0 +1,123 @@
+"""The door of a channel whose platform calls us: it listens where it is told, and is a door to the world like the
+page's: slow and idle connections are put out, and only so many come in.
+
+Whoever calls from this machine is a proxy, and may have all connections.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+from msgspec import Struct
+
+from rejoinder.addresses import is_this_machine
+from rejoinder.door import Door, Room, Seats, quiet, room_here
+from rejoinder.errors import ChannelStopped
+
+MOST_BYTES = 1_000_000
+BODY_SECONDS = 20.0
+ROOM, SHARE = Room(in_all=128), 8
+"""Platforms open at most 100 connections; the page needs more of the file descriptors."""
+TICK = 1.0
+
+Take = Callable[[web.Request], Awaitable[web.Response]]
+
+
+class Address(Struct, frozen=True):
+    """Where to listen. `keys`: the settings that name it, for the sentence that says that it is taken."""
+
+    host: str
+    port: int
+    path: str
+    keys: str
+
+
+class HttpDoor:
+    """Lets connections in one after the other."""
+
+    def __init__(self, listening: socket.socket, server: web.Server, seats: Seats) -> None:
+        self._seats = seats
+        self._coming: asyncio.Queue[Coroutine[Any, Any, None] | None] = asyncio.Queue()
+        self._door = Door("The webhook", listening, server, self._start, seats)
+        self._door.open()
+
+    async def attend(self) -> None:
+        """Runs until `close`."""
+        while True:
+            try:
+                async with asyncio.timeout(TICK):
+                    connecting = await self._coming.get()
+            except TimeoutError:
+                pass
+            else:
+                if connecting is None:
+                    return
+                await connecting
+            self._door.watch()
+
+    def close(self) -> None:
+        self._door.close()
+        while not self._coming.empty():
+            if (connecting := self._coming.get_nowait()) is not None:
+                connecting.close()
+        self._seats.put_out_unconnected()
+        self._coming.put_nowait(None)
+
+    def _start(self, name: str, connecting: Coroutine[Any, Any, None]) -> None:
+        self._coming.put_nowait(connecting)
+
+
+@asynccontextmanager
+async def listening(address: Address, take: Take) -> AsyncGenerator[HttpDoor]:
+    """`take` answers each request; it has not been read yet, so a caller can be refused before that."""
+    seats = Seats(room_here(ROOM, SHARE), is_this_machine)
+
+    async def seated(request: web.Request) -> web.Response:
+        with seats.at_work(_peer(request)):
+            return await take(request)
+
+    app = web.Application(client_max_size=MOST_BYTES)
+    app.router.add_post(address.path, seated)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    assert runner.server is not None
+    with quiet("aiohttp.server"), _bound(address) as bound:
+        door = HttpDoor(bound, runner.server, seats)
+        try:
+            yield door
+        finally:
+            door.close()
+            await runner.cleanup()
+
+
+async def body_of(request: web.Request) -> bytes:
+    """Raises the answer for a body that is too large or takes too long."""
+    if (request.content_length or 0) > MOST_BYTES:
+        raise web.HTTPRequestEntityTooLarge(MOST_BYTES, request.content_length or 0)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            return await request.read()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout from None
+
+
+def _peer(request: web.Request) -> tuple[str, int] | None:
+    found = request.transport.get_extra_info("peername") if request.transport is not None else None
+    return (found[0], found[1]) if found else None
+
+
+def _bound(address: Address) -> socket.socket:
+    try:
+        listening = socket.create_server(
+            (address.host, address.port), family=socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        )
+    except OSError as problem:
+        raise ChannelStopped(
+            f"The webhook cannot listen on {address.host}:{address.port} ({problem.strerror}). "
+            f"Set {address.keys} to an address of this machine that is free."
+        ) from None
+    listening.setblocking(False)
+    return listening

@@ -1,0 +1,158 @@
+"""Calls of Slack's Web API: one attempt each, and what came of it (CH-6). No token leaves this file.
+
+The SDK's web client is not used for them: it cannot tell a request that was never written from one that was never
+answered, and on this depends whether a message may be sent again.
+"""
+
+from typing import Any
+
+import aiohttp
+import msgspec
+from yarl import URL
+
+from rejoinder.channels.http_faults import FAILED, proxy_for, timeout, was_written
+from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, Unheard, Unreached
+from rejoinder.crashpoint import answer_unread
+from rejoinder.secret import Secret
+
+CALL_SECONDS = 30.0
+OK = 200
+PIECE = 65_536
+HTML = "text/html"
+
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class Api:
+    """One token at one server. It never raises for what the network or Slack does."""
+
+    def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
+        self._root = root.rstrip("/") + "/"
+        self._token = token
+        self._timeout = timeout(seconds)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
+        """The answer to a method that takes JSON; the call is given up after `seconds`."""
+        return await self._post(self._root + method, msgspec.json.encode(payload), _JSON, seconds)
+
+    async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
+        """The same for the methods that only read: they take a form."""
+        form = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in payload.items()}
+        return await self._post(self._root + method, form, {}, seconds)
+
+    async def respond(self, address: str, payload: dict[str, Any]) -> Answer:
+        """Answers at an address that Slack gave for one interaction. No token is needed there, and none is sent."""
+        return await self._post(address, msgspec.json.encode(payload), _JSON, None, known=False)
+
+    async def _post(
+        self,
+        address: str,
+        body: bytes | dict[str, str],
+        headers: dict[str, str],
+        seconds: float | None,
+        *,
+        known: bool = True,
+    ) -> Answer:
+        within = self._timeout if seconds is None else timeout(seconds)
+        if known:
+            headers = {**headers, "Authorization": f"Bearer {self._token.reveal()}"}
+        try:
+            async with self._opened().post(
+                address, data=body, headers=headers, timeout=within, allow_redirects=False
+            ) as response:
+                answer_unread()
+                return _read(response, await response.read())
+        except FAILED as problem:
+            return (Unheard if was_written(problem) else Unreached)(self._said(problem))
+
+    # --- files ------------------------------------------------------------------------------------
+
+    async def load(self, address: str, limit: int) -> bytes | str:
+        """The file at this address, or why it could not be loaded. Only Slack's own host is shown the token (CH-33)."""
+        if not self._is_slack(address):
+            return "its address is not Slack's"
+        headers = {"Authorization": f"Bearer {self._token.reveal()}"}
+        content = bytearray()
+        try:
+            async with self._opened().get(
+                address, headers=headers, timeout=self._timeout, allow_redirects=False
+            ) as response:
+                if response.status in (301, 302, 303, 307):
+                    return LOGIN_PAGE
+                if response.status != OK:
+                    return f"status {response.status}"
+                async for piece in response.content.iter_chunked(PIECE):
+                    content += piece
+                    if len(content) > limit:
+                        return f"it has more than {limit} bytes"
+                if response.content_type == HTML and bytes(content[:200]).lstrip().lower().startswith(
+                    (b"<!doctype", b"<html")
+                ):
+                    return LOGIN_PAGE
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            return self._said(problem)
+        return bytes(content)
+
+    async def upload(self, address: str, content: bytes) -> str:
+        """Puts a file where Slack asked for it; why it did not work, or nothing."""
+        try:
+            async with self._opened().post(
+                address, data=content, timeout=self._timeout, allow_redirects=False
+            ) as response:
+                return "" if response.status == OK else f"status {response.status}"
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            return self._said(problem)
+
+    def _is_slack(self, address: str) -> bool:
+        url, root = URL(address), URL(self._root)
+        if (url.host, url.port) == (root.host, root.port):
+            return True
+        return url.scheme == "https" and (url.host or "").endswith((".slack.com", ".slack-edge.com"))
+
+    # --- the connection ---------------------------------------------------------------------------
+
+    async def close(self) -> None:
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            # Keep no connection for long: if Slack has closed it meanwhile, the fate of a message becomes unknown.
+            proxy, auth = proxy_for(self._root)
+            self._session = aiohttp.ClientSession(
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0),
+                proxy=proxy,
+                proxy_auth=auth,
+            )
+        return self._session
+
+    def _said(self, problem: Exception) -> str:
+        words = str(problem) or type(problem).__name__
+        return words.replace(self._token.reveal(), "***")
+
+
+LOGIN_PAGE = (
+    "Slack sent its login page instead: the scope files:read is missing. Add it under OAuth & Permissions and install "
+    "the app once more"
+)
+_JSON = {"Content-Type": "application/json; charset=utf-8"}
+
+
+def _read(response: aiohttp.ClientResponse, body: bytes) -> Answer:
+    status, reason = response.status, response.reason or ""
+    wait = response.headers.get("Retry-After", "")
+    seconds = float(wait) if wait.isdecimal() else None
+    if body.strip() == b"ok":  # what a response address answers
+        return Ok({})
+    try:
+        found = _object.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        if status < 300:
+            return Unheard(f"the answer with status {status} is not Slack's")
+        return Refused(f"{status} {reason}".strip(), status, seconds, foreign=True)
+    if found.get("ok"):
+        return Ok(found, response.headers.get("X-OAuth-Scopes", ""))
+    return Refused(str(found.get("error", status)), status, seconds, str(found.get("needed", "")))

@@ -1,0 +1,191 @@
+"""The channel: one app in one workspace. Each part carries its key as metadata and can be read back (DU-3, CH-35)."""
+
+import logging
+import re
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected, RetryAfter
+from rejoinder.channels.slack import LIMITS, ONLY, payloads
+from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.emoji import name_of
+from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.intake import Intake
+from rejoinder.channels.slack.listening import Listening
+from rejoinder.channels.slack.memory import Memory
+from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure
+from rejoinder.channels.slack.parse import Me
+from rejoinder.channels.slack.patient import Pace, Patient
+from rejoinder.channels.slack.people import People
+from rejoinder.channels.slack.wire import Assistant
+from rejoinder.channels.threads import Threads
+from rejoinder.events import Attachment, Part, Route, Said
+
+log = logging.getLogger(__name__)
+
+DEAF_AFTER = 60.0
+_TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,6}")
+NOT_THERE = ("not_in_channel", "channel_not_found")
+
+
+class SlackApp:
+    limits = LIMITS
+    deaf_after = DEAF_AFTER
+
+    def __init__(
+        self,
+        name: str,
+        api: Api,
+        listening: Listening,
+        *,
+        pace: Pace | None = None,
+        account: str = ONLY,
+        threads: Threads = "auto",
+    ) -> None:
+        self.name = name
+        self.account = account
+        self._called = name if account == ONLY else f"{name}.accounts.{account}"
+        self.own_id = ""
+        self.own_name = ""
+        self._api = api
+        self._listening = listening
+        self._pace = pace or Pace()
+        self._threads: Threads = threads
+        self._patient = Patient(self._called, api, self._pace)
+        self._people = People(api)
+        self._me = Me(name, "", "")
+        self._reader = Reader(api, lambda: self._me, self._pace.looks)
+        self._memory = Memory()
+        self._not_before = 0.0
+
+    # --- what it says of itself ---------------------------------------------------------------------
+
+    @property
+    def trouble(self) -> str:
+        return self._patient.trouble or self._listening.trouble
+
+    @property
+    def last_sign(self) -> float | None:
+        return self._listening.last_sign
+
+    async def listen(self, deliver: Inlet) -> None:
+        await self._introduce()
+        log.info("%s: serving @%s", self._called, self.own_name)
+        intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._started)
+        await intake.resume()
+        await self._listening.run(self._called, intake, self._reader)
+
+    async def _introduce(self) -> None:
+        answer = await self._patient.ask("auth.test")
+        self.own_id = str(answer.result.get("user_id", ""))
+        self.own_name = str(answer.result.get("user", ""))
+        bot = str(answer.result.get("bot_id", ""))
+        self._me = Me(self.name, self.own_id, bot, self.own_name, self._threads)
+
+    def _started(self, event: Assistant) -> None:
+        pass
+
+    async def close(self) -> None:
+        await self._listening.close()
+        await self._api.close()
+
+    # --- what goes out ------------------------------------------------------------------------------
+
+    async def send(self, part: Part) -> Outcome:
+        thread = await self._thread(part)
+        if isinstance(thread, Rejected):
+            return thread
+        if part.only_for is not None and not _is_direct(part.route):
+            return await self._send_privately(part, thread)
+        answer = await self._call("chat.postMessage", payloads.message(part, thread))
+        if isinstance(answer, Refused) and answer.error in NOT_THERE and part.reply_context is not None:
+            return await self._respond(part, private=False)
+        return self._delivered(answer, part)
+
+    async def _send_privately(self, part: Part, thread: str | None) -> Outcome:
+        if part.reply_context is not None:
+            return await self._respond(part, private=True)
+        answer = await self._call("chat.postEphemeral", payloads.ephemeral(part, thread))
+        if not isinstance(answer, Ok):
+            return failure(answer)
+        return Delivered(str(answer.result.get("message_ts", "")))
+
+    async def _respond(self, part: Part, *, private: bool) -> Outcome:
+        assert part.reply_context is not None
+        answer = await self._api.respond(part.reply_context.token, payloads.response(part, private=private))
+        return Delivered(f"response:{part.key}") if isinstance(answer, Ok) else failure(answer)
+
+    def _delivered(self, answer: Answer, part: Part) -> Outcome:
+        if not isinstance(answer, Ok):
+            return failure(answer)
+        return Delivered(str(answer.result.get("ts", "")))
+
+    async def _thread(self, part: Part) -> str | Rejected | None:
+        """Where it goes: to the thread of the message it replies to, else where it is said (CH-31)."""
+        here, target = part.route.thread, part.reply_to
+        if here is not None and not _TS.fullmatch(here):
+            return Rejected(f"there is no thread {here!r}", "gone")
+        if target is None or target == here:
+            return here
+        if not _TS.fullmatch(target):
+            return Rejected(f"there is no message {target!r} to reply to", "target")
+        known = self._memory.thread_of(part.route.chat, target)
+        found = known or await self._reader.thread_of(part.route.chat, target)
+        return found if found is not None else Rejected(f"there is no message {target!r} to reply to", "target")
+
+    async def find(self, part: Part) -> Outcome:
+        if part.only_for is not None and not _is_direct(part.route):
+            return RetryAfter(None, "what one person alone sees cannot be looked up, and does no harm twice")
+        thread = await self._thread(part)
+        if isinstance(thread, Rejected):
+            return RetryAfter(None, thread.reason)
+        return await self._reader.find(part, thread)
+
+    async def edit(self, route: Route, message: str, part: Part) -> Outcome:
+        if not _TS.fullmatch(message):
+            return Rejected(f"there is no message {message!r}", "target")
+        answer = await self._call("chat.update", payloads.update(route, message, part))
+        return Delivered(message) if isinstance(answer, Ok) else failure(answer)
+
+    async def delete(self, route: Route, message: str) -> Outcome:
+        if not _TS.fullmatch(message):
+            return Rejected(f"there is no message {message!r}", "target")
+        answer = await self._call("chat.delete", {"channel": route.chat, "ts": message})
+        gone = isinstance(answer, Refused) and answer.error == "message_not_found"
+        return Delivered(message) if isinstance(answer, Ok) or gone else failure(answer)
+
+    async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
+        if not _TS.fullmatch(message):
+            return Rejected(f"there is no message {message!r}", "target")
+        method, already = ("reactions.remove", "no_reaction") if remove else ("reactions.add", "already_reacted")
+        answer = await self._call(method, {"channel": route.chat, "timestamp": message, "name": name_of(emoji)})
+        so = isinstance(answer, Refused) and answer.error == already
+        return Delivered(message) if isinstance(answer, Ok) or so else failure(answer)
+
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+        if route.thread is None:
+            return ()
+        said = await self._reader.before(route.chat, route.thread, message, limit)
+        return tuple(
+            msgspec.structs.replace(each, author_name=each.author_name or self._people.called(each.author_id))
+            for each in said
+        )
+
+    async def fetch(self, file: Attachment, limit: int) -> bytes | None:
+        content = await self._api.load(file.url, limit) if file.url else "Slack does not give it out"
+        if isinstance(content, bytes):
+            return content
+        log.warning("%s: the file %r was not fetched: %s", self._called, file.name, content)
+        return None
+
+    async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
+        """Calls Slack, unless it has said to wait."""
+        if (left := self._not_before - monotonic()) > 0:
+            return Refused("ratelimited", 429, left)
+        return await self._api.call(method, payload, seconds)
+
+
+def _is_direct(route: Route) -> bool:
+    return route.chat.startswith("D")

@@ -1,0 +1,81 @@
+"""What may have been missed is read from history, before anything newer is taken, so that order stays (CH-30)."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+
+from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.intake import Intake
+from rejoinder.channels.slack.patient import Pace
+
+log = logging.getLogger(__name__)
+
+NO_EVENTS = (
+    "Slack has messages for this app, but sends no events. Turn on Event Subscriptions and subscribe to the bot events "
+    "of the manifest (`rejoinder init --slack-manifest`), then install the app once more."
+)
+
+
+class Gaps:
+    """Nothing is taken before the first `close`: what came while no gateway ran is read first."""
+
+    def __init__(self, called: str, intake: Intake, reader: Reader, pace: Pace) -> None:
+        self.trouble = ""
+        self._called = called
+        self._intake = intake
+        self._reader = reader
+        self._pace = pace
+        self._may_read = asyncio.Event()
+        self._closed = asyncio.Event()
+        self._began = monotonic()
+
+    def open(self) -> None:
+        """From here on something may be missed."""
+        self._closed.clear()
+
+    def close(self) -> None:
+        """Everything comes again: what was missed can be read."""
+        self._may_read.set()
+
+    async def until_closed(self) -> None:
+        """Returns when everything that may have been missed has been read."""
+        await self._closed.wait()
+
+    async def watch(self, ghosts: Callable[[], int]) -> None:
+        """Runs for ever. `ghosts`: how many others take a share of our events."""
+        while True:
+            try:
+                async with asyncio.timeout(self._pace.ghosts):
+                    await self._may_read.wait()
+            except TimeoutError:
+                if self._intake.places.has_missed or ghosts():
+                    await self._catch_up()
+                else:
+                    await self._look_for_events()
+                continue
+            self._may_read.clear()
+            await self._catch_up()
+            self._closed.set()
+
+    async def _catch_up(self) -> int:
+        """How many messages came that way."""
+        places = self._intake.places.latest()
+        found = await asyncio.gather(*(self._reader.since(place, ts) for place, ts in places))
+        count = 0
+        for (place, _), messages in zip(places, found, strict=True):
+            fresh = self._intake.places.fresh(messages or ())
+            if messages is not None and await self._intake.store(fresh, in_time=False):
+                self._intake.places.read_again(place)
+                count += len(fresh)
+        if count:
+            log.info("%s: %s message(s) were read from history", self._called, count)
+        return count
+
+    async def _look_for_events(self) -> None:
+        """History brings messages, and no event has ever come: the subscription is missing (CH-13)."""
+        if self._intake.came:
+            self.trouble = ""
+        elif monotonic() - self._began >= self._pace.no_events and await self._catch_up() and not self._intake.came:
+            log.error("%s: %s", self._called, NO_EVENTS)
+            self.trouble = NO_EVENTS

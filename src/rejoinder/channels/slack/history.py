@@ -1,0 +1,154 @@
+"""What Slack remembers, read back: after a gap, before an agent's first turn in a thread, and to find a part of unknown
+fate (CH-30, CH-35, TU-31)."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import time
+from typing import Any
+
+import msgspec
+
+from rejoinder.channels.base import Delivered, Outcome, RetryAfter, Unknown
+from rejoinder.channels.slack import text as texts
+from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
+from rejoinder.channels.slack.parse import Me, is_ours, message
+from rejoinder.channels.slack.payloads import key_of
+from rejoinder.channels.slack.places import later, split
+from rejoinder.channels.slack.wire import History, Message
+from rejoinder.events import Inbound, Part, Said
+
+log = logging.getLogger(__name__)
+
+PAGE = 200
+MOST_PAGES = 10
+LOOK_BACK = 86_400.0
+"""Seconds: a part of unknown fate is younger than a day, or a person has been asked about it."""
+LOOKS = (0.0, 10.0, 20.0)
+"""Pauses before each of the three reads over thirty seconds (CH-35)."""
+AT_ONCE = 5
+NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
+NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
+
+
+class Reader:
+    def __init__(self, api: Api, me: Callable[[], Me], looks: tuple[float, ...] = LOOKS) -> None:
+        self._api = api
+        self._me = me
+        self._looks = looks
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    async def since(self, place: str, ts: str) -> list[Inbound] | None:
+        """What was said in a place after this; None if it could not be read."""
+        channel, thread = split(place)
+        async with self._room:
+            found = await self._pages(channel, thread, oldest=ts)
+            if found is None:
+                return None
+            heard = [each for each in found if each.ts and later(each.ts, ts)]
+            if thread is None:
+                under = [each for each in heard if each.reply_count]
+                for parent in under:
+                    heard += await self._pages(channel, parent.ts, oldest=ts) or ()
+        unique = {each.ts: each for each in heard if later(each.ts, ts)}
+        told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
+        return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
+
+    async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[Said, ...]:
+        """The latest messages of a thread before this one."""
+        found = await self._pages(channel, thread, oldest=None) or ()
+        earlier = [each for each in found if each.ts and later(ts, each.ts)][-limit:]
+        return tuple(self._told(each) for each in earlier)
+
+    async def thread_of(self, channel: str, ts: str) -> str | None:
+        """The thread in which this message stands or which it opens; None if there is no such message."""
+        asked = {"channel": channel, "ts": ts, "limit": 1, "inclusive": True}
+        answer = await self._api.ask("conversations.replies", asked)
+        if isinstance(answer, Refused) and answer.error in NO_MESSAGE:
+            return None
+        if not isinstance(answer, Ok):
+            return ts  # nobody can tell: Slack says so itself when it is sent
+        messages = msgspec.convert(answer.result, History).messages
+        return messages[0].thread_ts or messages[0].ts if messages else None
+
+    # --- of unknown fate ----------------------------------------------------------------------------
+
+    async def find(self, part: Part, thread: str | None) -> Outcome:
+        """Three reads over half a minute: Slack may show a message late."""
+        outcome: Outcome = Unknown("it could not be looked up")
+        for pause in self._looks:
+            await asyncio.sleep(pause)
+            outcome = await self._look(part, thread)
+            if not isinstance(outcome, RetryAfter) or outcome.limited:
+                return outcome
+        return outcome
+
+    async def _look(self, part: Part, thread: str | None) -> Outcome:
+        oldest, cursor = f"{time() - LOOK_BACK:.6f}", ""
+        for _ in range(MOST_PAGES):
+            answer = await self._ask(part.route.chat, thread, oldest, cursor)
+            if isinstance(answer, Refused) and answer.error in NO_PLACE:
+                return RetryAfter(None, "it is not there")
+            if not isinstance(answer, Ok):
+                found = failure(answer)
+                return found if isinstance(found, RetryAfter) and found.limited else Unknown(found.reason)
+            page = msgspec.convert(answer.result, History)
+            for each in page.messages:
+                if _is_it(each, part) and is_ours(each, self._me()):
+                    return Delivered(each.ts)
+            if not (cursor := page.next):
+                return RetryAfter(None, "it is not there")
+        return Unknown("there is too much to look through")
+
+    # --- pages --------------------------------------------------------------------------------------
+
+    async def _pages(self, channel: str, thread: str | None, *, oldest: str | None) -> list[Message] | None:
+        """All messages after `oldest`, oldest first; None if they could not be read."""
+        found: list[Message] = []
+        cursor = ""
+        for _ in range(MOST_PAGES):
+            answer = await self._ask(channel, thread, oldest, cursor)
+            while (seconds := _told_to_wait(answer)) is not None:
+                await asyncio.sleep(seconds)
+                answer = await self._ask(channel, thread, oldest, cursor)
+            if not isinstance(answer, Ok):
+                log.warning("the history of %s could not be read: %s", channel, failure(answer).reason)
+                return None
+            page = msgspec.convert(answer.result, History)
+            found += page.messages
+            if not (cursor := page.next):
+                break
+        return sorted((each for each in found if each.ts), key=lambda each: float(each.ts))
+
+    async def _ask(self, channel: str, thread: str | None, oldest: str | None, cursor: str) -> Answer:
+        asked: dict[str, Any] = {"channel": channel, "limit": PAGE, "include_all_metadata": True}
+        if oldest:
+            asked |= {"oldest": oldest, "inclusive": False}
+        if cursor:
+            asked["cursor"] = cursor
+        if thread is None:
+            return await self._api.ask("conversations.history", asked)
+        return await self._api.ask("conversations.replies", {**asked, "ts": thread})
+
+    def _told(self, each: Message) -> Said:
+        me = self._me()
+        ours = is_ours(each, me)
+        name = me.name if ours else each.username or (each.bot_profile.name if each.bot_profile is not None else "")
+        by = each.user or each.bot_id
+        return Said(each.ts, by, name, texts.plain(each.text), is_bot=ours or bool(each.bot_id))
+
+
+def _told_to_wait(answer: Answer) -> float | None:
+    if not isinstance(answer, Refused):
+        return None
+    outcome = refusal(answer)
+    return (outcome.seconds or 1.0) if isinstance(outcome, RetryAfter) and outcome.limited else None
+
+
+def _is_it(each: Message, part: Part) -> bool:
+    """By our key; a message with files has none, but no other message has these files."""
+    if part.files:
+        ours = {file.id for file in part.files}
+        return any(file.id in ours for file in each.files)
+    return bool(part.key) and key_of(each.metadata) == part.key

@@ -1,0 +1,113 @@
+"""Signed HTTP events: Slack calls us, and takes our answer as a receipt (CH-30).
+
+Rule 1: a request whose signature is not Slack's, or that is older than five minutes, is refused, and its body is not
+        parsed.
+Rule 2: we answer 200 when the message is stored, never before (DU-1, CH-5); else Slack sends it again.
+Rule 3: requests come side by side; they are taken one after the other, in the order in which they came.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import logging
+from time import monotonic, time
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct
+
+from rejoinder.channels.http_door import Address, body_of, listening
+from rejoinder.channels.slack.gaps import Gaps
+from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.intake import Intake
+from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.wire import Envelope
+from rejoinder.secret import Secret
+
+log = logging.getLogger(__name__)
+
+OLDEST = 300.0
+"""Seconds: an older request may be somebody who repeats one that was overheard."""
+_object = msgspec.json.Decoder(dict[str, Any])
+
+
+class Hook(Struct, frozen=True):
+    secret: Secret
+    path: str
+    host: str
+    port: int
+
+
+class ByHttp:
+    """Listens for signed events."""
+
+    def __init__(self, hook: Hook, pace: Pace) -> None:
+        self._hook = hook
+        self._pace = pace
+        self._gaps: Gaps | None = None
+        self._in_turn = asyncio.Lock()
+        self.last_sign: float | None = None
+
+    @property
+    def trouble(self) -> str:
+        return self._gaps.trouble if self._gaps is not None else ""
+
+    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+        gaps = self._gaps = Gaps(called, intake, reader, self._pace)
+        hook = self._hook
+        path = hook.path if hook.path.startswith("/") else f"/{hook.path}"
+        where = Address(hook.host, hook.port, path, "events_host and events_port")
+
+        async def take(request: web.Request) -> web.Response:
+            raw = await body_of(request)
+            if not is_signed(raw, request.headers, hook.secret, time()):
+                raise web.HTTPUnauthorized
+            return await self._taken(raw, request.content_type, intake, gaps)
+
+        async with listening(where, take) as door:
+            gaps.close()
+            await asyncio.gather(door.attend(), gaps.watch(lambda: 0))
+
+    async def _taken(self, raw: bytes, kind: str, intake: Intake, gaps: Gaps) -> web.Response:
+        self.last_sign = monotonic()
+        try:
+            envelope = envelope_of(raw, kind)
+        except (ValueError, UnicodeDecodeError, RecursionError):
+            raise web.HTTPBadRequest from None
+        if envelope.type == "url_verification":
+            return web.Response(text=str(envelope.payload.get("challenge", "")))
+        await gaps.until_closed()
+        async with self._in_turn:
+            (answer,) = await intake.take([envelope])
+        if answer is None:
+            raise web.HTTPServiceUnavailable
+        return web.json_response(answer) if answer else web.Response()
+
+    async def check(self, called: str, seconds: float) -> str:
+        return f"signed events at {self._hook.path}, on {self._hook.host}:{self._hook.port}"
+
+    async def close(self) -> None:
+        """There is nothing to close: the door closes with `run`."""
+
+
+def is_signed(raw: bytes, headers: Any, secret: Secret, now: float) -> bool:
+    """Whether Slack has signed exactly this body, a moment ago."""
+    at = headers.get("X-Slack-Request-Timestamp", "")
+    shown = headers.get("X-Slack-Signature", "").encode("utf-8", "surrogateescape")  # any bytes may come
+    if not at.isascii() or not at.isdecimal() or len(at) > 12 or abs(now - int(at)) > OLDEST:
+        return False
+    own = hmac.new(secret.reveal().encode(), b"v0:%s:%s" % (at.encode(), raw), hashlib.sha256).hexdigest()
+    return hmac.compare_digest(shown, f"v0={own}".encode())
+
+
+def envelope_of(raw: bytes, kind: str) -> Envelope:
+    """The same as what Socket Mode sends. Raises ValueError for what is none of Slack's requests."""
+    if kind != "application/x-www-form-urlencoded":
+        payload = _object.decode(raw)
+        return Envelope("url_verification" if payload.get("type") == "url_verification" else "events_api", "", payload)
+    form = {name: values[0] for name, values in parse_qs(raw.decode(), keep_blank_values=True).items()}
+    if "payload" in form:
+        return Envelope("interactive", "", _object.decode(form["payload"]))
+    return Envelope("slash_commands", "", dict(form))

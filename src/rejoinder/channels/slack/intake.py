@@ -1,0 +1,103 @@
+"""From what Slack sends into the gateway: read one by one, so that one we cannot read stops no other; stored together,
+in the order in which it came."""
+
+import logging
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from rejoinder.channels.base import Inlet
+from rejoinder.channels.slack import parse
+from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.people import People
+from rejoinder.channels.slack.places import Places
+from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import NotStored, StoreUnavailable
+from rejoinder.events import Inbound
+
+log = logging.getLogger(__name__)
+
+BUSY = "I cannot store anything at the moment; please try again in a minute."
+STARTED = "assistant_thread_started"
+
+
+class Intake:
+    """`noted`: told of each message that was stored; `started`: of each thread that an assistant was opened in."""
+
+    def __init__(
+        self,
+        me: parse.Me,
+        deliver: Inlet,
+        people: People,
+        pace: Pace,
+        noted: Callable[[Inbound], None],
+        started: Callable[[Assistant], None],
+    ) -> None:
+        self.places = Places()
+        self.came = 0
+        """How many events have come since the start."""
+        self._me = me
+        self._deliver = deliver
+        self._people = people
+        self._pace = pace
+        self._noted = noted
+        self._started = started
+
+    async def resume(self) -> None:
+        self.places.recall(await self._deliver.places())
+
+    async def take(self, envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
+        """What to acknowledge each with; None: nothing, for it is not stored."""
+        heard = [self.read(envelope.type, envelope.payload) for envelope in envelopes]
+        crashpoint("K2")
+        stored = await self.store(each for each in heard if each is not None)
+        if stored:
+            return [{} for _ in envelopes]
+        return [
+            {} if said is None else {"response_type": "ephemeral", "text": BUSY} if said.entry == "native" else None
+            for said in heard
+        ]
+
+    def read(self, kind: str, payload: dict[str, Any]) -> Inbound | None:
+        """Never raises: what is not as Slack documents it is passed over."""
+        try:
+            match kind:
+                case "events_api":
+                    return self._event(msgspec.convert(payload, Event))
+                case "slash_commands":
+                    return parse.command(msgspec.convert(payload, Command), self._me, datetime.now(UTC))
+                case "interactive":
+                    return parse.pressed(msgspec.convert(payload, Pressed), self._me, datetime.now(UTC))
+                case _:
+                    return None
+        except msgspec.ValidationError as problem:
+            log.warning("%s: what Slack sent is not as it documents it (%s); it is passed over", kind, problem)
+            return None
+
+    def _event(self, given: Event) -> Inbound | None:
+        self.came += 1
+        if given.event.get("type") == STARTED:
+            self._started(msgspec.convert(given.event, Assistant))
+            return None
+        return parse.event(given.event, self._me)
+
+    async def store(self, messages: Iterable[Inbound], *, in_time: bool = True) -> bool:
+        """Whether they are durable. `in_time`: somebody waits for it (CH-5)."""
+        fresh = self.places.fresh(messages)
+        if not fresh:
+            return True
+        named = await self._people.name(fresh)
+        moved = self.places.moved_by(named)
+        try:
+            await self._deliver(*named, places=moved, within=self._pace.acknowledge if in_time else None)
+        except (NotStored, StoreUnavailable) as problem:
+            log.debug("%s", problem)  # the store itself says it once, in the log
+            self.places.missed(named)
+            return False
+        self.places.stored(named, moved)
+        for message in named:
+            self._noted(message)
+        return True

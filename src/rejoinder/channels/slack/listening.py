@@ -1,0 +1,26 @@
+"""What a way of listening offers: Socket Mode, or signed HTTP events."""
+
+from typing import Protocol
+
+from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.intake import Intake
+
+
+class Listening(Protocol):
+    @property
+    def trouble(self) -> str: ...
+
+    @property
+    def last_sign(self) -> float | None:
+        """By `time.monotonic`."""
+        ...
+
+    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+        """Runs for ever; `called`: what people call the account."""
+        ...
+
+    async def check(self, called: str, seconds: float) -> str:
+        """What `rejoinder doctor` is told; raises ChannelStopped if nothing would be heard."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,34 @@
+"""What is worth remembering of what was said lately: in which thread a message stands, and who asked last in a place.
+
+Nothing here has to survive: what is not known is asked for, or done without.
+"""
+
+from rejoinder.bounded import Bounded
+from rejoinder.events import Inbound, Route
+
+MOST = 5000
+
+
+class Memory:
+    def __init__(self) -> None:
+        self._threads: Bounded[tuple[str, str], str] = Bounded(MOST)
+        self._askers: Bounded[tuple[str, str], str] = Bounded(MOST)
+
+    def note(self, message: Inbound) -> None:
+        if message.entry not in ("text", "button"):
+            return
+        thread = message.thread or message.message_id
+        if message.entry == "text":
+            self._threads[message.chat.id, message.message_id] = thread
+        if not message.sender.is_bot:
+            self._askers.renew((message.chat.id, thread), message.sender.id)
+
+    def sent(self, route: Route, message: str, thread: str | None) -> None:
+        self._threads[route.chat, message] = thread or message
+
+    def thread_of(self, chat: str, message: str) -> str | None:
+        """The thread in which it stands or which it would open; None: it is not known here."""
+        return self._threads.get((chat, message))
+
+    def asker(self, chat: str, thread: str) -> str | None:
+        return self._askers.get((chat, thread))

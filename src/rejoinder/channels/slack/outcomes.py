@@ -1,0 +1,133 @@
+"""What Slack's answer to a call means for us (DE-31): one table of its errors, and the sentence for each that a person
+has to deal with (CH-35).
+
+Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
+Rule 2: a request that was written and not answered may have been obeyed: its fate is unknown.
+Rule 3: Slack answers 200 with `ok: false` and a word; words that are not in the table are refusals for good.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
+
+
+class Ok(Struct, frozen=True):
+    result: dict[str, Any]
+    scopes: str = ""
+    """What the token may do, as Slack lists it in a header; empty where it did not say."""
+
+
+class Refused(Struct, frozen=True):
+    """Slack said no, with its word for it."""
+
+    error: str
+    status: int = 200
+    retry_after: float | None = None
+    needed: str = ""
+    """The scope that is missing."""
+    foreign: bool = False
+    """This is not Slack's answer: a proxy on the way has answered, and Slack has not seen the request."""
+
+
+class Unreached(Struct, frozen=True):
+    """The request never left us."""
+
+    reason: str
+
+
+class Unheard(Struct, frozen=True):
+    """The request left us, and no answer came that could be read."""
+
+    reason: str
+
+
+Answer = Ok | Refused | Unreached | Unheard
+
+
+class Meaning(Struct, frozen=True):
+    why: Refusal
+    sentence: str
+    """What it is, and what to do."""
+
+
+_TOKEN = "Install the app to the workspace once more and set its new token as `bot_token`."
+
+MEANINGS: dict[str, Meaning] = {
+    "invalid_blocks": Meaning("formatting", "Slack does not take these blocks"),
+    "invalid_blocks_format": Meaning("formatting", "Slack does not take these blocks"),
+    "msg_blocks_too_long": Meaning("formatting", "the blocks are too long for Slack"),
+    "markdown_text_conflict": Meaning("formatting", "Slack does not take this formatting"),
+    "message_not_found": Meaning("target", "the message is not there any more"),
+    "thread_not_found": Meaning("target", "the message to answer is not there any more"),
+    "cant_update_message": Meaning("target", "Slack does not let us change this message"),
+    "edit_window_closed": Meaning("target", "this workspace allows no changes to a message this old"),
+    "cannot_reply_to_message": Meaning("target", "Slack allows no replies to this message"),
+    "not_in_channel": Meaning("gone", "the app is not in this channel; write `/invite @NAME` there"),
+    "channel_not_found": Meaning("gone", "the channel is not there, or the app was never invited to it"),
+    "is_archived": Meaning("gone", "the channel is archived; take it out of the archive to go on there"),
+    "restricted_action": Meaning("gone", "an administrator has restricted who may post here"),
+    "restricted_action_read_only_channel": Meaning("gone", "the channel is read-only"),
+    "restricted_action_thread_locked": Meaning("gone", "the thread is locked"),
+    "cannot_dm_bot": Meaning("gone", "Slack lets no bot write to a bot"),
+    "user_not_in_channel": Meaning("gone", "the person is not in this channel any more"),
+    "user_disabled": Meaning("gone", "the person's account is deactivated"),
+    "messages_tab_disabled": Meaning("gone", "turn on the app's messages tab (App Home) to write to people"),
+    "invalid_auth": Meaning("account", f"Slack does not know this token. {_TOKEN}"),
+    "not_authed": Meaning("account", f"Slack was given no token. {_TOKEN}"),
+    "token_revoked": Meaning("account", f"the token was revoked, or the app was removed from the workspace. {_TOKEN}"),
+    "token_expired": Meaning("account", f"the token has expired. {_TOKEN}"),
+    "account_inactive": Meaning("account", f"the app's user is deactivated or the workspace is gone. {_TOKEN}"),
+    "missing_scope": Meaning("account", "a scope is missing: add it under OAuth & Permissions, then install again"),
+    "not_allowed_token_type": Meaning("account", "this is the wrong kind of token: `bot_token` begins with xoxb-"),
+    "team_access_not_granted": Meaning("account", "the app has no access to this workspace; install it there"),
+    "org_login_required": Meaning("account", "the workspace is being moved; Slack serves no app there at the moment"),
+    "ekm_access_denied": Meaning("account", "the administrators of this workspace have suspended access to messages"),
+}
+
+AGAIN = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "rollup_error"})
+"""Slack is in trouble and has taken nothing."""
+TOO_MANY = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+ALREADY_SO = frozenset({"already_reacted", "no_reaction", "message_not_found_for_delete"})
+NO_STREAMS = frozenset(
+    {
+        "unknown_method",
+        "not_allowed_token_type",
+        "method_not_supported_for_channel_type",
+        "missing_scope",
+        "feature_not_enabled",
+        "channel_type_not_supported",
+        "missing_recipient_team_id",
+        "missing_recipient_user_id",
+    }
+)
+"""There are no native streams here: drafts are shown by edits."""
+
+TOO_MANY_STATUS, SERVER_FAULT = 429, 500
+
+
+def sentence(answer: Refused) -> str:
+    """What a person reads: what it is and what to do, with Slack's word for it."""
+    known = MEANINGS.get(answer.error)
+    needed = f" ({answer.needed})" if answer.needed else ""
+    return f"{known.sentence}{needed} [{answer.error}]" if known is not None else f"Slack says {answer.error}{needed}"
+
+
+def refusal(answer: Refused) -> Rejected | RetryAfter:
+    if answer.status == TOO_MANY_STATUS or answer.error in TOO_MANY:
+        return RetryAfter(answer.retry_after or 1.0, "Slack has said to wait", limited=True)
+    if answer.status >= SERVER_FAULT or answer.foreign or answer.error in AGAIN:
+        return RetryAfter(None, sentence(answer))
+    known = MEANINGS.get(answer.error)
+    return Rejected(sentence(answer), known.why if known is not None else "other")
+
+
+def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
+    match answer:
+        case Refused():
+            return refusal(answer)
+        case Unreached(reason=reason):
+            return RetryAfter(None, reason)
+        case Unheard(reason=reason):
+            return Unknown(reason)

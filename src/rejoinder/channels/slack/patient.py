@@ -1,0 +1,107 @@
+"""Asks Slack until it answers, however long an outage lasts (DE-32), and says what only a person can fix (CH-13).
+
+Rule 1: a token that was never accepted stops the account, with a sentence that says how to go on.
+Rule 2: everything else may pass: we ask again after pauses that grow, with jitter. This includes a token that was
+        accepted before and is refused now: the account pauses and says so.
+"""
+
+import asyncio
+import logging
+import random
+from typing import Any
+
+from msgspec import Struct
+
+from rejoinder.channels.base import RetryAfter
+from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.outcomes import MEANINGS, SERVER_FAULT, Answer, Ok, Refused, refusal, sentence
+from rejoinder.errors import ChannelStopped
+
+log = logging.getLogger(__name__)
+
+WRONG_APP_TOKEN = (
+    "Slack does not take this app-level token ({said}). Make one with the scope connections:write under Basic "
+    "Information, App-Level Tokens, and set it as `app_token`: it begins with xapp-."
+)
+SOCKET_MODE_OFF = "Socket Mode is off for this app. Turn it on in its settings, under Socket Mode."
+
+
+class Pace(Struct, frozen=True):
+    """All in seconds."""
+
+    first_pause: float = 1.0
+    longest_pause: float = 60.0
+    connect: float = 10.0
+    acknowledge: float = 2.5
+    """Slack takes an event for lost after three seconds (CH-5)."""
+    ping: float = 5.0
+    looks: tuple[float, ...] = (0.0, 10.0, 20.0)
+    watch: float = 0.5
+    ghosts: float = 30.0
+    """How often history is read while another program takes a share of the events."""
+    no_events: float = 60.0
+    """How long after the start we look whether events are missing."""
+
+
+class Patient:
+    """Calls again until there is an answer, or until only a person can help."""
+
+    def __init__(self, name: str, api: Api, pace: Pace, *, is_app_token: bool = False) -> None:
+        self._name = name
+        self._api = api
+        self._pace = pace
+        self._is_app_token = is_app_token
+        self._failures = 0
+        self._known = False  # Slack has taken this token before
+        self.trouble = ""
+        """Why Slack refuses this app at the moment."""
+
+    async def ask(self, method: str, payload: dict[str, Any] | None = None) -> Ok:
+        while not isinstance(answer := await self._api.ask(method, payload or {}), Ok):
+            self._give_up(answer)
+            await asyncio.sleep(self.pause(answer))
+        if self._failures or self.trouble:
+            log.info("%s: Slack answers again", self._name)
+        self._failures = 0
+        self._known, self.trouble = True, ""
+        return answer
+
+    async def ask_once(self, method: str, seconds: float) -> Ok:
+        """Asks only once: raises ChannelStopped even for what would pass by itself."""
+        answer = await self._api.ask(method, {}, seconds)
+        if isinstance(answer, Ok):
+            return answer
+        self._give_up(answer)
+        said = sentence(answer) if isinstance(answer, Refused) else answer.reason
+        raise ChannelStopped(f"[channels.{self._name}] Slack does not answer under this api_root ({said})")
+
+    def pause(self, answer: Answer | None = None) -> float:
+        """Seconds until the next try."""
+        if isinstance(answer, Refused) and isinstance(found := refusal(answer), RetryAfter) and found.limited:
+            return found.seconds or self._pace.first_pause
+        if not self._failures and not self.trouble and answer is not None:
+            said = sentence(answer) if isinstance(answer, Refused) else getattr(answer, "reason", "")
+            log.warning("%s: Slack does not answer (%s); asking until it does", self._name, said)
+        longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
+        self._failures = min(self._failures + 1, 16)
+        return longest * random.uniform(0.5, 1.0)
+
+    def _give_up(self, answer: Answer) -> None:
+        if not isinstance(answer, Refused) or answer.status >= SERVER_FAULT:
+            return
+        if answer.foreign:
+            if self._known:
+                return
+            raise ChannelStopped(
+                f"[channels.{self._name}] What answers under this api_root is not Slack ({answer.error}). "
+                "Set the address of its Web API, which ends in /api/."
+            )
+        if isinstance(refusal(answer), RetryAfter):
+            return
+        said = WRONG_APP_TOKEN.format(said=answer.error) if self._is_app_token else sentence(answer)
+        known = MEANINGS.get(answer.error)
+        if self._known and known is not None and known.why == "account":
+            self.trouble = f"Slack refuses this app now: {said}; it is asked until it does not"
+            log.error("%s: %s", self._name, self.trouble) if not self._failures else None
+            return
+        raise ChannelStopped(f"[channels.{self._name}] {said}")

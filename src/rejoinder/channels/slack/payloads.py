@@ -1,0 +1,68 @@
+"""Parts as Slack takes them: pure, the same part always gives the same request (DU-4).
+
+Rule 1: a part carries its key as metadata, so that it can be found again (CH-35).
+Rule 2: nothing in a text notifies anybody but those who are addressed: the renderer has escaped everything (CH-34).
+Rule 3: links are unfurled only where the agent asked for it; a reply is never broadcast to the channel (CH-31).
+"""
+
+from typing import Any
+
+from rejoinder.channels.slack.blocks import blocks_of
+from rejoinder.events import Part, Route
+
+KEY_EVENT = "rejoinder_part"
+KEY = "key"
+
+Payload = dict[str, Any]
+
+
+def message(part: Part, thread: str | None) -> Payload:
+    """For chat.postMessage."""
+    payload: Payload = {**place(part.route.chat, thread), **content(part)}
+    if part.key:
+        payload["metadata"] = {"event_type": KEY_EVENT, "event_payload": {KEY: part.key}}
+    return payload
+
+
+def place(channel: str, thread: str | None) -> Payload:
+    return {"channel": channel} if thread is None else {"channel": channel, "thread_ts": thread}
+
+
+def ephemeral(part: Part, thread: str | None) -> Payload:
+    """For chat.postEphemeral."""
+    return {**place(part.route.chat, thread), "user": part.only_for, **words(part)}
+
+
+def response(part: Part, *, private: bool) -> Payload:
+    """For the response address of an interaction."""
+    return {"response_type": "ephemeral" if private else "in_channel", "replace_original": False, **words(part)}
+
+
+def update(route: Route, message: str, part: Part) -> Payload:
+    """For chat.update; a text without blocks removes those that were there."""
+    return {"channel": route.chat, "ts": message, "blocks": [], **words(part)}
+
+
+def content(part: Part) -> Payload:
+    return {**words(part), "unfurl_links": part.previews, "unfurl_media": part.previews}
+
+
+def words(part: Part) -> Payload:
+    text = addressed(part)
+    blocks = blocks_of(part, text)
+    return {"text": text, "blocks": blocks} if blocks else {"text": text}
+
+
+def addressed(part: Part) -> str:
+    """The text, with a mention that works for everybody who is addressed (DE-34)."""
+    text = part.text
+    for person in part.addressed:
+        text = text.replace(f"&lt;@{person}&gt;", f"<@{person}>")
+    return text
+
+
+def key_of(metadata: Any) -> str:
+    """Our key in the metadata of a message; empty if it has none."""
+    if metadata is None or metadata.event_type != KEY_EVENT:
+        return ""
+    return str(metadata.event_payload.get(KEY, ""))

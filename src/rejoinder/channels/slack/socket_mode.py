@@ -1,0 +1,255 @@
+"""Socket Mode: Slack's events over a socket that we open, by the SDK's client (CH-30).
+
+Rule 1: an envelope is acknowledged when what it says is stored, on the socket it came by (CH-5). What is not
+        acknowledged within three seconds Slack sends again.
+Rule 2: a socket is replaced before it is given up where Slack announces its end; else what came in between is read from
+        history.
+Rule 3: one consumer takes the envelopes of all sockets in order; the SDK would run them side by side.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import Any
+
+import aiohttp
+import msgspec
+from slack_sdk.socket_mode.aiohttp import SocketModeClient
+from slack_sdk.web.async_client import AsyncWebClient
+
+from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.gaps import Gaps
+from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.intake import Intake
+from rejoinder.channels.slack.patient import SOCKET_MODE_OFF, Pace, Patient
+from rejoinder.channels.slack.wire import Envelope
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import ChannelStopped
+
+log = logging.getLogger(__name__)
+_quiet = logging.getLogger(f"{__name__}.sdk")
+_quiet.setLevel(logging.CRITICAL)  # what it tells with tracebacks we tell in a sentence
+
+GHOSTS = (
+    "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
+    "of its own. Until then history is read, and messages come late"
+)
+LINK_DISABLED = "link_disabled"
+REFRESH = ("refresh_requested", "warning")
+DRAIN_SECONDS = 4.0
+"""How long an old socket is kept for the acknowledgements of what came by it."""
+_envelope = msgspec.json.Decoder(Envelope)
+
+
+Take = Callable[[list[Envelope]], Awaitable[list[dict[str, Any] | None]]]
+"""What each is acknowledged with, which may be nothing; None: it is not acknowledged, and Slack sends it again."""
+
+
+class Line(SocketModeClient):
+    """One socket. It never reconnects by itself: the `Switchboard` opens another."""
+
+    def __init__(self, url: str, hear: Callable[["Line", Envelope], None], ping: float) -> None:
+        super().__init__(
+            app_token="",
+            logger=_quiet,
+            web_client=AsyncWebClient(retry_handlers=[]),
+            auto_reconnect_enabled=False,
+            ping_interval=ping,
+        )
+        self.wss_uri = url
+        self.connections = 0
+        self.ended_because = ""
+        self.over = asyncio.Event()
+        self.greeted = asyncio.Event()
+        self.unacknowledged = 0
+        self._hear = hear
+        self.on_close_listeners.append(self._closed)
+        self.on_error_listeners.append(self._closed)
+
+    async def enqueue_message(self, message: str) -> None:
+        """Called by the SDK for each frame, in order; its own queue would run them side by side."""
+        crashpoint("K1")
+        try:
+            envelope = _envelope.decode(message)
+        except msgspec.DecodeError as problem:
+            log.warning("Slack sent what is no envelope (%s); it is passed over", problem)
+            return
+        match envelope.type:
+            case "hello":
+                self.connections = envelope.num_connections
+                self.greeted.set()
+            case "disconnect":
+                self.end(envelope.reason or "disconnect")
+            case _ if envelope.envelope_id:
+                self.unacknowledged += 1
+                self._hear(self, envelope)
+            case _:
+                pass
+
+    async def acknowledge(self, envelope: Envelope, payload: dict[str, Any] | None = None) -> None:
+        said: dict[str, Any] = {"envelope_id": envelope.envelope_id}
+        try:
+            await self.send_message(msgspec.json.encode({**said, "payload": payload} if payload else said).decode())
+        except (ConnectionError, aiohttp.ClientError, AttributeError) as problem:
+            log.debug("it comes again: %s", problem)  # it is stored, and will be recognised
+
+    def end(self, reason: str) -> None:
+        self.ended_because = self.ended_because or reason
+        self.over.set()
+        self.greeted.set()
+
+    async def is_alive(self) -> bool:
+        return not self.over.is_set() and await self.is_connected()
+
+    async def connect_to_new_endpoint(self, force: bool = False) -> None:
+        self.end("closed")
+
+    async def _closed(self, _: aiohttp.WSMessage) -> None:
+        self.end("closed")
+
+
+class Switchboard:
+    """Keeps one socket open, and has taken what came by it."""
+
+    def __init__(self, name: str, patient: Patient, pace: Pace, gaps: Gaps) -> None:
+        self._name = name
+        self._patient = patient
+        self._pace = pace
+        self._gaps = gaps
+        self._lines: list[Line] = []
+        self._queue: asyncio.Queue[tuple[Line, Envelope]] = asyncio.Queue()
+        self.last_sign: float | None = None
+        self.ghosts = 0
+        """Sockets of this app that are not ours: each takes a share of the events."""
+        self.refresh = asyncio.Event()
+
+    async def run(self, take: Take) -> None:
+        """Runs for ever."""
+        try:
+            await asyncio.gather(self._keep_connected(), self._consume(take))
+        finally:
+            lines, self._lines = self._lines, []
+            for line in lines:
+                await line.close()
+
+    # --- the socket ---------------------------------------------------------------------------------
+
+    async def _keep_connected(self) -> None:
+        while True:
+            line = await self._connected()
+            was_deaf = not [each for each in self._lines if await each.is_connected()]
+            old, self._lines = self._lines, [line]
+            self._count(line, old)
+            if was_deaf:
+                self._gaps.close()
+            await asyncio.gather(self._watch(line), *map(self._retire, old))
+            if not await line.is_connected():
+                self._gaps.open()
+
+    async def _connected(self) -> Line:
+        while True:
+            opened = await self._patient.ask("apps.connections.open")
+            line = Line(str(opened.result.get("url", "")), self._heard, self._pace.ping)
+            try:
+                async with asyncio.timeout(self._pace.connect):
+                    await line.connect()
+                    await line.greeted.wait()
+            except (TimeoutError, aiohttp.ClientError, OSError) as problem:
+                line.end(str(problem) or "no answer")
+            if not line.over.is_set():
+                self.last_sign = monotonic()
+                return line
+            await line.close()
+            if line.ended_because == LINK_DISABLED:
+                raise ChannelStopped(f"[channels.{self._name}] {SOCKET_MODE_OFF}")
+            log.info("%s: the socket was not opened: %s", self._name, line.ended_because)
+            await asyncio.sleep(self._patient.pause())
+
+    async def _watch(self, line: Line) -> None:
+        """Returns when the socket is to be replaced."""
+        self.refresh.clear()
+        pinged = line.last_ping_pong_time
+        while await line.is_alive() and not self.refresh.is_set():
+            try:
+                async with asyncio.timeout(self._pace.watch):
+                    await line.over.wait()
+            except TimeoutError:
+                if line.last_ping_pong_time != pinged:
+                    pinged, self.last_sign = line.last_ping_pong_time, monotonic()
+        if not line.over.is_set() and not self.refresh.is_set():
+            line.end("no sign of life")
+        if line.ended_because == LINK_DISABLED:
+            log.error("%s: %s", self._name, SOCKET_MODE_OFF)
+        elif line.ended_because and line.ended_because not in REFRESH:
+            log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
+
+    async def _retire(self, line: Line) -> None:
+        """Closes an old socket when what came by it is acknowledged, or cannot be any more."""
+        until = monotonic() + DRAIN_SECONDS
+        while line.unacknowledged > 0 and monotonic() < until and await line.is_connected():  # noqa: ASYNC110
+            await asyncio.sleep(self._pace.watch / 10)
+        await line.close()
+
+    def _count(self, line: Line, old: list[Line]) -> None:
+        ours = 1 + sum(each.current_session is not None and not each.current_session.closed for each in old)
+        before, self.ghosts = self.ghosts, max(0, line.connections - ours)
+        if self.ghosts and not before:
+            log.warning("%s: %s", self._name, GHOSTS)
+
+    # --- what comes ---------------------------------------------------------------------------------
+
+    def _heard(self, line: Line, envelope: Envelope) -> None:
+        self.last_sign = monotonic()
+        self._queue.put_nowait((line, envelope))
+
+    async def _consume(self, take: Take) -> None:
+        while True:
+            came = [await self._queue.get()]
+            while not self._queue.empty():
+                came.append(self._queue.get_nowait())
+            answers = await take([envelope for _, envelope in came])
+            for (line, envelope), answer in zip(came, answers, strict=True):
+                line.unacknowledged -= 1
+                if answer is not None:
+                    await line.acknowledge(envelope, answer)
+                    crashpoint("K5")
+
+
+class BySocket:
+    """Listens in Socket Mode."""
+
+    def __init__(self, api: Api, pace: Pace) -> None:
+        self._api = api
+        self._pace = pace
+        self._patient: Patient | None = None
+        self._gaps: Gaps | None = None
+        self._board: Switchboard | None = None
+
+    @property
+    def trouble(self) -> str:
+        told = [each.trouble for each in (self._patient, self._gaps) if each is not None]
+        return next(filter(None, told), GHOSTS if self._board is not None and self._board.ghosts else "")
+
+    @property
+    def last_sign(self) -> float | None:
+        return self._board.last_sign if self._board is not None else None
+
+    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+        patient = self._patient = Patient(called, self._api, self._pace, is_app_token=True)
+        gaps = self._gaps = Gaps(called, intake, reader, self._pace)
+        board = self._board = Switchboard(called, patient, self._pace, gaps)
+
+        async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
+            await gaps.until_closed()
+            return await intake.take(envelopes)
+
+        await asyncio.gather(board.run(take), gaps.watch(lambda: board.ghosts))
+
+    async def check(self, called: str, seconds: float) -> str:
+        """Opens no socket: one that is only looked at would take a share of the events."""
+        await Patient(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
+        return "Socket Mode"
+
+    async def close(self) -> None:
+        await self._api.close()

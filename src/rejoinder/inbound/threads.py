@@ -1,0 +1,25 @@
+"""Whether the answer to a message opens a thread (CH-2). The channel says which; here it is decided whether."""
+
+from msgspec.structs import replace
+
+from rejoinder.events import Inbound, NewThread
+from rejoinder.inbound.activation import group_settings
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.rules import Rules, channel_rules
+
+
+def opened_by(message: Message, rules: Rules) -> NewThread | None:
+    """The thread whose session a turn for this message belongs to. Commands are answered where they were given, and
+    where the agent only listens nothing is opened."""
+    inbound = message.inbound
+    if inbound.opens is None or inbound.thread is not None or not message.in_group:
+        return None
+    if message.reading.is_command or message.reading.stop is not None:
+        return None
+    channel = channel_rules(rules, inbound.channel)
+    return inbound.opens if group_settings(channel, inbound.chat).mode != "listen" else None
+
+
+def in_thread(inbound: Inbound) -> Inbound:
+    """The message in the thread that its answer opens: that is its route from the decision on (IN-44)."""
+    return inbound if inbound.opens is None else replace(inbound, thread=inbound.opens.thread)

@@ -1,0 +1,61 @@
+"""An app that serves a fake Slack, in a hurry."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.bot import SlackApp
+from rejoinder.channels.slack.http_events import ByHttp, Hook
+from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.socket_mode import BySocket
+from rejoinder.secret import Secret
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
+from rejoinder.testing.ports import free_port
+
+QUICK = Pace(
+    first_pause=0.02, longest_pause=0.05, acknowledge=2.5, ping=1.0, looks=(0.0, 0.05, 0.1), watch=0.05, ghosts=0.2
+)
+
+
+def app(
+    platform: FakePlatform,
+    *,
+    token: str = BOT_TOKEN,
+    app_token: str = APP_TOKEN,
+    seconds: float = 5.0,
+    pace: Pace = QUICK,
+    threads="auto",
+) -> SlackApp:
+    root = f"{platform.url}/api/"
+    listening = BySocket(Api(root, Secret(app_token), seconds), pace)
+    return SlackApp("slack", Api(root, Secret(token), seconds), listening, pace=pace, threads=threads)
+
+
+def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
+    """Slack calls it, with signed events."""
+    port = free_port()
+    platform.people.events.events_url = f"http://127.0.0.1:{port}/slack/events"
+    hook = Hook(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
+    return SlackApp("slack", Api(f"{platform.url}/api/", Secret(BOT_TOKEN), seconds), ByHttp(hook, QUICK), pace=QUICK)
+
+
+@asynccontextmanager
+async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackApp]:
+    """Returns when its socket is open."""
+    task = asyncio.create_task(channel.listen(inlet))
+    try:
+        while by_socket(channel) and channel.last_sign is None and not task.done():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.005)
+        yield channel
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await channel.close()
+
+
+def by_socket(channel: SlackApp) -> bool:
+    return isinstance(channel._listening, BySocket)

@@ -1,0 +1,393 @@
+"""What is Slack's own: acknowledgements, sockets that are refreshed, broken or shared, parts found again, tokens."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.slack.gaps import NO_EVENTS
+from rejoinder.channels.slack.intake import BUSY
+from rejoinder.channels.slack.socket_mode import GHOSTS
+from rejoinder.errors import ChannelStopped, NotStored
+from rejoinder.events import Attachment, Choice, Part, ReplyContext, Route
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.platform.slack.strict import SCOPES
+from tests.channels.slack.served import QUICK, app, called_app, listening
+
+
+class SlowInlet(KeptInlet):
+    """Stores when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_store = asyncio.Event()
+        self.asked = asyncio.Event()
+
+    async def __call__(self, *messages, within=None, **how) -> None:
+        self.asked.set()
+        try:
+            async with asyncio.timeout(within):
+                await self.may_store.wait()
+        except TimeoutError:
+            raise NotStored("slow") from None
+        await super().__call__(*messages, **how)
+
+
+@pytest.fixture
+async def platform():
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=2.9) as platform:
+        yield platform
+
+
+# --- what comes in ------------------------------------------------------------------------------
+
+
+async def test_an_envelope_is_acknowledged_when_it_is_stored(platform):
+    """CH-5, CH-30: not before, and with the store at work well within three seconds."""
+    inlet, events = SlowInlet(), platform.people.events
+    async with listening(app(platform), inlet):
+        await platform.says("ann", "ann", "hello")
+        await inlet.asked.wait()
+        assert events.unacknowledged == 1
+        assert not events.acknowledged
+        inlet.may_store.set()
+        await inlet.message("hello")
+        await until(lambda: events.acknowledged)
+        assert events.retried == 0
+
+
+async def test_what_is_not_stored_in_time_comes_again():
+    """CH-5: nothing is confirmed, Slack sends it again, and it is taken once."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=0.2) as platform:
+        inlet = SlowInlet()
+        async with listening(app(platform, pace=quick(acknowledge=0.1)), inlet):
+            await platform.says("ann", "ann", "hello")
+            await until(lambda: platform.people.events.retried)
+            inlet.may_store.set()
+            await inlet.message("hello")
+            await until(lambda: not platform.people.events.unacknowledged)
+            assert [message.text for message in inlet.given] == ["hello"]
+
+
+async def test_who_gives_a_command_is_told_that_the_store_is_away(platform):
+    """CH-5: a command does not come again, so the person is told in the acknowledgement."""
+    inlet = SlowInlet()
+    async with listening(app(platform, pace=quick(acknowledge=0.1)), inlet):
+        await platform.people.commands("#team", "ann", "status")
+        await until(lambda: platform.people.events.answers)
+        assert platform.people.events.answers == [{"response_type": "ephemeral", "text": BUSY}]
+
+
+async def test_names_are_looked_up_once(platform):
+    """IN-1: events carry ids; a name that cannot be had does not hold a message up."""
+    inlet = KeptInlet()
+    async with listening(app(platform), inlet):
+        await platform.says("ann", "ann", "one")
+        await platform.says("ann", "ann", "two")
+        assert (await inlet.message("two")).sender.display_name == "Ann"
+    assert [call.name for call in platform.truth.calls].count("users.info") == 1
+
+
+async def test_a_refresh_loses_nothing(platform):
+    """CH-30: the new socket is open before the old one is given up, and history is not read."""
+    inlet, events = KeptInlet(), platform.people.events
+    async with listening(app(platform), inlet):
+        await platform.says("ann", "ann", "before")
+        await inlet.message("before")
+        read = calls(platform, "conversations.history")
+        await events.ask_to_refresh()
+        for number in range(20):
+            await platform.says("ann", "ann", f"during {number}")
+        await inlet.message("during 19")
+        await until(lambda: events.opened == 2 and len(events._open()) == 1)
+        assert calls(platform, "conversations.history") == read
+    assert inlet.texts == ["before", *(f"during {number}" for number in range(20))]
+
+
+async def test_after_a_gap_history_is_read(platform):
+    """CH-30, CH-7: a dead socket is replaced, and what Slack gave up meanwhile is fetched in thread and channel."""
+    inlet, events = KeptInlet(), platform.people.events
+    async with listening(app(platform), inlet):
+        root = await platform.says("#team", "ann", "root")
+        await platform.says("#team", "ann", "in the thread", thread=root)
+        await inlet.message("in the thread")
+        events.subscribed = False  # lost for ever, but for history
+        await platform.says("#team", "bob", "missed")
+        await platform.says("#team", "bob", "missed in the thread", thread=root)
+        events.subscribed = True
+        events.break_sockets()
+        await inlet.message("missed")
+        await inlet.message("missed in the thread")
+        await platform.says("#team", "ann", "after")
+        await inlet.message("after")
+    assert sorted(inlet.texts) == sorted(["root", "in the thread", "missed", "missed in the thread", "after"])
+    assert len(inlet.given) == 5
+
+
+async def test_ghosts_are_noticed(platform):
+    """CH-30: another socket takes its share of the events; the operator is told, and history brings what it took."""
+    inlet, events = KeptInlet(), platform.people.events
+    events.add_ghost()
+    channel = app(platform)
+    async with listening(channel, inlet):
+        await until(lambda: events.opened)
+        await platform.says("ann", "ann", "one")
+        await platform.says("ann", "ann", "two")
+        await platform.says("ann", "ann", "three")
+        await platform.says("ann", "ann", "four")
+        await until(lambda: len(inlet.kept) >= 2)
+        await inlet.message("four")
+        assert channel.trouble == GHOSTS
+    assert set(inlet.texts) <= {"one", "two", "three", "four"}
+
+
+async def test_events_that_never_come_are_told(platform):
+    """CH-13: history has messages, and no event ever came: the subscription is missing."""
+    inlet, events = KeptInlet(), platform.people.events
+    events.subscribed = False
+    first = await platform.says("ann", "ann", "one")
+    await inlet(places={platform.people.world.room("ann").id: first})
+    channel = app(platform, pace=quick(no_events=0.0, ghosts=0.05))
+    async with listening(channel, inlet):
+        await until(lambda: events.opened)
+        await platform.says("ann", "ann", "is anybody there?")
+        await inlet.message("is anybody there?")
+        await until(lambda: channel.trouble)
+        assert channel.trouble == NO_EVENTS
+
+
+async def test_it_shows_signs_of_life(platform):
+    """CH-7."""
+    channel, inlet = app(platform, pace=quick(ping=0.05)), KeptInlet()
+    assert channel.last_sign is None
+    async with listening(channel, inlet):
+        await until(lambda: channel.last_sign is not None)
+        first = channel.last_sign
+        await until(lambda: channel.last_sign > first)
+
+
+# --- tokens and doors ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"token": "xoxb-wrong"}, "set its new token as `bot_token`"),
+        ({"app_token": "xapp-wrong"}, "connections:write"),
+        ({"app_token": "xoxb-1-for-tests-only"}, "xapp-"),
+    ],
+)
+async def test_a_wrong_token_is_said_clearly(platform, how, words):
+    """CH-13: the account stops with a sentence."""
+    channel = app(platform, **how)
+    with pytest.raises(ChannelStopped, match="slack") as stopped:
+        await channel.listen(KeptInlet())
+    await channel.close()
+    assert words in str(stopped.value)
+
+
+async def test_socket_mode_that_is_off_is_said_clearly():
+    """CH-12, CH-13."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", socket_mode=False) as platform:
+        channel = app(platform)
+        with pytest.raises(ChannelStopped, match="Socket Mode is off"):
+            await channel.listen(KeptInlet())
+        await channel.close()
+
+
+async def test_a_token_that_is_revoked_while_it_runs(platform):
+    """CH-13: nothing is lost: the part waits, and the sentence says what to do."""
+    inlet = KeptInlet()
+    async with listening(app(platform), inlet) as channel:
+        await platform.says("ann", "ann", "hello")
+        route = (await inlet.message("hello")).route
+        platform.people.tokens.clear()
+        outcome = await channel.send(Part(route, "hi"))
+        assert isinstance(outcome, Rejected)
+        assert outcome.why == "account"
+
+
+@pytest.mark.parametrize("how", ["unsigned", "forged", "old", "signed"])
+async def test_only_slack_may_call(platform, how):
+    """CH-30: the signature is over the raw body and five minutes old at most."""
+    from time import time
+
+    import aiohttp
+
+    from rejoinder.testing.platform.slack.events import signed
+    from rejoinder.testing.platform.slack.world import SIGNING_SECRET
+
+    inlet = KeptInlet()
+    async with listening(called_app(platform), inlet):
+        await platform.says("ann", "ann", "served")
+        await inlet.message("served")
+        body = b'{"type": "url_verification", "challenge": "c1"}'
+        headers = {
+            "unsigned": {},
+            "forged": signed(body, "another secret", int(time())),
+            "old": signed(body, SIGNING_SECRET, int(time()) - 400),
+            "signed": signed(body, SIGNING_SECRET, int(time())),
+        }[how]
+        async with aiohttp.ClientSession() as session:
+            url = platform.people.events.events_url
+            async with session.post(url, data=body, headers=headers) as answer:
+                assert answer.status == (200 if how == "signed" else 401)
+                if how == "signed":
+                    assert await answer.text() == "c1"
+
+
+# --- what goes out ------------------------------------------------------------------------------
+
+
+async def test_a_part_is_found_by_its_key(platform):
+    """CH-35: in a channel and in a thread; what is not there may be sent again."""
+    async with spoken(platform) as (channel, route, question):
+        for place in (route, Route("slack", route.chat, question)):
+            part = Part(place, "here", key=f"k/{place.thread}")
+            platform.fault("accept-drop")
+            await channel.send(part)
+            found = await channel.find(part)
+            assert isinstance(found, Delivered)
+            assert found.message in platform.people.world.room("#team").messages
+            missing = await channel.find(Part(place, "there", key="k/other"))
+            assert isinstance(missing, RetryAfter)
+
+
+async def test_three_reads_find_what_history_shows_late(platform):
+    """CH-35: three reads over half a minute, here over a moment."""
+    async with spoken(platform, pace=quick(looks=(0.0, 0.1, 0.4))) as (channel, route, _):
+        part = Part(route, "here", key="k1")
+        assert isinstance(await channel.send(part), Delivered)
+        platform.people.hides(0.3)
+        assert isinstance(await channel.find(part), Delivered)
+    assert len([call for call in platform.truth.calls if call.name == "conversations.history"]) >= 3
+
+
+async def test_one_attempt_each(platform):
+    """CH-6: no call is repeated behind our back; when Slack says to wait, that comes back."""
+    async with spoken(platform) as (channel, route, _):
+        for kind in ("429", "5xx", "drop"):
+            before = calls(platform, "chat.postMessage")
+            platform.fault(kind, seconds=1)
+            outcome = await channel.send(Part(route, "hi"))
+            assert not isinstance(outcome, Delivered)
+            assert calls(platform, "chat.postMessage") == before + 1
+            platform.people._not_before.clear()
+
+
+async def test_nobody_is_pinged_but_who_is_addressed(platform):
+    """CH-34, DE-34: what the renderer escaped stays escaped, but for the one person."""
+    from rejoinder.channels.slack import render
+
+    async with spoken(platform) as (channel, route, _):
+        ann, bob = platform.id_of("ann"), platform.id_of("bob")
+        text = render.render(f"<@{ann}> <@{bob}> <!channel> <!here>", "code").text
+        await channel.send(Part(route, text, addressed=(ann,)))
+    (frame,) = [frame for frame in platform.truth.frames if frame.by == "bot"]
+    assert frame.pinged == (f"@{ann}",)
+    assert not any(call.payload.get("unfurl_links") for call in platform.truth.calls)
+
+
+async def test_choices_are_buttons_or_a_menu(platform):
+    """CH-33: up to five are buttons, more are a menu; when they are answered they go."""
+    async with spoken(platform) as (channel, route, _):
+        few = tuple(Choice(f"Choice {n}", f"say {n}") for n in range(3))
+        many = tuple(Choice(f"Choice {n}", f"say {n}") for n in range(9))
+        outcome = await channel.send(Part(route, "which?", choices=few))
+        await channel.send(Part(route, "which of these?", choices=many))
+        assert isinstance(outcome, Delivered)
+        await channel.edit(route, outcome.message, Part(route, "which? Choice 1"))
+    shown, menu = platform.truth.messages("#team")
+    assert shown.buttons == ()
+    assert len(menu.buttons) == 9
+
+
+async def test_an_answer_for_one_person(platform):
+    """CH-33, CH-3: by the response address where there is one, else ephemeral; found again it does no harm."""
+    async with spoken(platform) as (channel, route, _):
+        ann = platform.id_of("ann")
+        outcome = await channel.send(Part(route, "psst", only_for=ann))
+        assert isinstance(outcome, Delivered)
+        address = platform.people._response("#team", "ann")
+        context = ReplyContext(address, datetime.now(UTC) + timedelta(minutes=1), private=True)
+        assert isinstance(await channel.send(Part(route, "hush", only_for=ann, reply_context=context)), Delivered)
+    assert [each["text"] for each in platform.people.methods.ephemeral] == ["psst"]
+    assert [each["response_type"] for each in platform.people.methods.responses] == ["ephemeral"]
+    assert not platform.truth.messages("#team")
+
+
+async def test_emoji_of_the_workspace():
+    """CH-33: by name; one that nobody added is refused."""
+    async with (
+        FakePlatform("slack", emoji=["party-parrot"]) as platform,
+        spoken(platform) as (channel, route, question),
+    ):
+        assert isinstance(await channel.react(route, question, "party-parrot"), Delivered)
+        assert isinstance(await channel.react(route, question, "👍🏽"), Delivered)
+        assert isinstance(await channel.react(route, question, "no-such-thing"), Rejected)
+        for _ in range(2):
+            assert isinstance(await channel.react(route, question, "👍🏽", remove=True), Delivered)
+
+
+async def test_a_file_is_fetched_with_the_token_from_slack_alone(platform):
+    """CH-11, CH-33: within the limit; the token goes nowhere else, and a login page means a missing scope."""
+    inlet = KeptInlet()
+    async with listening(app(platform), inlet) as channel:
+        await platform.says("ann", "ann", "look", file=("a.txt", b"hello"))
+        (file,) = (await inlet.message("look")).attachments
+        assert await channel.fetch(file, 100) == b"hello"
+        assert await channel.fetch(file, 3) is None
+        assert await channel.fetch(Attachment("x", url="https://evil.example.org/a.txt"), 100) is None
+
+
+async def test_a_login_page_is_no_file(caplog):
+    """CH-33: the scope that is missing is named."""
+    scopes = frozenset(SCOPES.values()) - {"files:read"}
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", scopes=scopes) as platform:
+        inlet = KeptInlet()
+        async with listening(app(platform), inlet) as channel:
+            await platform.says("ann", "ann", "look", file=("a.txt", b"hello"))
+            (file,) = (await inlet.message("look")).attachments
+            assert await channel.fetch(file, 100) is None
+    assert "files:read" in caplog.text
+
+
+# --- how they are set up ------------------------------------------------------------------------
+
+
+async def until(holds) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not holds():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+
+def quick(**how):
+    from msgspec.structs import replace
+
+    return replace(QUICK, **how)
+
+
+def calls(platform, method) -> int:
+    return [call.name for call in platform.truth.calls].count(method)
+
+
+class spoken:
+    """A channel in which ann has said something: the app, the place, and what she said."""
+
+    def __init__(self, platform, **how) -> None:
+        self._platform = platform
+        self._how = how
+
+    async def __aenter__(self):
+        inlet = KeptInlet()
+        self._listening = listening(app(self._platform, **self._how), inlet)
+        channel = await self._listening.__aenter__()
+        question = await self._platform.says("#team", "ann", "hello")
+        message = await inlet.message("hello")
+        return channel, message.route, question
+
+    async def __aexit__(self, *problem) -> None:
+        await self._listening.__aexit__(*problem)

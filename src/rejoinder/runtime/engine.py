@@ -119,8 +119,8 @@ class Engine:
         )
 
     async def recover(self) -> None:
-        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way, and what
-        came meanwhile behind it."""
+        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way, and
+        what came meanwhile is behind it."""
         await self.subagents.load()
         await self.recovery.run()
         await self.subagents.settle()

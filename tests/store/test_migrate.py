@@ -63,7 +63,7 @@ def test_a_newer_version_brings_its_rows_along_and_is_refused_by_the_older(tmp_p
 def test_what_was_read_out_of_sentences_has_columns(tmp_path: Path) -> None:
     """DE-13, IN-32: what was given up for a part, and what was overheard, as the version before wrote it down."""
     path = tmp_path / "rejoinder.db"
-    of_version(path, 12)
+    of_version(path, 13)
     db = sqlite3.connect(path)
     db.executescript(
         "UPDATE inbox SET state = 'settled', reason = 'overheard: not addressed';"

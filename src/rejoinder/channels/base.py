@@ -18,6 +18,7 @@ from rejoinder.outcomes import Refusal as Refusal
 from rejoinder.outcomes import Rejected as Rejected
 from rejoinder.outcomes import RetryAfter as RetryAfter
 from rejoinder.outcomes import Unknown as Unknown
+from rejoinder.room_log import Kept
 
 
 class Limits(Struct, frozen=True):
@@ -224,6 +225,15 @@ class CanSendFiles(Protocol):
 
     async def keep_file(self, key: str, file: Attachment) -> Attachment:
         """Stores a file; returns it without its content and with the id by which a part names it."""
+        ...
+
+
+@runtime_checkable
+class UsesStore(Protocol):
+    """Keeps something of its own in the gateway's store: files it sends, or rooms if it is a platform itself."""
+
+    async def use_store(self, kept: Kept) -> None:
+        """Called once, before anything is heard or sent."""
         ...
 
 

@@ -32,6 +32,7 @@ from rejoinder.events import (
     ResetBotTurns,
     ResetSession,
     RestartGateway,
+    ReviseMessage,
     Route,
     RunShell,
     SessionEnded,
@@ -91,6 +92,7 @@ class Asking(Struct, frozen=True):
 
 
 GatewayCommand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
+Revise = Callable[[ReviseMessage, Conversation], Awaitable[Performed]]
 RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
 
 
@@ -103,7 +105,9 @@ class Effects:
         access: Access,
         run_command: RunCommand,
         readmission: Readmission,
+        revise: Revise,
     ) -> None:
+        self._revise = revise
         self._agents = services.agents
         self._settings = services.settings
         self._lanes = lanes
@@ -142,6 +146,8 @@ class Effects:
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
                 return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))
+            case ReviseMessage():
+                return await self._revise(effect, conversation)
             case Overhear(said=said):
                 return Performed(then=lambda: conversation.hear(said, members))
             case ResetBotTurns():

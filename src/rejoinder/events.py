@@ -209,6 +209,8 @@ class Inbound(Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
     sent_at: datetime | None = None
     received_at: datetime | None = None
+    thread_is_session: bool = False
+    """A thread of a direct chat that is a conversation of its own, as those of an assistant are (CH-32)."""
     opens: NewThread | None = None
     """The thread in which an agent's answer to it will stand, and which that answer opens (CH-2). `thread` stays empty:
     the message itself stands in the chat."""

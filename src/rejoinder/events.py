@@ -336,6 +336,14 @@ class Overhear(Struct, frozen=True, tag="overhear"):
     said: Said
 
 
+class ReviseMessage(Struct, frozen=True, tag="revise_message"):
+    """A person edited a message, or deleted it (`text` None): one that waits changes or goes; of an edit of one that an
+    agent was told, it is told with its next turn (CH-8)."""
+
+    message: str
+    text: str | None
+
+
 class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
     route: Route
 
@@ -415,6 +423,7 @@ Effect = (
     | ApprovePairing
     | AnswerQuestion
     | Overhear
+    | ReviseMessage
     | ResetBotTurns
     | ResendParts
     | UseTool

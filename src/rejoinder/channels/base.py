@@ -156,8 +156,10 @@ class ShowsLife(Protocol):
         """By `time.monotonic`; None: there was none yet."""
         ...
 
-    deaf_after: float
-    """Seconds without a sign after which the connection counts as dead."""
+    @property
+    def deaf_after(self) -> float:
+        """Seconds without a sign after which the connection counts as dead."""
+        ...
 
 
 @runtime_checkable

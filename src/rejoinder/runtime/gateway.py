@@ -24,7 +24,7 @@ from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import home, shard_of
-from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, Renewal, SharedStore, Store
+from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, RecordChanges, Renewal, SharedStore, Store
 
 log = logging.getLogger(__name__)
 
@@ -81,20 +81,33 @@ class Engines:
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
+        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages)), None)
+
+    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
+        """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
+        may write before, and after, channels listen: what they say then is decided after the recovery."""
+        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages)), change)
+
+    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
+        session = self._settings.now.rules.settings.session
+        return tuple([home(message, session) for message in messages])
+
+    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
+        first, waits = 0, change is not None or self._store.lease_seconds is not None
         taken: list[tuple[Engine, InboxEvent]] = []
 
         def take(events: tuple[InboxEvent, ...]) -> None:
             for event in events:
-                engine = self._taking(event)
+                engine = self._taking(event, waits=waits)
                 if engine is not None and engine.is_early(event):
                     taken.append((engine, event))
                     engine.decide(event)
 
-        session = self._settings.now.rules.settings.session
-        homes = tuple([home(message, session) for message in messages])
         try:
-            accepted = Accept(messages, self._clock(), cursor, places, homes)
-            events = await self._store.write(accepted, known=take)
+            if change is None:
+                events = await self._store.write(accept, known=take)
+            else:
+                events, first = await self._store.write(accept, change, known=take)
         except Exception:
             for engine, event in taken:
                 engine.forget(event)
@@ -103,7 +116,8 @@ class Engines:
         for event in events:
             self._hooks.tell(MessageReceived(event.inbound))
             if event.id not in early:
-                self._hand(event)
+                self._hand(event, waits=waits)
+        return first
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
         """Values for an option of a command that is being typed; nothing is stored of it, so any engine can tell."""
@@ -111,15 +125,13 @@ class Engines:
         engine = self.of(shard) or next(iter(self), None)
         return () if engine is None else await engine.suggest(typed, option)
 
-    def _taking(self, event: InboxEvent) -> Engine | None:
-        """The engine that takes the event now: in a shared store none before it has recovered."""
+    def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
+        """The engine that takes the event now. `waits`: not before it has recovered."""
         engine = self.of(event.shard)
-        if engine is None or (self._store.lease_seconds is not None and not engine.is_recovered):
-            return None
-        return engine
+        return None if engine is None or (waits and not engine.is_recovered) else engine
 
-    def _hand(self, event: InboxEvent) -> None:
-        if (engine := self._taking(event)) is not None:
+    def _hand(self, event: InboxEvent, *, waits: bool) -> None:
+        if (engine := self._taking(event, waits=waits)) is not None:
             engine.take(event)
         elif (recovering := self.of(event.shard)) is not None:
             recovering.recovery.changed()

@@ -106,6 +106,7 @@ class Recovery:
         self._looking: asyncio.Task[None] | None = None
         self._again = False
         self.over = over
+        """The events that it goes on with itself."""
 
     async def run(self) -> None:
         """When this returns, everything is in its queue or under way."""

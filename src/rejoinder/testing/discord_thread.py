@@ -7,7 +7,7 @@ which is what a bot can see: the first version of every message.
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -99,7 +99,7 @@ class Answering(ScriptedAgent):
 
 
 @asynccontextmanager
-async def strangers(platform: FakePlatform) -> AsyncIterator[dict[str, Foreign]]:
+async def strangers(platform: FakePlatform) -> AsyncGenerator[dict[str, Foreign]]:
     """Plain discord.py finds this Discord by the addresses of its classes."""
     before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
     Route.BASE = f"{platform.url}/api/v10"
@@ -122,7 +122,7 @@ async def strangers(platform: FakePlatform) -> AsyncIterator[dict[str, Foreign]]
 
 
 @asynccontextmanager
-async def gateway(platform: FakePlatform, agents: dict[str, Agent]) -> AsyncIterator[Gateway]:
+async def gateway(platform: FakePlatform, agents: dict[str, Agent]) -> AsyncGenerator[Gateway]:
     people = [platform.id_of(name) for name in PEOPLE]
     server: Any = platform.people
     sections = [SECTION.format(name=name, here=server.config(platform.url, name), people=people) for name in OURS]
@@ -138,7 +138,7 @@ async def gateway(platform: FakePlatform, agents: dict[str, Agent]) -> AsyncIter
 
 
 @asynccontextmanager
-async def played(shown: Callable[[Frame], None] | None = None) -> AsyncIterator[Play]:
+async def played(shown: Callable[[Frame], None] | None = None) -> AsyncGenerator[Play]:
     """Everybody is there; yields when the play is over, and ends it."""
     async with FakePlatform("discord") as platform:
         server: Any = platform.people

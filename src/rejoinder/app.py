@@ -187,7 +187,7 @@ class Gateway:
 
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
-        await self.engine.recovery.run()
+        await self.engine.recover()
         self._wind_up()
         opened = {} if self._ending else self.listeners
         self.listening = listening = [

@@ -244,7 +244,7 @@ class MenuOption(Struct, frozen=True):
     required: bool = False
     rest: bool = False
     suggests: bool = False
-    """The gateway knows values that fit what was typed so far."""
+    """`Inlet.suggest` knows values that fit what was typed so far."""
 
 
 class MenuCommand(Struct, frozen=True):
@@ -392,8 +392,18 @@ class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
     name: str = ""
 
 
+class AskSubagents(Struct, frozen=True, tag="ask_subagents"):
+    """List, start, look at, talk to or end the runs beside this session (TU-36); answer with what came of it."""
+
+    what: Literal["list", "info", "log", "send", "steer", "kill", "spawn"] = "list"
+    name: str = ""
+    """Of the sub-agent; with `spawn` the agent."""
+    text: str = ""
+
+
 Effect = (
     StopRun
+    | AskSubagents
     | ResetSession
     | CompactSession
     | ShowConfig

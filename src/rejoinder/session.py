@@ -197,10 +197,15 @@ def home(inbound: Inbound, settings: SessionSettings) -> str:
     return session_home(session_key(inbound, settings, ""))
 
 
+SUBAGENT = "subagent"
+
+
 def session_home(key: str) -> str:
     """The home of a session: its key without the agent and without what divides a group, so what shares a session
     shares a home. The kind of chat is left out as well: who sends to a chat first may not know it (`route_home`)."""
     _, *parts = key.split(":")
+    if len(parts) == 3 and parts[0] == SUBAGENT:  # it is owned with its conversation
+        return session_home(parts[1].replace("%3A", ":").replace("%25", "%"))
     if len(parts) >= len(("channel", "account", "kind", "chat")):
         channel, account, _, chat = parts[:4]
         return f"{channel}:{account}:{chat}"
@@ -220,6 +225,11 @@ def shard_of(home: str, shards: int) -> int:
 def job_key(agent: str, job: str) -> str:
     """The session that a job of the clock has to itself."""
     return _joined(agent, "cron", job)
+
+
+def subagent_key(agent: str, root: str, name: str) -> str:
+    """The session of a sub-agent of a conversation (TU-36)."""
+    return _joined(agent, SUBAGENT, root, name.lower())
 
 
 def inherits_from(session: Session, inbound: Inbound, settings: SessionSettings) -> str | None:

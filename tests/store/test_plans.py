@@ -20,6 +20,7 @@ migration that makes the table again."""
 OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"} | {
     "inbox_quarantined",
     "turn_quarantined",
+    "subagent_open",
 }
 """Indexes that hold only what is not over, or are read from one end for as long as asked."""
 

@@ -20,6 +20,9 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message stand for what it says."""
     startup_notes: str = ""
     """What the agent is told once more after its conversation was shortened."""
+    spawn: tuple[Text, ...] | None = None
+    """The agents that may be started beside it, by `/subagents spawn` and, with a grant, by itself; unset: only
+    itself."""
     max_answer_chars: Count = MAX_ANSWER_CHARS
     """Where an answer is cut that is longer than people read. If the agent may send files, the whole goes with it as
     one."""

@@ -93,6 +93,11 @@ class Inlet(Protocol):
         """How far this channel had been read."""
         ...
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that a person is typing (CH-9): `typed` is as it would come, `invoked`
+        holding what was typed so far. Nothing for somebody who may not give the command."""
+        ...
+
     async def places(self) -> dict[str, str]:
         """What was stored for single places."""
         ...

@@ -109,6 +109,12 @@ def _describer(settings: Settings, known: Known) -> Iterator[Complaint]:
         yield from _agent(("agents", "defaults", "describer"), name, known)
 
 
+def _spawned(settings: Settings, known: Known) -> Iterator[Complaint]:
+    for name, agent in settings.agents.items():
+        for index, other in enumerate(getattr(agent.settings, "spawn", None) or ()):
+            yield from _agent(("agents", name, "spawn", index), other, known)
+
+
 def _agent(path: Path, name: str, known: Known) -> Iterator[Complaint]:
     if name not in known.agents:
         there = f"there are: {listed(sorted(known.agents))}" if known.agents else f"add a section [agents.{name}]"
@@ -248,6 +254,7 @@ CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _sections,
     _agents_of_channels,
     _describer,
+    _spawned,
     _channel_names,
     _ids,
     _one_person_each,

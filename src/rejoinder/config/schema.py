@@ -96,7 +96,7 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What agents may ask for in their answers."""
 
-    allow: tuple[Literal["send_file", "send_message", "handoff", "voice", "cleanup"], ...] = ()
+    allow: tuple[Literal["send_file", "send_message", "handoff", "spawn", "voice", "cleanup"], ...] = ()
     """Grants beyond the free directives; `cleanup`: a sent file may be removed from the outbox folder."""
     send_to: tuple[str, ...] = ()
     """Chats that `send_message` and `send_file` may reach besides those an agent serves: `telegram:-1001234567890`."""

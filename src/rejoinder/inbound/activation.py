@@ -39,6 +39,8 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
             return Continue(heard, reason="a command needs no mention")
         if message.addressed == "none":
             return Drop(verdict.reason)
+    if message.inbound.invoked is not None:
+        return Continue(reason="chosen from our own menu")
     if group.mode == "listen":
         return Continue(replace(message, listening=True), reason="this group is only listened to")
     if channel.is_room:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.activation import own_mentions, who_is_addressed
+from rejoinder.inbound.commands.native import typed_out
 from rejoinder.inbound.directives.tokenise import Vocabulary
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import CARRIES, Actor, Source
@@ -31,6 +32,7 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
         return Drop("a reaction is not a message")
     if inbound.entry == "delete":
         return Drop("a deleted message is no message")
+    inbound = typed_out(inbound, rules)
     text, around, source = _texts(inbound)
     if not text.strip() and not (around or "").strip() and not _carries_something(inbound):
         return Drop("there is nothing in it")

@@ -32,6 +32,8 @@ class Message(Struct, frozen=True):
     listening: bool = False  # the agent sees it and must not answer
     heartbeat: bool = False  # a turn the agent has for itself (TU-26)
     compacts: bool = False  # its turn compacts the session, and asks the agent nothing else (TU-23)
+    subagent: bool = False  # a turn of a sub-agent: nothing of it is posted (TU-36)
+    answerable: tuple[str, ...] = ()  # who may answer what is asked in a turn that no person's message began
 
     @property
     def agent_text(self) -> str:

@@ -4,6 +4,7 @@ Read `__init__` from top to bottom for what is built on what: calls go downwards
 outbox.
 """
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -39,6 +40,7 @@ from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
 from rejoinder.runtime.upkeep import Upkeep
@@ -73,20 +75,26 @@ class Engine:
         self.conversations = Conversations(services, self.outbox)
 
         queueing, questions, slots = Queueing(services), Questions(services), Slots(services)
-        self.workers = Workers(services, sessions, questions, watcher, self._hand_over)
+        self.workers = Workers(services, sessions, questions, watcher, self._hand_over, lambda: self.subagents)
         self.journal = LaneJournal(services, sessions, prefixes)
         self.lanes = Lanes(services, self.workers, self.journal, slots)
         quarantine = Quarantine(services, self.conversations, prefixes, rights.may_resend)
         backlogs = Backlogs(services, self.conversations, sessions, self.lanes, queueing, quarantine)
         self.readmission = Readmission(services, backlogs, self.take)
 
+        recovered = asyncio.Event()
+        self.background = BackgroundStarter(
+            services, self.conversations, nowhere, sessions, queueing, self.lanes, recovered
+        )
+        self.subagents = Subagents(services, sessions, self.conversations, self.lanes, self.background)
+
         tally, self.shell = Tally(store), Shell(runs)
-        commands = GatewayCommands(services, self.workers, restarting, self.shell, program)
-        effects = Effects(services, self.lanes, questions, access, commands.run, self.readmission)
+        commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents)
+        effects = Effects(services, self.lanes, questions, access, commands.run, self.readmission, self.subagents)
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
-        self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally)
+        self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
-        self.decide = self._decider.decide
+        self.decide, self.suggest = self._decider.decide, self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
         self.upkeep = Upkeep(store, clock)
@@ -105,10 +113,14 @@ class Engine:
             backlogs,
             prefixes,
             self.readmission,
+            recovered,
         )
-        self.background = BackgroundStarter(
-            services, self.conversations, nowhere, sessions, queueing, self.lanes, self.recovery.over
-        )
+
+    async def recover(self) -> None:
+        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way."""
+        await self.subagents.load()
+        await self.recovery.run()
+        await self.subagents.settle()
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).

@@ -74,6 +74,9 @@ class ChannelInlet:
     async def cursor(self) -> str | None:
         return await self._store.cursor(self._channel, READ, self._account)
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        return await self._engine.suggest(replace(typed, account=self._account), option)
+
     async def places(self) -> dict[str, str]:
         return await self._store.cursors(self._channel, PLACE, self._account)
 

@@ -73,6 +73,7 @@ class Recovery:
         backlogs: Backlogs,
         prefixes: Prefixes,
         readmission: Readmission,
+        over: asyncio.Event,
     ) -> None:
         self._store = services.store
         self._conversations = conversations
@@ -93,7 +94,7 @@ class Recovery:
         self._readmission = readmission
         self._tried: list[int] = []
         self._stopped = False
-        self.over = asyncio.Event()
+        self.over = over
 
     async def run(self) -> None:
         """When this returns, everything is in its queue or under way."""

@@ -89,6 +89,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """Up to how many characters beside HEARTBEAT_OK go unsaid, for agents that differ from the default."""
     answers: Mapping[str, int] = {}
     """After how many characters an answer is cut, by the name of its agent."""
+    spawns: Mapping[str, tuple[str, ...]] = {}
+    """The agents that each may start beside itself, where that is configured (TU-36)."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     version: str = ""
@@ -102,6 +104,9 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
 
     def max_answer_chars(self, agent: str) -> int:
         return self.answers.get(agent, MAX_ANSWER_CHARS)
+
+    def may_spawn(self, agent: str) -> tuple[str, ...]:
+        return self.spawns.get(agent, (agent,))
 
     def ack_max_chars(self, agent: str) -> int:
         return self.acknowledgements.get(agent, ACK_MAX_CHARS)

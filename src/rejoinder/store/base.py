@@ -72,6 +72,7 @@ from rejoinder.store.rows import (
     Unread,
     said_about,
 )
+from rejoinder.store.subagents import KeptSubagent, PutSubagent, SubagentState
 from rejoinder.store.verbs import (
     PART_MOVES,
     Accept,
@@ -252,6 +253,16 @@ class StoreReader(BlobReader, Protocol):
         """What is kept of the jobs of the clock, by name."""
         ...
 
+    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
+        """The latest sub-agents of a conversation, the oldest first."""
+        ...
+
+    async def subagent(self, session: str) -> KeptSubagent | None: ...
+
+    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+        """Those at work, and those whose end has not been told, the oldest first."""
+        ...
+
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         """When this job last said what has this digest, as far back as `NoteSaid` keeps it (TU-26)."""
         ...
@@ -421,6 +432,7 @@ __all__ = [
     "KeepPairingRequest",
     "KeptJob",
     "KeptSession",
+    "KeptSubagent",
     "Later",
     "Lease",
     "Load",
@@ -443,6 +455,7 @@ __all__ = [
     "PlaceFacts",
     "PlanParts",
     "PutSession",
+    "PutSubagent",
     "QuarantineEvent",
     "QuarantineTurn",
     "Quarantined",
@@ -471,6 +484,7 @@ __all__ = [
     "StoreReader",
     "StoredPart",
     "StoredTurn",
+    "SubagentState",
     "SummariseInputs",
     "Sweep",
     "Tick",

@@ -68,6 +68,9 @@ class KeptInlet:
         self._cursor = cursor or self._cursor
         self._places |= places or {}
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        return ()
+
     async def cursor(self) -> str | None:
         return self._cursor
 

@@ -7,6 +7,7 @@ to: `fails(Unknown("reset"), accepted=True)` accepts the next message and does n
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
@@ -15,7 +16,19 @@ from msgspec.structs import replace
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
 from rejoinder.channels.declaration import ChannelKind
 from rejoinder.channels.threads import Threads, new_thread
-from rejoinder.events import Attachment, Chat, Inbound, Mention, Part, Quote, Route, Sender
+from rejoinder.events import (
+    Attachment,
+    Chat,
+    Inbound,
+    Invoked,
+    Mention,
+    MenuCommand,
+    Part,
+    Quote,
+    ReplyContext,
+    Route,
+    Sender,
+)
 
 FIRST_ID = 9001  # far from any handle, so that a test notices when the two are mixed up
 
@@ -257,6 +270,7 @@ class FakeThreads(FakeMessenger):
     that stands elsewhere.
     """
 
+    native_commands: Literal[True] = True
     declaration = ChannelKind(
         can=frozenset({"reply", "react", "send", "threads", "ephemeral"}),
         replies_across_threads=False,
@@ -270,6 +284,11 @@ class FakeThreads(FakeMessenger):
         self.created: list[str] = []  # each attempt to open one
         self.refuse_threads: str | None = None
         self._threads: Threads = threads
+        self.menu: tuple[MenuCommand, ...] = ()
+        self.valid_for = 900.0  # seconds in which an interaction can be answered
+        self.aside: list[tuple[str, str]] = []  # what only one person saw
+        self.answered: list[str] = []  # the tokens by which something was said to all
+        self.noticed: list[str] = []  # the tokens of presses that needed no words
 
     def _told(self, inbound: Inbound) -> Inbound:
         if inbound.chat.kind == "direct" or inbound.thread is not None:
@@ -278,8 +297,55 @@ class FakeThreads(FakeMessenger):
         text = inbound.text.replace(f"@{self.own_id}", "")
         return replace(inbound, opens=new_thread(self._threads, inbound.message_id, text, mentioned=mentioned))
 
+    async def invokes(self, name: str, *, sender: str = "ann", chat: str = "lab", **options: str) -> str:
+        """A person chooses a command from the platform's own menu; returns the token of the interaction."""
+        return await self._interacts(Invoked(name, options), "", sender, chat)
+
+    async def presses(self, button: str, on: Shown, *, sender: str = "ann", chat: str = "lab") -> str:
+        """A person presses the button with this label; returns the token of the interaction."""
+        part = next(part for part in reversed(self.parts) if part.choices and part.text == on.frames[0])
+        says = next(choice.says for choice in part.choices if choice.label == button)
+        return await self._interacts(None, says, sender, chat, on)
+
+    async def _interacts(
+        self, invoked: Invoked | None, text: str, sender: str, chat: str, on: Shown | None = None
+    ) -> str:
+        await self.until(lambda: self._deliver is not None)
+        assert self._deliver is not None
+        self._events += 1
+        token = f"token-{self._events}"
+        await self._deliver(
+            Inbound(
+                channel=self.name,
+                event_id=token,
+                message_id=token,
+                chat=Chat(chat, "group", title=chat),
+                sender=Sender(sender, name=sender),
+                text=text,
+                thread=on.thread if on is not None else None,
+                entry="native" if on is None else "button",
+                reply_to=None if on is None else Quote(on.id),
+                invoked=invoked,
+                reply_context=ReplyContext(token, datetime.now(UTC) + timedelta(seconds=self.valid_for), private=True),
+            ),
+            within=3.0,
+        )
+        return token
+
+    async def press_noticed(self, context: ReplyContext) -> None:
+        self.noticed.append(context.token)
+        await self._tell()
+
     async def _post(self, part: Part, call: str, *, complete: bool) -> Outcome:
         thread, opens = part.route.thread, part.opens
+        if part.only_for is not None and part.reply_context is None:
+            return Rejected("it can be shown to one person only in answer to what they did")
+        if part.only_for is not None:
+            self.aside.append((part.only_for, part.text))
+            await self._tell()
+            return Delivered("")
+        if part.reply_context is not None:
+            self.answered.append(part.reply_context.token)
         if opens is not None:
             assert opens.thread == thread, "a part opens the thread it goes to"
             self.created.append(opens.thread)

@@ -82,6 +82,11 @@ def runtime_settings(
         answers={
             name: getattr(said.settings, "max_answer_chars", MAX_ANSWER_CHARS) for name, said in settings.agents.items()
         },
+        spawns={
+            name: wanted
+            for name, said in settings.agents.items()
+            if (wanted := getattr(said.settings, "spawn", None)) is not None
+        },
         silence=settings.directives.silence,
         granted=frozenset(settings.directives.allow) | directives.brought,
         send_to=settings.directives.send_to,

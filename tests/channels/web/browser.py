@@ -38,6 +38,9 @@ class Inlet:
             self.read = cursor or self.read
             self._news.notify_all()
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        return ()
+
     async def cursor(self) -> str | None:
         return self.read
 

@@ -34,6 +34,9 @@ class StoredInlet:
             while await channel.keeper.ask(reading.arrived, int(await self.cursor() or 0)):
                 await self._moved.wait()
 
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        return ()
+
     async def cursor(self) -> str | None:
         return await self._store.cursor("web", "journal")
 

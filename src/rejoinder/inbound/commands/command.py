@@ -66,6 +66,11 @@ class Command(Struct, frozen=True):
         return "owner" if for_owners or (in_group and self.owner_in_groups) else self.auth
 
     @property
+    def private(self) -> bool:
+        """Whether its answer is for the person alone, where the platform can show it so (CH-9)."""
+        return self.stage in ("commands", "inline_directives") and not self.takes_turn
+
+    @property
     def usage(self) -> str:
         return " ".join((f"/{self.name}", *map(str, self.args)))
 
@@ -86,3 +91,26 @@ def read_arguments(command: Command, said: str) -> dict[str, str] | None:
             return None
         args[arg.name] = meant if arg.choices else word
     return None if left else args
+
+
+def fit_options(command: Command, options: dict[str, str]) -> dict[str, str] | None:
+    """The arguments of a command that was chosen from the platform's own menu, or None when they do not fit (CH-9)."""
+    args: dict[str, str] = {}
+    for arg in command.args:
+        said = " ".join(options.get(arg.name, "").split())
+        meant = dict(arg.also).get(said.lower(), said.lower()) if arg.choices else said
+        if not said:
+            if arg.required:
+                return None
+        elif arg.choices and meant not in arg.choices:
+            return None
+        else:
+            args[arg.name] = meant
+    return args if options.keys() <= {arg.name for arg in command.args} else None
+
+
+def as_typed(command: Command | None, name: str, options: dict[str, str]) -> str:
+    """The same command as a person would type it."""
+    names = (arg.name for arg in command.args) if command is not None else options
+    values = (" ".join(options.get(each, "").split()) for each in names)
+    return " ".join((f"/{name}", *filter(None, values)))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import MenuCommand, MenuOption
-from rejoinder.inbound.commands import access, help, operate, session, status, to_come
+from rejoinder.inbound.commands import access, help, operate, session, status, subagents, to_come
 from rejoinder.inbound.commands.command import Arg, Command
 from rejoinder.inbound.directives.levels import LEVELS, level_options
 from rejoinder.inbound.directives.table import DIRECTIVES, InlineDirective
@@ -36,6 +36,7 @@ BUILT_IN: tuple[Command, ...] = (
     *help.COMMANDS,
     *status.COMMANDS,
     *session.COMMANDS,
+    *subagents.COMMANDS,
     *_levels(),
     *access.COMMANDS,
     *operate.COMMANDS,
@@ -72,7 +73,7 @@ def _offered(command: Command) -> MenuCommand:
         command.help,
         tuple(map(_option, command.args)),
         owners_only=command.auth == "owner",
-        private=command.stage in ("commands", "inline_directives") and not command.takes_turn,
+        private=command.private,
         aliases=command.aliases,
     )
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rejoinder.events import ReportFailure
-from rejoinder.inbound.commands.command import Call, Command, read_arguments
+from rejoinder.inbound.commands.command import Call, Command, fit_options, read_arguments
 from rejoinder.inbound.gate import Action, Allowed, Denied, authorise
 from rejoinder.inbound.outcome import Answer, Drop
 from rejoinder.inbound.refusal import refuse
@@ -18,9 +18,17 @@ if TYPE_CHECKING:
 
 def may_call(command: Command, said: str, message: "Message", rules: Rules) -> Allowed | Denied:
     """Whether the sender may give this command with these words after it."""
-    auth = command.auth_for(read_arguments(command, said), in_group=message.in_group)
+    auth = command.auth_for(_arguments(command, said, message), in_group=message.in_group)
     action = Action(f"/{command.name}", auth)
     return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
+
+
+def _arguments(command: Command, said: str, message: "Message") -> dict[str, str] | None:
+    """Those of a command from the platform's own menu come by name: nothing is read into them (CH-9)."""
+    invoked = message.inbound.invoked
+    if invoked is not None and invoked.name.lower() in (command.name, *command.aliases):
+        return fit_options(command, invoked.options)
+    return read_arguments(command, said)
 
 
 def run_command(
@@ -34,7 +42,7 @@ def run_command(
     if command.switch and not getattr(rules.settings.commands, command.switch):
         off = f"{name} is off; commands.{command.switch} = true turns it on."
         return Answer((off,), reason=f"commands.{command.switch} is false")
-    args = read_arguments(command, said)
+    args = _arguments(command, said, message)
     if args is None:
         return Answer((f"Usage: {command.usage}",), reason="the arguments do not fit")
     assert command.handle is not None, "a command without a handler belongs to another stage"

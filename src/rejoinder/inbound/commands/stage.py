@@ -60,6 +60,9 @@ def run_all(
 def commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
     """The command the message is, through the gate; what it asks for comes back as effects."""
     called = message.reading.invocation
+    invoked = message.inbound.invoked
+    if called is None and invoked is not None and not message.reading.is_command:
+        return Answer((f"There is no command /{invoked.name} here.",), reason="an unknown command")
     if called is None:
         answered = consent(message, rest_of(message)) if message.facts.question is not None else PASS
         return _ask(message, rules) if answered is PASS else answered

@@ -18,9 +18,4 @@ def _to_come(name: str, help: str, auth: Auth = "sender", switch: str | None = N
     return Command(name, help, "to come", auth, rest, handle=_not_yet, switch=switch, to_come=True)
 
 
-COMMANDS = (
-    _to_come("kill", "End a run beside this one."),
-    _to_come("steer", "Say something to a run beside this one."),
-    _to_come("subagents", "The runs this session started beside its own."),
-    _to_come("tts", "Whether answers are spoken."),
-)
+COMMANDS = (_to_come("tts", "Whether answers are spoken."),)

@@ -46,6 +46,14 @@ class HandOff(Struct, frozen=True):
     words: str = ""
 
 
+class Spawn(Struct, frozen=True):
+    """A sub-agent works on this task beside the conversation."""
+
+    agent: str
+    task: str
+    name: str = ""
+
+
 class ShapeReply(Struct, frozen=True):
     """How the reply is shown; what is None stays as it is."""
 
@@ -56,4 +64,4 @@ class ShapeReply(Struct, frozen=True):
     """What the thread is called that it opens."""
 
 
-Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | ShapeReply
+Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | Spawn | ShapeReply

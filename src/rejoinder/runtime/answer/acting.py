@@ -31,6 +31,7 @@ from rejoinder.outbound.directives.effects import (
     SendFile,
     SendText,
     ShapeReply,
+    Spawn,
 )
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.operations import React, keyed
@@ -43,6 +44,7 @@ from rejoinder.runtime.answer.files import file_key, kept_for
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.fates import Fate, Sent, Underway, Unsent, message_of
@@ -87,6 +89,8 @@ class Occasion(Struct, frozen=True):
     """The thread that the answer opens (CH-2); it hangs under the message being answered."""
     reply_context: ReplyContext | None = None
     """The platform's own way to answer that message (CH-3)."""
+    is_message: bool = True
+    """What triggered it stands in the chat; a command of the platform's own menu does not."""
 
     @property
     def addressed(self) -> tuple[str, ...]:
@@ -110,6 +114,7 @@ class Acting:
         stem: str,
         run: RunClaim | None,
         hand_over: HandOver | None,
+        start: Start | None = None,
     ) -> None:
         delivery = conversation.how.delivery
         configured = delivery.reply_direct if occasion.direct else delivery.reply_group
@@ -123,12 +128,15 @@ class Acting:
         self._stem = stem
         self._run = run
         self._hand_over = hand_over
+        self._start = start
+        self._spawned: dict[str, int] = {}
         self._handed: list[Handed] = []
         self._rows: list[HandedRow] = []
         self._named: HandedRow | None = None
         self.kept = WriteBatch()
         """What is written with the answer: a row for everything it hands over."""
-        self._target = None if mode == "off" or occasion.opens is not None else occasion.trigger or None
+        stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
+        self._target = None if stays_plain else occasion.trigger or None
         self._reply_all = mode == "all"
         self._silent = False
         self._previews = False
@@ -186,6 +194,8 @@ class Acting:
                 await self._send_file(effect, name)
             case HandOff():
                 await self._hand(effect.to, redact(effect.words))
+            case Spawn():
+                await self._spawn(effect, name)
             case ShapeReply():
                 self._shape(effect, name, declared)
 
@@ -392,6 +402,19 @@ class Acting:
         number = sum(handed.to == whom for handed in self._handed)
         self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
 
+    async def _spawn(self, effect: Spawn, name: str) -> None:
+        """Acts at once: the answer need not wait for it. As with a hand-off, the key omits the words."""
+        what = f"{name} {effect.agent}"
+        if len(self._acted) >= MOST_ACTIONS:
+            return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
+        number = self._spawned[effect.agent] = self._spawned.get(effect.agent, -1) + 1
+        key = f"{self._stem}/spawn/{effect.agent}/{number}"
+        self._acted.add(key)
+        why = "there is nobody to start it" if self._start is None else await self._start(effect, key)
+        if why is not None:
+            return await self._deny(what, why, name)
+        self.outcomes.note(what, "done")
+
     async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
         if all(each.key in self._acted for each in planned):
             return
@@ -484,7 +507,9 @@ class Acting:
             fate.cancel()
 
     async def _find(self, reference: str) -> str | None:
-        return self._occasion.trigger if reference == "current" else await self._conversation.find(reference)
+        if reference == "current":
+            return self._occasion.trigger if self._occasion.is_message else None
+        return await self._conversation.find(reference)
 
     async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
         self.outcomes.note(what, fate, why)

@@ -33,6 +33,7 @@ from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
+from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.fates import Sent, Unsent, hear, message_of
 from rejoinder.runtime.write_batch import WriteBatch
@@ -72,6 +73,7 @@ class Answer:
         prefix: str = "",
         speaker: Callable[[], Speaker] = Speaker,
         hand_over: HandOver | None = None,
+        start: Start | None = None,
         kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
         beat: Beat | None = None,
         most: int = MAX_ANSWER_CHARS,
@@ -106,7 +108,7 @@ class Answer:
         delivery, sender = conversation.how.delivery, conversation.sender
         self._options = delivery.options  # fixed for the whole answer, even if the configuration changes meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
-        self._acting = Acting(conversation, occasion, self._stem, run, hand_over)
+        self._acting = Acting(conversation, occasion, self._stem, run, hand_over, start)
         self._length = Length(most, occasion.folder, self._stem)
         streaming = streaming_for(delivery.streaming, sender, delivery.options, other_bot=occasion.other_bot)
         if beat is not None:

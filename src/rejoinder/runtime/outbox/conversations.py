@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
-from rejoinder.events import Choice, Inbound, NewThread, Quote, Route, Said, Step
+from rejoinder.events import Choice, Inbound, NewThread, Quote, ReplyContext, Route, Said, Step
 from rejoinder.inbound.bots import BotTurns, Seen, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
@@ -253,13 +253,22 @@ class Conversation:
         shown = [message for message in (*before, with_buttons or pressed) if message]
         self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))
 
-    def to_say(self, texts: Iterable[str], now: datetime, *, reply_to: str | None = None, stem: str = "") -> PlanParts:
+    def to_say(
+        self,
+        texts: Iterable[str],
+        now: datetime,
+        *,
+        reply_to: str | None = None,
+        stem: str = "",
+        context: ReplyContext | None = None,
+        only_for: str | None = None,
+    ) -> PlanParts:
         """As `send`, but the caller commits it with the decision it belongs to, and then wakes the sender.
 
-        `stem`: texts said under the same stem are said once.
+        `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
         """
         options = self.how.delivery.options
-        wording = Wording(reply_to=self._target(reply_to), opens=self.opening)
+        wording = Wording(reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for)
         said = (
             plan.say(redact(text), self.route, options, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
             for at, text in enumerate(texts)

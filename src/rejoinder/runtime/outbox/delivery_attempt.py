@@ -118,7 +118,7 @@ class DeliveryAttempts:
         try:
             self._line.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):
-                call = perform(deed, self._channel, self._route, conceded, self._store, place)
+                call = perform(deed, self._channel, self._route, conceded, self._store, place, self._clock())
                 outcome = await (self._line.aside.make(call) if isinstance(deed, React) else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)

@@ -1,6 +1,7 @@
 """Carries out one deed: which channel call each kind of row becomes, and the fallback for a missing ability."""
 
 import logging
+from datetime import datetime
 from typing import Final
 
 from msgspec.structs import replace
@@ -42,9 +43,12 @@ async def perform(
     conceded: frozenset[str],
     store: StoreReader,
     place: Route | None = None,
+    now: datetime | None = None,
 ) -> Outcome:
     """`conceded`: what earlier tries have given up, such as the formatting. `place`: where the message before it
-    stands, if not where it was sent."""
+    stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
+    if now is not None and isinstance(deed, Say | Open | Amend):
+        deed = in_time(deed, now)
     if isinstance(deed, Amend | React | Remove):
         route = await where(deed.message, route, channel, store)
     match deed:
@@ -81,6 +85,17 @@ async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozense
             await channel.append(route, deed.message, rest)
         await channel.complete(route, deed.message)
     return Delivered(deed.message)
+
+
+def in_time(deed: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
+    """The deed without a reply context that has expired: then the ordinary way is taken (CH-3)."""
+    context = deed.part.reply_context
+    if context is None or now < context.expires:
+        return deed
+    part = replace(deed.part, reply_context=None)
+    if isinstance(deed, Open) or deed.plain is None:
+        return replace(deed, part=part)
+    return replace(deed, part=part, plain=replace(deed.plain, reply_context=None))
 
 
 async def where(message: str, route: Route, channel: Channel, store: StoreReader) -> Route:

@@ -128,8 +128,13 @@ def _again(deed: Operation, seconds: float, reason: str, tries: int, jitter: flo
 
 def _ended(deed: Operation, reason: str) -> Verdict:
     """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
-    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew)
+    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew) or _is_aside(deed)
     return Forget(reason) if adds_nothing else GiveUp(reason)
+
+
+def _is_aside(deed: Operation) -> bool:
+    """A word to one person about what they have just pressed or chosen is of no use later (CH-3)."""
+    return isinstance(deed, Say) and deed.part.only_for is not None and deed.part.reply_context is not None
 
 
 def _pause(tries: int, jitter: float) -> float:

@@ -11,11 +11,13 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import MessageDecided, Overhear, SessionStarted, Step
+from rejoinder.channels.base import AnswersPresses
+from rejoinder.events import MessageDecided, Overhear, ReplyContext, SessionStarted, Step
 from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.message import Message as Decided
-from rejoinder.inbound.outcome import Answer, Continue, Walk
+from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
 from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
@@ -42,6 +44,8 @@ from rejoinder.store.base import (
 )
 from rejoinder.turns.backlog import QueuedMessage as InLine
 from rejoinder.turns.modes import QueueSettings
+
+NOT_YOURS = "Nothing was done: this is not for you here."
 
 
 class Decision(Struct, frozen=True):
@@ -107,6 +111,7 @@ class Consequences:
         self._owners = owners
         self._tally = tally
         self._hooks = services.hooks
+        self._runs = services.runs
         self._inheritance = Inheritance(services, sessions)
 
     async def of(self, decision: Decision, held: Held) -> None:
@@ -238,10 +243,22 @@ class Consequences:
             unit.add_all(each.verbs)
         if replies := _replies(decision, performed):
             said = map(self._prefix(decision), replies)
-            unit.add_all((decision.conversation.to_say(said, now, stem=said_about(decision.event.id)),))
+            context, only_for = decision.event.inbound.reply_context, self._only_for(decision)
+            stem = said_about(decision.event.id)
+            unit.add_all((decision.conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
         if _is_owners(decision):
             unit.add_all(self._owners.to_keep(decision.conversation.route))
         return unit, noted
+
+    def _only_for(self, decision: Decision) -> str | None:
+        """The person who alone is answered: they pressed a button, or chose a command whose answer is theirs (CH-9)."""
+        inbound = decision.event.inbound
+        context = inbound.reply_context
+        if context is None or not context.private or inbound.chat.kind == "direct":
+            return None
+        named = inbound.invoked.name.lower() if inbound.invoked is not None else ""
+        command = self._settings.now.rules.commands.get(named)
+        return inbound.sender.id if inbound.entry == "button" or command is None or command.private else None
 
     def _prefix(self, decision: Decision) -> Prefix:
         """A message that was answered before its session was looked up is answered as in a new one."""
@@ -262,6 +279,14 @@ class Consequences:
             each.then()
         if _replies(decision, performed):
             conversation.sender.wake(rows=True)
+        elif decision.event.inbound.entry == "button" and decision.event.inbound.reply_context is not None:
+            self._notice_press(conversation, decision.event.inbound.reply_context)
+
+    def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
+        """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
+        channel = conversation.channel
+        if can(channel, AnswersPresses):
+            self._runs.start("press", channel.press_noticed(context))
 
     def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
         self._started(held, session, conversation)
@@ -287,7 +312,13 @@ def _is_owners(decision: Decision) -> bool:
 
 def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
     """What the effects say replaces the decision's own replies."""
-    return [each.says for each in performed if each.says is not None] or decision.walk.replies
+    said = [each.says for each in performed if each.says is not None] or decision.walk.replies
+    inbound = decision.event.inbound
+    if said or not isinstance(decision.walk.outcome, Drop) or inbound.entry not in ("native", "button"):
+        return said
+    # The platform shows the person that something is under way until they get an answer; nobody else sees it.
+    alone = inbound.reply_context is not None and inbound.reply_context.private
+    return (NOT_YOURS,) if alone and inbound.chat.kind != "direct" else ()
 
 
 def _reason(walked: Walk) -> str:

@@ -14,8 +14,10 @@ from msgspec.structs import replace
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Inbound, Route
 from rejoinder.inbound import BEFORE_SESSION, resume
+from rejoinder.inbound.commands.native import typed_out
+from rejoinder.inbound.commands.suggest import suggestions
 from rejoinder.inbound.debounce import joined
-from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
@@ -125,6 +127,7 @@ class Decider:
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
         now, rules, group = self._clock(), arrival.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
+        inbound = typed_out(inbound, rules)
         channel = channel_rules(rules, inbound.channel)
         here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._gatherer.is_member(inbound)
         await conversation.open(now)
@@ -154,6 +157,20 @@ class Decider:
             if opens is not None and isinstance(decided.outcome, Continue):
                 decision = await self._into_thread(decision, in_thread(inbound))
             await self._consequences.of(decision, held)
+
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that is being typed (CH-9); nothing is stored of it."""
+        now, rules = self._clock(), self._settings.now.rules
+        inbound = typed_out(typed, rules)
+        channel, conversation = channel_rules(rules, inbound.channel), self._conversations.of(inbound)
+        await conversation.open(now)
+        agent = whose_message(inbound, channel, "")
+        key, turns = session_key(inbound, rules.settings.session, agent), conversation.bot_turns
+        facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=False)
+        outcome = finalise(arrived(inbound, facts), None, rules, now)
+        if not isinstance(outcome, Continue) or outcome.message is None:
+            return ()
+        return suggestions(outcome.message, option, rules)
 
     async def _into_thread(self, decision: Decision, inbound: Inbound) -> Decision:
         """The turn belongs to the thread that its answer opens, before that thread exists (CH-2)."""

@@ -19,6 +19,7 @@ from rejoinder.events import (
     AnswerQuestion,
     ApprovePairing,
     AskPairing,
+    AskSubagents,
     ChangeDebug,
     ChangeInvitations,
     CompactSession,
@@ -54,6 +55,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.readmission import Readmission
+from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.session import Session
 from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 
@@ -90,7 +92,16 @@ class Asking(Struct, frozen=True):
     now: datetime
 
 
-GatewayCommand = ShowContext | ExportSession | RestartGateway | RunShell | ChangeDebug | ChangeInvitations | WriteConfig
+GatewayCommand = (
+    ShowContext
+    | ExportSession
+    | RestartGateway
+    | RunShell
+    | ChangeDebug
+    | ChangeInvitations
+    | WriteConfig
+    | AskSubagents
+)
 RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
 
 
@@ -103,6 +114,7 @@ class Effects:
         access: Access,
         run_command: RunCommand,
         readmission: Readmission,
+        subagents: Subagents,
     ) -> None:
         self._agents = services.agents
         self._settings = services.settings
@@ -112,6 +124,7 @@ class Effects:
         self._tell = services.hooks.tell
         self._run_command = run_command
         self._readmission = readmission
+        self._subagents = subagents
 
     def as_turn(self, walked: Walk, agent: str) -> Walk | None:
         """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
@@ -131,6 +144,7 @@ class Effects:
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
+                await self._subagents.stop(route)
                 await self._lanes.stop(self._lanes.at(route))
             case ResetSession(session=session):
                 await self._reset(session, agent)
@@ -162,7 +176,7 @@ class Effects:
                 return Performed(says=f"There is no tool {tool}.")
             case ShowContext() | ExportSession() | RestartGateway() | RunShell():
                 return await self._attempted(effect, asking)
-            case ChangeDebug() | ChangeInvitations() | WriteConfig():
+            case ChangeDebug() | ChangeInvitations() | WriteConfig() | AskSubagents():
                 return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)
@@ -188,6 +202,7 @@ class Effects:
 
     async def _reset(self, session: str, agent: str) -> None:
         """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
+        await self._subagents.stop_of(session)
         await self._lanes.forget(session)
         speaker = self._agents[agent]
         if can(speaker, CanForget):

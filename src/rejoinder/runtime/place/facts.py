@@ -20,6 +20,7 @@ from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.tally import Tally
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.work import Workers
 
 LAST_WORDS = 1000
@@ -28,13 +29,22 @@ NONE: frozenset[str] = frozenset()
 
 
 class FactGatherer:
-    def __init__(self, services: Services, lanes: Lanes, workers: Workers, access: Access, tally: Tally) -> None:
+    def __init__(
+        self,
+        services: Services,
+        lanes: Lanes,
+        workers: Workers,
+        access: Access,
+        tally: Tally,
+        subagents: Subagents,
+    ) -> None:
         self._settings = services.settings
         self._agents = services.agents
         self._lanes = lanes
         self._workers = workers
         self._access = access
         self._tally = tally
+        self._subagents = subagents
         self._store = services.store
 
     async def facts(
@@ -157,9 +167,11 @@ class FactGatherer:
     def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
         lane = self._lanes.get(session)
         speaker = self._agents.get(agent)
+        beside = len(self._subagents.at(conversation.route))
         return RunFacts(
             running=lane is not None and lane.is_running,
-            nothing_to_stop=not self._lanes.at(conversation.route),
+            nothing_to_stop=not self._lanes.at(conversation.route) and not beside,
+            subagents=beside,
             waiting=lane.waiting if lane is not None else 0,
             held_back=lane.held_back if lane is not None else "",
             context_tokens=self._workers.compaction.context.get(session, 0),

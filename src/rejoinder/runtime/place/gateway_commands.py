@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import (
+    AskSubagents,
     Attachment,
     ChangeDebug,
     ChangeInvitations,
@@ -25,10 +26,12 @@ from rejoinder.runtime.place.effects import Asking, GatewayCommand, Performed
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.shell import Shell
+from rejoinder.runtime.place.subagent_commands import SubagentCommands
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
 from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.reminding import exchanges
+from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.work import Workers
 from rejoinder.session import Session
@@ -51,6 +54,7 @@ class GatewayCommands:
         restarting: Restarting,
         shell: Shell,
         program: ProgramCommands,
+        subagents: Subagents,
     ) -> None:
         self._agents = services.agents
         self._settings = services.settings
@@ -59,6 +63,7 @@ class GatewayCommands:
         self._restarting = restarting
         self._shell = shell
         self._program = program
+        self._subagents = SubagentCommands(subagents)
 
     async def run(self, command: GatewayCommand, asking: Asking) -> Performed:
         session = asking.session
@@ -75,6 +80,8 @@ class GatewayCommands:
                 return self._shell.perform(line, asking.conversation, prefix)
             case ChangeDebug() | WriteConfig() | ChangeInvitations():
                 return Performed(says=await self._program.run(command))
+            case AskSubagents():
+                return await self._subagents.run(command, asking)
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -7,8 +7,10 @@ their words go to their target, and where there is none the words are kept and l
 import asyncio
 import logging
 from collections import deque
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import CanForget
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
@@ -24,7 +26,8 @@ from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import start_over
-from rejoinder.store.base import Destination, Originate, SaveAgentSession, Tick
+from rejoinder.store.base import Destination, Originate, SaveAgentSession, Tick, Verb
+from rejoinder.turns.modes import Mode
 from rejoinder.unicode_repair import one_line
 
 log = logging.getLogger(__name__)
@@ -44,6 +47,14 @@ class Background(Struct, frozen=True, kw_only=True):
     anew: bool = False
     """Whether the session starts over with it."""
     heartbeat: bool = False
+    subagent: bool = False
+    """Whether it is a turn of a sub-agent, of which nothing is posted (TU-36)."""
+    answerable: tuple[str, ...] = ()
+    """Who may answer what is asked in it."""
+    untrusted: tuple[str, ...] = ()
+    """What it tells besides, from sources that nobody vouches for."""
+    steer: bool = False
+    """Whether it goes into a turn under way, where the agent can do that."""
 
     def inbound(self, route: Route) -> Inbound:
         """The turn as an event without a sender."""
@@ -57,6 +68,7 @@ class Background(Struct, frozen=True, kw_only=True):
             account=route.account,
             thread=route.thread,
             entry="cron",
+            untrusted_context=self.untrusted,
         )
 
 
@@ -88,14 +100,21 @@ class BackgroundStarter:
         self._tell = services.hooks.tell
         self._recovered = recovered
 
-    async def begin(self, turn: Background, tick: Tick | None = None) -> str | None:
-        """Returns None when the turn is in its session's queue; or why it gets no turn, and then nothing is written."""
-        await self._recovered.wait()
+    async def begin(
+        self, turn: Background, tick: Tick | None = None, also: tuple[Verb[Any], ...] = (), *, at_once: bool = False
+    ) -> str | None:
+        """Returns None when the turn is in its session's queue; or why it gets no turn, and then nothing is written.
+
+        `also`: what is written with it. `at_once`: nothing of an earlier process is in its session's way.
+        """
+        if not at_once:
+            await self._recovered.wait()
         if (speaker := self._agents.get(turn.agent)) is None:
             return f"there is no agent {turn.agent}"
         conversation, now, rules = self._place(turn), self._clock(), self._settings.now.rules
         inbound = turn.inbound(conversation.route)
         message = timed(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
+        message = replace(message, subagent=turn.subagent, answerable=turn.answerable)
         await conversation.open(now)
         async with self._sessions.changing(turn.session, turn.agent, now) as held:
             is_new, anew = held.is_new, turn.anew and not held.is_new
@@ -103,7 +122,7 @@ class BackgroundStarter:
             if (why := refusal(message, session, rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
-            unit = WriteBatch(*held.becomes(session))
+            unit = WriteBatch(*held.becomes(session), *also)
             originated = unit.add(Originate(inbound, to, now, tick))
             if anew:
                 unit.add_all((SaveAgentSession(held.key, None),))
@@ -117,6 +136,8 @@ class BackgroundStarter:
         if (event := originated()) is not None:
             queue = self._queueing.of(conversation.route.channel, session)
             in_line = self._queueing.in_line(message, session)
+            if turn.steer:
+                in_line = replace(in_line, settings=replace(queue, mode=Mode.STEER_BACKLOG))
             asked = self._queueing.asked(event.id, message, turn.agent, conversation, (), None)
             self._lanes.arrive(session.key, turn.agent, queue, (asked,), in_line)
         return None

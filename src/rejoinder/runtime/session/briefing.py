@@ -47,6 +47,10 @@ from rejoinder.turns.prompt import (
 )
 
 BOUNDARY_BYTES = 8
+SUBAGENT = (
+    "You are a sub-agent: you work on one task beside a conversation. Nobody reads what you write but the agent that "
+    "gave you the task, so end with your result. Directives have no effect here, but for <spawn>, where it is granted."
+)
 FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
 
 
@@ -205,6 +209,7 @@ def system_part(where: Surroundings) -> SystemPart:
             settings.directives, _can(here, inbound), settings.granted & _handled(settings, among=bool(among))
         ),
         notices=(
+            *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
             *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
         ),
@@ -326,4 +331,5 @@ def people_of(run: Run) -> frozenset[str]:
     messages = (asked.message for asked in run.asked)
     theirs = (message for message in messages if not (message.background or message.listening))
     senders = (message.inbound.sender for message in theirs if message.command_authorised)
-    return frozenset(sender.id for sender in senders if not sender.is_bot)
+    asked_for = (person for asked in run.asked for person in asked.message.answerable)
+    return frozenset([*(sender.id for sender in senders if not sender.is_bot), *asked_for])

@@ -29,6 +29,8 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     listening: bool = False
     heartbeat: bool = False
     compacts: bool = False
+    subagent: bool = False
+    answerable: tuple[str, ...] = ()
     overheard: tuple[Said, ...] = ()
     inbound: Inbound | None = None
     """Only if deciding changed it."""
@@ -66,6 +68,8 @@ def pack(message: Message, agent: str, overheard: tuple[Said, ...], came: Inboun
         listening=message.listening,
         heartbeat=message.heartbeat,
         compacts=message.compacts,
+        subagent=message.subagent,
+        answerable=message.answerable,
         overheard=overheard,
         inbound=None if message.inbound is came or message.inbound == came else message.inbound,
     )
@@ -93,6 +97,8 @@ def message_of(decided: Decided, came: Inbound) -> Message:
         listening=decided.listening,
         heartbeat=decided.heartbeat,
         compacts=decided.compacts,
+        subagent=decided.subagent,
+        answerable=decided.answerable,
     )
 
 

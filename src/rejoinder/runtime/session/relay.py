@@ -28,7 +28,7 @@ from rejoinder.agents.base import (
 from rejoinder.events import Turn
 from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
 from rejoinder.rendering.fence import fenced
-from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.session.attempts import Answers
 from rejoinder.runtime.session.fairness import SLICE, Fairness, slices
 from rejoinder.runtime.session.lane import Run
@@ -78,7 +78,7 @@ class Relay:
         self,
         run: Run,
         agent: Agent,
-        answer: Answer,
+        answer: Words,
         typing: TypingSign,
         shows: Shows,
         ears: RunCallbacks,

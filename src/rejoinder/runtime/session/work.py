@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from time import monotonic
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -13,16 +13,20 @@ from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded
 from rejoinder.inbound.directives.permission import decided_beforehand
+from rejoinder.inbound.rules import Rules
+from rejoinder.outbound.directives.effects import Spawn
 from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.acting import Occasion
-from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.answer.delivery import Answer, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.unposted import Unposted
+from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.fates import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
@@ -39,6 +43,7 @@ from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
 from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
@@ -46,14 +51,18 @@ from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
     EndRun,
+    KeptSubagent,
     Outcome,
+    PutSubagent,
     SaveAgentSession,
     SteerInputs,
     Trace,
+    Verb,
 )
 from rejoinder.turns.heartbeat import heartbeat_of
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
+from rejoinder.turns.subagents import Wish
 
 NEW_SESSION = "This is a new session."
 LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
@@ -71,8 +80,10 @@ class Workers:
         questions: Questions,
         watcher: Watcher,
         hand_over: Callable[[Inbound, Callable[[], bool]], HandedRow],
+        subagents: Callable[[], Subagents],
     ) -> None:
         self._hand_over = hand_over
+        self._subagents = subagents
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
         self._agents = services.agents
         self._sessions = sessions
@@ -114,7 +125,9 @@ class Workers:
         agent, session, asked = scene.agent, scene.session, run.message.inbound
         most = scene.settings.max_answer_chars(agent.name)
         await self.reminder.remind(run.session, agent, session.started)
-        answer = Answer(
+        answer: Words
+        unposted = self._unposted(run, scene, most) if run.message.subagent else None
+        answer = unposted or Answer(
             run.conversation,
             _occasion(scene),
             run=run.claim,
@@ -131,6 +144,7 @@ class Workers:
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.released,
             ),
+            start=lambda wanted, key: self._start(run, wanted, key),
         )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
@@ -140,7 +154,8 @@ class Workers:
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
                 run.told.append(turn.parts)
-                ears, thoughts = self._ears(run, agent, scene, answer), self._thoughts(scene, answer)
+                ears = self._ears(run, agent, scene, answer)
+                thoughts = self._thoughts(scene, answer) if isinstance(answer, Answer) else None
                 relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
                 run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
@@ -166,7 +181,14 @@ class Workers:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
             reason = failed.kind if failed is not None else answer.undelivered
-            await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer))
+            over = None
+            if unposted is not None:
+                result = unposted.text, unposted.failure
+                over = self._subagents().ending(run.session, run.claim.turn, *result)
+            also = (PutSubagent(over),) if over is not None else ()
+            await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
+            if over is not None and run.closed:
+                self._subagents().ended(over)
         except asyncio.CancelledError:
             await answer.abandon()
             raise
@@ -199,7 +221,13 @@ class Workers:
             await notice(COMPACTED)
 
     async def _end(
-        self, run: Run, usage: Usage, answer: Answer, failed: Failed | None, steps: tuple[Step, ...]
+        self,
+        run: Run,
+        usage: Usage,
+        answer: Words,
+        failed: Failed | None,
+        steps: tuple[Step, ...],
+        also: tuple[Verb[Any], ...],
     ) -> None:
         """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
         now = self._clock()
@@ -219,6 +247,7 @@ class Workers:
                 Trace(run.asked[-1].event, now, steps),
                 *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
                 *held.becomes(session),
+                *also,
             )
             try:
                 if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
@@ -262,8 +291,54 @@ class Workers:
             return None
         return Thoughts(run, answer, self._runs, live=level == "stream")
 
-    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Answer) -> RunCallbacks:
+    def _unposted(self, run: Run, scene: Scene, most: int) -> Unposted:
+        """What a sub-agent says its words to."""
+
+        def broke_off() -> None:
+            if not run.released:
+                self._subagents().broke_off(run.session)
+
+        granted = "spawn" in scene.settings.granted
+        answer = Unposted(
+            scene.settings.directives,
+            (lambda wanted, key: self._start(run, wanted, key)) if granted else None,
+            stem_of(run.claim, run.trigger),
+            broke_off,
+            most,
+        )
+        self._subagents().works(run.session, answer.lines)
+        return answer
+
+    async def _start(self, run: Run, wanted: Spawn, key: str) -> str | None:
+        """Starts a sub-agent for this run; returns why it did not."""
+        words = [asked.message for asked in run.heard if not asked.message.background]
+        by = Starter(
+            run.session,
+            run.agent,
+            run.conversation.route,
+            tuple(sorted(people_of(run))),
+            bool(words) and all(message.actor.role == "owner" for message in words),
+            f"{run.session}/{key}",
+        )
+        started = await self._subagents().start(Wish(wanted.agent, wanted.task, wanted.name), by)
+        return started if isinstance(started, str) else None
+
+    async def _asks_below(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
+        """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
+        session = await self._subagents().session_of(run.session, run.agent)
+        decided = decided_beforehand({}, session, (), rules)
+        if decided and not kept.lifts:
+            decided = None
+        conversation = self._subagents().conversation_of(kept)
+        named = replace(question, text=f"{kept.name} asks: {question.text}")
+        if conversation is None:
+            decided = decided or False
+        self.questions.ask(run.session, named, agent, conversation or run.conversation, people_of(run), decided)
+
+    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Words) -> RunCallbacks:
         async def asks(question: Question) -> None:
+            if run.message.subagent and (kept := self._subagents().get(run.session)) is not None:
+                return await self._asks_below(run, question, agent, kept, scene.settings.rules)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
@@ -323,6 +398,7 @@ def _occasion(scene: Scene) -> Occasion:
         texts=(
             *[asked.message.inbound.text for asked in run.asked],
             *[said.text for asked in run.asked for said in asked.overheard],
+            *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
         ),
         granted=scene.settings.granted,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
@@ -330,6 +406,7 @@ def _occasion(scene: Scene) -> Occasion:
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,
+        is_message=message.inbound.entry not in ("native", "button"),
     )
 
 
@@ -337,6 +414,8 @@ def _shows(scene: Scene) -> Shows:
     run, in_group = scene.run, scene.run.message.in_group
     if run.message.listening or run.message.heartbeat:
         return Shows()
+    if run.message.subagent:
+        return Shows("full", tool_output=True)  # in its log
     verbose, tools = scene.level("verbose"), "none"
     if verbose != "off":
         trusted = all(asked.message.command_authorised for asked in run.asked)
@@ -351,7 +430,7 @@ def _chose_model(scene: Scene) -> bool:
     return chosen and not scene.run.message.heartbeat
 
 
-def _steps(agent: Agent, ended: str, reason: str | None, began: float, answer: Answer) -> tuple[Step, ...]:
+def _steps(agent: Agent, ended: str, reason: str | None, began: float, answer: Words) -> tuple[Step, ...]:
     """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
     decision = "silent" if ended == "answered" and not answer.begun else ended

@@ -31,6 +31,7 @@ from rejoinder.store.base import (
     Input,
     KeptJob,
     KeptSession,
+    KeptSubagent,
     Lease,
     Load,
     OpenTurn,
@@ -50,7 +51,7 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads
+from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads, subagents
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.leases import renew
@@ -227,6 +228,15 @@ class SqliteReader:
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         return await self._read(jobs.jobs)
+
+    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.subagents, root, limit)
+
+    async def subagent(self, session: str) -> KeptSubagent | None:
+        return await self._read(subagents.subagent, session)
+
+    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.open_subagents)
 
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         return await self._read(jobs.said_before, job, digest)
@@ -411,6 +421,9 @@ class SqliteShard(SqliteReader):
 
     async def to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.to_send, self._lease.shard)
+
+    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.open_subagents, self._lease.shard)
 
     async def parts_in(
         self, *states: PartState, limit: int = 1000, latest_first: bool = False

@@ -1,0 +1,16 @@
+"""A command chosen from the platform's own menu (CH-9): the text a person would have typed for it."""
+
+from msgspec.structs import replace
+
+from rejoinder.events import Inbound
+from rejoinder.inbound.commands.command import as_typed
+from rejoinder.inbound.rules import Rules
+
+
+def typed_out(inbound: Inbound, rules: Rules) -> Inbound:
+    """The message with that text; its arguments are still those that came by name."""
+    if (invoked := inbound.invoked) is None:
+        return inbound
+    name = invoked.name.lower()
+    text = as_typed(rules.commands.get(name), name, invoked.options)
+    return replace(inbound, text=text, entry="native")

@@ -1,0 +1,37 @@
+"""What a platform's own menu offers while a person types an option (CH-9): `/model` with the models there are."""
+
+from rejoinder.inbound.commands.running import may_call
+from rejoinder.inbound.gate import Denied
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.rules import Rules, channel_rules
+
+MOST = 25
+"""As many as Discord shows."""
+
+
+def suggestions(message: Message, option: str, rules: Rules) -> tuple[str, ...]:
+    """Values of this option that fit what was typed of it, best first; none for somebody who may not give the command.
+
+    `message` is finalised: who sent it is known.
+    """
+    invoked = message.inbound.invoked
+    command = rules.commands.get(invoked.name.lower()) if invoked is not None else None
+    if invoked is None or command is None or message.refusal is not None:
+        return ()
+    if isinstance(may_call(command, "", message, rules), Denied):
+        return ()
+    arg = next((each for each in command.args if each.name == option), None)
+    if arg is None:
+        return ()
+    match arg.suggests:
+        case "models":
+            known = channel_rules(rules, message.inbound.channel).agent_called(message.agents[0]).models
+            own = (known.default,) if known.default else ()
+            values = (*known.aliases, *own, *known.allowed, *known.fallbacks, *message.facts.offered)
+        case "skills":
+            values = tuple(rules.skills)
+        case _:
+            values = arg.choices
+    typed = invoked.options.get(option, "").strip().lower()
+    fitting = [value for value in dict.fromkeys(values) if typed in value.lower()]
+    return tuple(sorted(fitting, key=lambda value: not value.lower().startswith(typed))[:MOST])

@@ -1,0 +1,63 @@
+"""Does what `/subagents`, `/kill` and `/steer` ask for (TU-36)."""
+
+from rejoinder.events import AskSubagents
+from rejoinder.runtime.place.effects import Asking, Performed
+from rejoinder.runtime.session.subagents import Starter, Subagents
+from rejoinder.session import Session
+from rejoinder.store.base import KeptSubagent
+from rejoinder.turns.subagents import Wish
+
+ALL = "all"
+
+
+class SubagentCommands:
+    def __init__(self, subagents: Subagents) -> None:
+        self._subagents = subagents
+
+    async def run(self, asked: AskSubagents, asking: Asking) -> Performed:
+        session = asking.session
+        assert session is not None, "commands are read when their session is known"
+        match asked.what:
+            case "list":
+                return Performed(says=await self._subagents.listing(session.key))
+            case "spawn":
+                return Performed(says=await self._spawn(asked, asking, session))
+            case "kill" if asked.name.lower() == ALL:
+                ended = await self._subagents.stop_of(session.key)
+                return Performed(says=f"Stopped: {ended}." if ended else "No sub-agent is at work here.")
+            case _:
+                kept = await self._subagents.find(session.key, asked.name)
+                if kept is None:
+                    return Performed(says=f"There is no sub-agent called {asked.name}; /subagents lists them.")
+                return Performed(says=await self._about(asked, asking, kept))
+
+    async def _spawn(self, asked: AskSubagents, asking: Asking, session: Session) -> str:
+        message = asking.message
+        sender = message.inbound.sender
+        by = Starter(
+            session.key,
+            asking.agent,
+            asking.conversation.route,
+            () if sender.is_bot else (sender.id,),
+            message.actor.role == "owner",
+            f"command/{asking.event.id}",
+            by_person=True,
+        )
+        started = await self._subagents.start(Wish(asked.name, asked.text), by)
+        if isinstance(started, str):
+            return started
+        return f"Sub-agent {started.name} is at work. /subagents log {started.name} shows what it does."
+
+    async def _about(self, asked: AskSubagents, asking: Asking, kept: KeptSubagent) -> str:
+        match asked.what:
+            case "log":
+                return await self._subagents.log(kept)
+            case "kill":
+                ended = await self._subagents.kill([kept])
+                return f"Stopped {kept.name}." if ended else f"{kept.name} is not at work."
+            case "send" | "steer":
+                key, steer = f"command/{asking.event.id}", asked.what == "steer"
+                why = await self._subagents.send(kept, asked.text, key, steer=steer)
+                return why or f"Told {kept.name}."
+            case _:
+                return await self._subagents.info(kept)

@@ -1,0 +1,325 @@
+"""Runs beside a conversation: started, talked to, ended, and told of (TU-36). `turns.subagents` says who may.
+
+Rule 1: a sub-agent is a session with a lane of its own. It begins with the commit that stores its row and its first
+        turn, so a restart goes on with it as with any turn.
+Rule 2: its end is a row first and told afterwards, once: to who started it, by a turn, and to the chat, by a line.
+Rule 3: one that has started others has ended when they have, and when it has been told.
+Rule 4: it may do what its conversation may, at the moment it asks, and never more.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded
+from rejoinder.events import Route
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import subagent_reports as reports
+from rejoinder.runtime.session.background import Background, BackgroundStarter
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, subagent_key, with_event
+from rejoinder.store.base import KeptSubagent, PutSubagent, SubagentState, Verb
+from rejoinder.turns.subagents import MOST_AT_ONCE, Family, Wish, limit_reached, name_for, refusal
+
+log = logging.getLogger(__name__)
+
+A_DAY = timedelta(days=1)
+INTERRUPTED = "It was interrupted and did not finish."
+
+
+class Starter(Struct, frozen=True):
+    """Who wants a sub-agent: a session, the agent in it, where it is, and by whose words.
+
+    `lifts`: those were owners. `key`: the same when it is wanted again after a restart."""
+
+    session: str
+    agent: str
+    route: Route
+    people: tuple[str, ...]
+    lifts: bool
+    key: str
+    by_person: bool = False
+
+
+class Subagents:
+    def __init__(
+        self,
+        services: Services,
+        sessions: Sessions,
+        conversations: Conversations,
+        lanes: Lanes,
+        background: BackgroundStarter,
+    ) -> None:
+        self._services = services
+        self._store = services.store
+        self._sessions = sessions
+        self._conversations = conversations
+        self._lanes = lanes
+        self._background = background
+        self._running: dict[str, KeptSubagent] = {}  # by session
+        self._lines: dict[str, Iterable[str]] = {}  # what those at work did, by session
+        self._telling: dict[str, KeptSubagent] = {}  # those whose end is being told
+        self._limited: dict[str, datetime] = {}  # the conversations that were told of a limit, and when one wrote there
+        self._starting = asyncio.Lock()  # names and caps are of all that have been started
+
+    # --- what is known --------------------------------------------------------------------------------
+
+    def get(self, session: str) -> KeptSubagent | None:
+        """The sub-agent at work in this session."""
+        return self._running.get(session)
+
+    def at(self, route: Route) -> list[KeptSubagent]:
+        """Those at work for this place."""
+        return [each for each in self._running.values() if each.route == route]
+
+    def at_work(self) -> list[KeptSubagent]:
+        return list(self._running.values())
+
+    async def session_of(self, session: str, agent: str) -> Session:
+        """The session whose levels hold for what is asked here: the conversation's, for a sub-agent of it."""
+        kept = self._running.get(session)
+        key = session if kept is None else kept.root
+        return await self._sessions.find(key, agent, self._services.clock())
+
+    def conversation_of(self, kept: KeptSubagent) -> Conversation | None:
+        """Where it asks, and where its end is told."""
+        return self._conversations.at(kept.route)
+
+    # --- starting ---------------------------------------------------------------------------------------
+
+    async def start(self, wish: Wish, by: Starter) -> KeptSubagent | str:
+        """The sub-agent, or why there is none."""
+        async with self._starting:
+            above = self._running.get(by.session)
+            root, depth, route = (by.session, 0, by.route) if above is None else (above.root, above.depth, above.route)
+            kept = await self._store.subagents(root)
+            if (same := next((each for each in kept if each.key == by.key), None)) is not None:
+                return same
+            now = self._services.clock()
+            touched = (await self._sessions.find(root, by.agent, now)).touched
+            family = self._family(kept, by, depth, max(touched, now - A_DAY))
+            if (why := refusal(wish, family)) is not None:
+                if why == limit_reached(family) and not by.by_person:
+                    await self._tell_limit(root, touched, route, why)
+                return why
+            name = name_for(wish, family.names)
+            new = KeptSubagent(
+                subagent_key(wish.agent, root, name),
+                by.session,
+                root,
+                name,
+                wish.agent,
+                wish.task,
+                route,
+                now,
+                by.key,
+                depth + 1,
+                by.by_person,
+                by.people if above is None else above.people,
+                by.lifts if above is None else above.lifts,
+            )
+            return await self._begin(new, wish.task, by.key) or new
+
+    def _family(self, kept: tuple[KeptSubagent, ...], by: Starter, depth: int, since: datetime) -> Family:
+        return Family(
+            self._services.settings.now.may_spawn(by.agent),
+            depth,
+            frozenset(each.name.lower() for each in kept),
+            sum(each.is_running for each in kept),
+            0 if by.by_person else sum(each.started > since and not each.by_person for each in kept),
+        )
+
+    async def _begin(self, kept: KeptSubagent, text: str, key: str, *, steer: bool = False) -> str | None:
+        """Gives it a turn; returns why it gets none."""
+        turn = Background(
+            id=key,
+            agent=kept.agent,
+            session=kept.session,
+            text=text,
+            subagent=True,
+            answerable=kept.people,
+            steer=steer,
+        )
+        self._running[kept.session] = kept
+        why = await self._background.begin(turn, also=(PutSubagent(kept),), at_once=True)
+        if why is not None:
+            del self._running[kept.session]
+        return why
+
+    async def _tell_limit(self, root: str, touched: datetime, route: Route, why: str) -> None:
+        """The chat hears of a limit once, until somebody writes."""
+        if self._limited.get(root) != touched:
+            self._limited[root] = touched
+            await self._say(route, f"_{why}_")
+
+    # --- talking to them, and ending them ---------------------------------------------------------------
+
+    async def send(self, kept: KeptSubagent, text: str, key: str, *, steer: bool) -> str | None:
+        if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
+            return f"{MOST_AT_ONCE} sub-agents are at work here already, which is the most."
+        again = replace(kept, state="running", ended=None, result="", told=True)
+        return await self._begin(again, text, key, steer=steer)
+
+    async def stop(self, route: Route) -> int:
+        """Ends all that work for this place; returns how many."""
+        return await self.kill(self.at(route))
+
+    async def stop_of(self, session: str) -> int:
+        return await self.kill([each for each in self._running.values() if each.root == session])
+
+    async def kill(self, kept: list[KeptSubagent]) -> int:
+        """Ends these and all they have started. Who started one is told with its next turn."""
+        doomed = {each.session: each for each in kept if each.session in self._running}
+        for each in self._running.values():  # in the order they were started: parents first
+            if each.parent in doomed:
+                doomed[each.session] = each
+        now = self._services.clock()
+        for each in doomed.values():
+            self._running.pop(each.session, None)
+        await self._write(*(PutSubagent(_over(each, "killed", "", now, told=True)) for each in doomed.values()))
+        lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
+        await self._lanes.stop(lanes)
+        for each in doomed.values():
+            self._lines.pop(each.session, None)
+            if each.parent not in doomed:
+                self._services.runs.start("subagent stopped", self._note_stopped(each))
+        return len(doomed)
+
+    async def _note_stopped(self, kept: KeptSubagent) -> None:
+        agent = self._agent_of(kept)
+        async with self._sessions.changing(kept.parent, agent, self._services.clock()) as held:
+            session = with_event(held.session, f"Your sub-agent {kept.name} was stopped.")
+            try:
+                await self._write(*held.becomes(session))
+            except Superseded:
+                held.loaded = False
+                return
+            held.became(session)
+
+    # --- its turns ----------------------------------------------------------------------------------------
+
+    def works(self, session: str, lines: Iterable[str]) -> None:
+        """A turn of it has begun; `lines` will say what it does."""
+        self._lines[session] = lines
+
+    def ending(self, session: str, turn: int, text: str, failure: str) -> KeptSubagent | None:
+        """How it is once this turn has ended; None: it has not ended, as others work for it or it was killed."""
+        kept, lane = self._running.get(session), self._lanes.get(session)
+        under_way = (*self._running.values(), *self._telling.values())
+        if kept is None or any(each.parent == session for each in under_way) or (lane is not None and lane.waiting):
+            return None
+        state: SubagentState = "failed" if failure else "ended"
+        return replace(_over(kept, state, failure or text, self._services.clock(), told=False), turn=turn)
+
+    def ended(self, kept: KeptSubagent) -> None:
+        """That it has ended is written."""
+        self._running.pop(kept.session, None)
+        self._lines.pop(kept.session, None)
+        self._telling[kept.session] = kept
+        self._services.runs.start(f"subagent:{kept.name}", self._tell(kept), then=lambda: self._was_told(kept))
+
+    def _was_told(self, kept: KeptSubagent) -> None:
+        self._telling.pop(kept.session, None)
+
+    def broke_off(self, session: str) -> None:
+        """Its run was ended from outside, and not by somebody who killed it."""
+        if (kept := self._running.get(session)) is not None:
+            self._services.runs.start(f"subagent:{kept.name}", self._interrupted(kept))
+
+    async def _interrupted(self, kept: KeptSubagent) -> None:
+        over = _over(kept, "failed", INTERRUPTED, self._services.clock(), told=False)
+        if self._running.pop(kept.session, None) is not None:
+            await self._write(PutSubagent(over))
+            self.ended(over)
+
+    async def _tell(self, kept: KeptSubagent) -> None:
+        """Tells who started it, and the chat."""
+        above = self._running.get(kept.parent)
+        told: list[Verb[Any]] = [PutSubagent(replace(kept, told=True))]
+        conversation = self.conversation_of(kept)
+        if conversation is not None:
+            stem = f"{kept.session}/{kept.turn}/end"
+            told.append(conversation.to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
+        why = "nobody is there who started it"
+        if above is not None or kept.depth == 1:
+            turn = Background(
+                id=f"{kept.session}/{kept.turn}/end",
+                agent=self._agent_of(kept),
+                session=kept.parent,
+                text=reports.end_told(kept),
+                untrusted=(kept.result,) if kept.result else (),
+                target=kept.route if above is None else None,
+                subagent=above is not None,
+                answerable=kept.people,
+            )
+            why = await self._background.begin(turn, also=tuple(told))
+        if why is not None:
+            log.info("%s has ended and begins no turn: %s", kept.name, why)
+            await self._write(*told)
+            if above is not None:
+                await self._interrupted(above)
+        if conversation is not None:
+            conversation.sender.wake(rows=True)
+
+    def _agent_of(self, kept: KeptSubagent) -> str:
+        """The agent of the session that started it: the first part of its key."""
+        above = self._running.get(kept.parent)
+        return above.agent if above is not None else kept.parent.partition(":")[0].replace("%3A", ":")
+
+    # --- after a restart ----------------------------------------------------------------------------------
+
+    async def load(self) -> None:
+        """What an earlier process left at work, before its turns go on."""
+        found = await self._store.open_subagents()
+        self._running |= {each.session: each for each in found if each.is_running}
+        self._telling |= {each.session: each for each in found if not each.is_running}
+
+    async def settle(self) -> None:
+        """Once its turns go on: an end that nobody heard of is told, and one that has no turn any more has failed."""
+        for each in list(self._telling.values()):
+            self.ended(each)
+        for each in list(self._running.values()):
+            others = (*self._running.values(), *self._telling.values())
+            if self._lanes.get(each.session) is None and not any(other.parent == each.session for other in others):
+                await self._interrupted(each)
+
+    # --- what people are shown ------------------------------------------------------------------------------
+
+    async def listing(self, root: str) -> str:
+        return reports.listing(await self._store.subagents(root), self._services.clock())
+
+    async def info(self, kept: KeptSubagent) -> str:
+        return reports.info(kept, self._services.clock())
+
+    async def log(self, kept: KeptSubagent) -> str:
+        entries = await self._store.transcript(kept.session, kept.started)
+        lane = self._lanes.get(kept.session)
+        said = "".join(lane.run.said) if lane is not None and lane.run is not None else ""
+        return reports.log(kept, entries, tuple(self._lines.get(kept.session, ())), said)
+
+    async def find(self, root: str, name: str) -> KeptSubagent | None:
+        known = {each.name.lower(): each for each in await self._store.subagents(root)}
+        return known.get(name.lower())
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    async def _say(self, route: Route, line: str) -> None:
+        if (conversation := self._conversations.at(route)) is not None:
+            await self._write(conversation.to_say((line,), self._services.clock()))
+            conversation.sender.wake(rows=True)
+
+    async def _write(self, *verbs: Verb[Any]) -> None:
+        if verbs:
+            await WriteBatch(*verbs).insist(self._store)
+
+
+def _over(kept: KeptSubagent, state: SubagentState, result: str, now: datetime, *, told: bool) -> KeptSubagent:
+    return replace(kept, state=state, result=result, ended=now, told=told)

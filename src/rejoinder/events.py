@@ -209,6 +209,8 @@ class Inbound(Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
     sent_at: datetime | None = None
     received_at: datetime | None = None
+    thread_is_session: bool = False
+    """A thread of a direct chat that is a conversation of its own, as those of an assistant are (CH-32)."""
     opens: NewThread | None = None
     """The thread in which an agent's answer to it will stand, and which that answer opens (CH-2). `thread` stays empty:
     the message itself stands in the chat."""
@@ -334,6 +336,14 @@ class Overhear(Struct, frozen=True, tag="overhear"):
     said: Said
 
 
+class ReviseMessage(Struct, frozen=True, tag="revise_message"):
+    """A person edited a message, or deleted it (`text` None): one that waits changes or goes; of an edit of one that an
+    agent was told, it is told with its next turn (CH-8)."""
+
+    message: str
+    text: str | None
+
+
 class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
     route: Route
 
@@ -413,6 +423,7 @@ Effect = (
     | ApprovePairing
     | AnswerQuestion
     | Overhear
+    | ReviseMessage
     | ResetBotTurns
     | ResendParts
     | UseTool

@@ -6,6 +6,7 @@ import pytest
 
 from rejoinder import plugins
 from rejoinder.channels.base import Limits
+from rejoinder.channels.slack.bot import SlackApp
 from rejoinder.channels.slack.emoji import REACTIONS as SLACK
 from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.emoji import REACTIONS as TELEGRAM
@@ -68,17 +69,17 @@ def test_a_matrix_event_has_room_around_the_text() -> None:
         ("terminal", "reply react", "files voice"),
         ("telegram", "reply react silent previews", "ephemeral"),
         ("discord", "reply react silent threads ephemeral", "voice"),
-        ("slack", "reply react ephemeral", "silent"),
+        ("slack", "reply react ephemeral threads", "silent"),
         ("matrix", "reply react files", "ephemeral"),
     ],
 )
 def test_what_platforms_are_known_for(name: str, can: str, cannot: str) -> None:
-    """What people rely on, said a second time: `ephemeral` is Slack's and Discord's, `silent` Discord's and Telegram's."""
+    """What people rely on, said a second time: `silent` is Discord's and Telegram's."""
     assert set(can.split()) <= channel_kind(name).can
     assert not set(cannot.split()) & channel_kind(name).can
 
 
-HERE = [("web", WebChannel), ("telegram", TelegramBot), ("terminal", Screen)]
+HERE = [("web", WebChannel), ("slack", SlackApp), ("telegram", TelegramBot), ("terminal", Screen)]
 
 
 @pytest.mark.parametrize(("name", "channel"), HERE)

@@ -62,6 +62,7 @@ class ChannelFacts(Struct, frozen=True):
     delivery: DeliveryOptions = DeliveryOptions()
     replies_across_threads: bool = True
     private_needs_interaction: bool = False
+    edits_told: bool = False
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):

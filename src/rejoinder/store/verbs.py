@@ -118,6 +118,14 @@ class DropInputs(Verb[None], frozen=True):
     reason: str
 
 
+class ReviseInput(Verb[None], frozen=True):
+    """A waiting event says something else now (CH-8)."""
+
+    session: str
+    event: int
+    payload: bytes
+
+
 class SummariseInputs(Verb[None], frozen=True):
     """These waiting events get no turn of their own; the next turn tells of them."""
 

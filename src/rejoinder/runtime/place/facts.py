@@ -76,6 +76,7 @@ class FactGatherer:
             runs = await self._with_parts(runs, conversation.route)
         return Facts(
             me=self.me(conversation, agent),
+            edits_told=conversation.how.edits_told,
             sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
             answers=await conversation.author_answered(inbound),

@@ -14,6 +14,7 @@ from rejoinder.store.base import (
     QuarantineEvent,
     ReadmitEvent,
     ReleaseEvents,
+    ReviseInput,
     RouteEvent,
     SettleEvent,
     SummariseInputs,
@@ -111,6 +112,11 @@ def drop_inputs(db: Connection, verb: DropInputs) -> None:
     )
     for event in verb.events:
         moved(db, sql, (verb.reason, event, verb.session), f"event {event} in {verb.session}")
+
+
+def revise_input(db: Connection, verb: ReviseInput) -> None:
+    sql = "UPDATE turn_input SET body = ? WHERE event = ? AND session = ? AND state = 'waiting'"
+    moved(db, sql, (seal(verb.payload), verb.event, verb.session), f"event {verb.event} in {verb.session}")
 
 
 def summarise_inputs(db: Connection, verb: SummariseInputs) -> None:

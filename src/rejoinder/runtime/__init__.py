@@ -7,7 +7,10 @@ place        decides each message of a chat and writes down what follows from th
 session      what waits for its turn in a session, what runs, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
+ownership    which shards this process holds
 
-unprompted   recovery, quarantine, backlogs, readmission, upkeep, foreign_changes
-shared       runs, write_batch, settings, abilities, serving, profiles, prefixes, hooks, entropy, tables
+the way in   inlet
+unprompted   recovery, upkeep, foreign_changes
+shared       services, runs, write_batch, settings, live, abilities, serving, profiles, hooks,
+             entropy, tables, recent, folders
 """

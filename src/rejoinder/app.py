@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import datetime
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from rejoinder.channels.base import (
     Channel,
     HasAccount,
     TellsTrouble,
+    UsesStore,
 )
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
@@ -28,6 +30,7 @@ from rejoinder.events import Inbound, Part
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
+from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -37,12 +40,14 @@ from rejoinder.runtime.ownership.process import process_name
 from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.store.base import Health, Lease, SharedStore
+from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store
@@ -232,6 +237,7 @@ class Gateway:
     async def drain(self, grace: float = GRACE) -> None:
         """Ends cleanly: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
+        self.engine.defer()
         for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
         try:
@@ -262,6 +268,12 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
+        blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
+        for channel in self.listeners.values():
+            if isinstance(channel, UsesStore):
+                await channel.use_store(
+                    Kept(ChannelLog(channel.name, self.engine.record, self.store, self._clock), blobs)
+                )
         self.store.on_foreign_change(self.engine.foreign_changes.changed)
         await self._stack.enter_async_context(self._upkeep)
         self._upkeep.start("upkeep", self.engine.upkeep.run())

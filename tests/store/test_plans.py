@@ -13,7 +13,7 @@ from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing.store_contract import StoreContract
 
-SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before"}
+SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log"}
 """One row; one for each of a few tables; one for each run there is now; one for each job of the clock, also in the
 migration that makes the table again."""
 

@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from rejoinder.events import Attachment, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.room_log import Kept
 
 
 class Limits(Struct, frozen=True):
@@ -264,6 +265,15 @@ class CanSendFiles(Protocol):
 
     async def keep_file(self, key: str, file: Attachment) -> Attachment:
         """Stores a file; returns it without its content and with the id by which a part names it."""
+        ...
+
+
+@runtime_checkable
+class UsesStore(Protocol):
+    """Keeps something of its own in the gateway's store: files it sends, or rooms if it is a platform itself."""
+
+    async def use_store(self, kept: Kept) -> None:
+        """Called once, before anything is heard or sent."""
         ...
 
 

@@ -1,9 +1,13 @@
 """The pages of a whole running gateway: chat, files, health, metrics, console, API (surface.md, Pages)."""
 
 import asyncio
+import sys
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
+from rejoinder.config.schema import Agent
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import running, settings
 
@@ -103,14 +107,23 @@ async def test_the_console_follows_a_message():
             await late.told("received", text="Hi")
 
 
-async def test_what_was_answered_together_ends_together_on_the_console():
+async def test_what_was_answered_together_ends_together_on_the_console(monkeypatch: pytest.MonkeyPatch):
     """Messages that came while the agent spoke are one turn; none of them stays at work for ever."""
-    site_settings = settings((["Well", 0.5, "."], "Both."))
+    gate = asyncio.Event()
+
+    async def patient(text: str) -> str:
+        await gate.wait()
+        return "Done."
+
+    monkeypatch.setitem(sys.modules, "patient_agent", SimpleNamespace(answer=patient))
+    agents = {"helper": Agent("python", {"call": "patient_agent:answer"})}
+    site_settings = msgspec.structs.replace(settings(), agents=agents)
     async with running(site_settings) as site, site.page(path="/console/socket") as console, site.page() as page:
         for number, text in enumerate(("one", "two", "three")):
             await page.send(type="say", client=f"c{number}", room="helper~you", text=text)
             await page.told("done", client=f"c{number}")
         came = [await console.told("received", text=text) for text in ("one", "two", "three")]
+        gate.set()
         for received in came:
             assert (await console.told("turn", message=received["message"]))["outcome"] == "answered"
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -62,10 +63,10 @@ def answering(real: RealAgent):
     def answer(asked: Asked) -> Answer:
         """By the last words of the prompt; some agents ask the model for a title, too."""
         text = asked.text.strip()
-        if text.endswith("make it") and not any(mark in str(asked.body) for mark in RESULTS):
-            return Say("", tool=real.tool[0], arguments=real.tool[1])
-        if text.endswith("make it"):
+        if "make it" in str(asked.body) and any(mark in str(asked.body) for mark in RESULTS):
             return Say("[[reply_to:m1]]\nIt was asked for.")
+        if text.endswith("make it"):
+            return Say("", tool=real.tool[0], arguments=real.tool[1])
         if text.endswith("stall"):
             return Stall("I was just")
         return Say("The answer comes in quite a few pieces.")
@@ -154,7 +155,8 @@ async def test_kill_9_of_the_agent(scene: Scene):
         await chat.says("Please stall")
         await chat.sees("I was just")
         for process in scene.processes():
-            os.kill(process, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it went with its parent
+                os.kill(process, signal.SIGKILL)
         said = [(await chat.hears()).text, (await chat.hears()).text]
         assert any("I was just" in text for text in said)
         await chat.says("Hello")
@@ -183,9 +185,9 @@ async def test_kill_9_of_the_gateway(scene: Scene, tmp_path_factory: pytest.Temp
 
 
 async def test_an_image(scene: Scene):
-    """TU-32: an agent that takes pictures gives them to its model, another is told of it."""
+    """TU-32: an agent whose model takes pictures gives them to it; another says in words that there was one."""
     agent = scene.agent()
     await everything(agent, Turn("s", (PromptText("Look at this"), PromptImage("image/png", PNG), PromptText("Well?"))))
     await agent.close()
-    sent = str(scene.server.requests[-1].body)
-    assert "iVBORw0KGgo" in sent or "that you cannot see" in sent
+    asked = scene.server.requests[-1]
+    assert "iVBORw0KGgo" in str(asked.body) or "image" in asked.text.lower() or "picture" in asked.text

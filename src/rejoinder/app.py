@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import datetime
+from secrets import token_urlsafe
+from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
@@ -18,7 +20,9 @@ from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
     HasAccount,
+    ShowsLife,
     TellsTrouble,
+    UsesStore,
 )
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
@@ -28,6 +32,7 @@ from rejoinder.events import Inbound, Part
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
+from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -37,12 +42,14 @@ from rejoinder.runtime.ownership.process import process_name
 from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.store.base import Health, Lease, SharedStore
+from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store
@@ -164,6 +171,13 @@ class Gateway:
         """Whether this one of `listeners` takes messages now."""
         return self.runs.has(f"channel:{listener}")
 
+    def silent_for(self, listener: str) -> float | None:
+        """Seconds since the platform of this one of `listeners` last showed that it hears us (CH-7); None: it does not
+        tell, or there was no sign yet."""
+        here = self.listeners[listener]
+        last = here.last_sign if isinstance(here, ShowsLife) else None
+        return None if last is None else max(0.0, monotonic() - last)
+
     def problem(self, listener: str) -> str:
         """What keeps this one of `listeners` from listening or from sending; empty when everything is fine."""
         name = f"channel:{listener}"
@@ -173,6 +187,9 @@ class Gateway:
         here = self.listeners[listener]
         if isinstance(here, TellsTrouble) and here.trouble:
             return here.trouble
+        silent = self.silent_for(listener) if isinstance(here, ShowsLife) else None
+        if silent is not None and isinstance(here, ShowsLife) and silent > here.deaf_after:
+            return f"nothing has been heard from its platform for {silent:.0f} s; it is being connected again"
         refused = self.engine.outbox.trouble(here.name, account_of(here) if isinstance(here, HasAccount) else None)
         return f"nothing can be sent: {refused}" if refused else ""
 
@@ -232,6 +249,7 @@ class Gateway:
     async def drain(self, grace: float = GRACE) -> None:
         """Ends cleanly: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
+        self.engine.defer()
         for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
         try:
@@ -262,6 +280,12 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
+        blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
+        for channel in self.listeners.values():
+            if isinstance(channel, UsesStore):
+                await channel.use_store(
+                    Kept(ChannelLog(channel.name, self.engine.record, self.store, self._clock), blobs)
+                )
         self.store.on_foreign_change(self.engine.foreign_changes.changed)
         await self._stack.enter_async_context(self._upkeep)
         self._upkeep.start("upkeep", self.engine.upkeep.run())

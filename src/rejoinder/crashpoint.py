@@ -7,11 +7,11 @@ Only a channel knows the moment when the platform has accepted something and the
 caller of the channel knows what that something is. So the caller names the point with `calling`, and the channel
 passes it with `answer_unread`.
 
-    K1   bytes read                          telegram; web: in the room log, browser not told
-    K2   parsed                              telegram; web: in the room log, not in the inbox
+    K1   bytes read                          telegram; web: in the rooms and the inbox, browser not told
+    K2   parsed                              telegram and web
     K3   inside the inbox transaction        store
     K4   committed, not acknowledged         store
-    K5   acknowledged                        telegram: the next poll has confirmed it; web: its reader has gone on
+    K5   acknowledged                        telegram: the next poll has confirmed it; web: the browser is told
     K6   debounce armed                      lanes
     K7   lane claimed, no run row yet        lanes (where a turn begins at once the row is there already)
     K8   run row written, agent not asked    lanes

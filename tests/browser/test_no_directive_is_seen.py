@@ -18,7 +18,6 @@ from playwright.async_api import Page, WebSocketRoute, expect
 
 from rejoinder.app import Gateway
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.nouns import Person
 from rejoinder.config import schema
 from rejoinder.events import ReplyEvent, Text, TurnEnded
@@ -159,14 +158,14 @@ class Crowd:
             if self._left[person]:
                 self._left[person] -= 1
                 client = f"go {self._left[person]}"  # the same ids for all: each is its browser's own
-                await web.keeper.change(Journal.say, person, client, self.room, "go", None, None, ())
+                await web.journal.say(person, client, self.room, "go", None, None, ())
 
         async def answered(turn: TurnEnded) -> None:
             await ask(turn.session.rpartition(":")[2])
 
         for person in PEOPLE:
-            await web.keeper.change(Journal.arrive, Person(person, person))
-        self.room = await web.keeper.change(Journal.make_room, PEOPLE[0], "room", "room", ())
+            await web.journal.arrive(Person(person, person))
+        self.room = await web.journal.make_room(PEOPLE[0], "room", "room", ())
         gateway.on("turn_ended", answered)
         await self._begin.wait()
         for person in PEOPLE:

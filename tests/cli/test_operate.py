@@ -15,15 +15,14 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from rejoinder.channels.web.journal import Journal
-from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.logins import hashed, invited
+from rejoinder.channels.web.logins import hashed
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, QuarantineEvent
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.values import seal
 from rejoinder.testing.patience import PATIENCE
+from tests.channels.web.browser import a_channel
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending
 
 
@@ -313,7 +312,6 @@ def test_what_was_done_as_a_document(folder):
     assert document("backup", "monday.db") == {
         "file": "monday.db",
         "bytes": (folder / "monday.db").stat().st_size,
-        "page": None,
     }
 
 
@@ -360,21 +358,27 @@ def test_the_page_of_a_gateway_without_configuration_can_be_written_to(folder):
     assert told("send", "--channel", "web", "--chat", "lobby", "hi").startswith("Planned: part 6. ")
 
 
+async def a_page(address: str | None = None) -> None:
+    """As a gateway with a page leaves it."""
+    channel = await a_channel("sqlite:rejoinder.db", ("helper",))
+    await channel.journal.keep_address(address)
+    await channel.close()
+
+
 def test_people_are_invited_beside_the_gateway(folder):
     """IN-61: the link is shown once, only its hash is kept, and it ends when it is revoked."""
-    assert refused(1, "pair", "invite", "Ann").startswith(
-        "The store rejoinder.db.web.db is unavailable. No gateway has"
-    )
-    keeper = Keeper("rejoinder.db.web.db", "web", ("helper",), now=lambda: 1_700_000_000_000)
-    try:
-        assert refused(2, "pair", "invite", "Ann").startswith("nobody needs a login here")
-        asyncio.run(keeper.change(Journal.keep_address, "http://chat.example"))
-        link = told("pair", "invite", "Ann", "Lee").splitlines()[0].rpartition(" ")[2]
-        assert link.startswith("http://chat.example/join/")
-        kept = asyncio.run(keeper.ask(invited))
-        assert [(each.person.id, each.token) for each in kept] == [("ann-lee", hashed(link.rpartition("/")[2]))]
-    finally:
-        keeper.close()
+    assert refused(2, "pair", "invite", "Ann").startswith("no chat page has been served from this store yet")
+    assert document("pair")["invited"] == []
+    asyncio.run(a_page())
+    assert refused(2, "pair", "invite", "Ann").startswith("nobody needs a login here")
+    asyncio.run(a_page("http://chat.example"))
+    link = told("pair", "invite", "Ann", "Lee").splitlines()[0].rpartition(" ")[2]
+    assert link.startswith("http://chat.example/join/")
+    store = sqlite3.connect("rejoinder.db")
+    [(person, kept)] = store.execute("SELECT key, body FROM fact WHERE scope = 'web/logins'")
+    store.close()
+    assert person == "ann-lee"
+    assert hashed(link.rpartition("/")[2]).encode() in kept
     assert document("pair", "invite", "helper")["name"] == "helper (guest)"
     assert [each["person"] for each in document("pair")["invited"]] == ["ann-lee", "person-helper"]
     assert told("pair").splitlines()[-2].split()[:3] == ["ann-lee", "Ann", "Lee"]
@@ -412,31 +416,6 @@ def test_backup_is_a_store_and_replaces_nothing(folder):
     assert refused(2, "backup", "rejoinder.db", "--force").startswith("rejoinder.db is the store itself")
     assert refused(2, "backup", "no/such/copy.db") == "there is no folder no/such for the backup; make it first"
     assert refused(2, "backup", ".") == ". is a folder; name a file for the backup"
-
-
-def test_a_backup_has_the_page_of_its_store_beside_it_or_none(folder):
-    """One that was there, of another backup, would be taken for its own."""
-    page, copied = folder / "rejoinder.db.web.db", folder / "copy.db.web.db"
-    Keeper(str(page), "web", ("helper",), now=lambda: 1).close()
-    before = page.read_bytes()
-    assert document("backup", "copy.db")["page"] == {"file": "copy.db.web.db", "bytes": copied.stat().st_size}
-    assert sorted(file.name for file in folder.glob("copy*")) == ["copy.db", "copy.db.web.db"]
-    assert page.read_bytes() == before
-    assert refused(2, "backup", str(page), "--force").endswith("name another file for the backup")
-    page.write_bytes(b"")  # as it is for a moment when the page is opened for the first time
-    (folder / "copy.db").unlink()
-    assert refused(2, "backup", "copy.db").startswith("copy.db.web.db exists already")
-    assert document("backup", "copy.db", "--force")["page"] is None
-    assert not copied.exists()
-
-
-def test_what_is_no_page_is_not_copied(folder):
-    other = sqlite3.connect(folder / "rejoinder.db.web.db")
-    other.execute("CREATE TABLE books (title)")
-    other.close()
-    told = refused(1, "backup", "copy.db")
-    assert told.startswith("The store rejoinder.db.web.db is unavailable. It is something else")
-    assert not list(folder.glob("copy*"))
 
 
 def test_export(folder):

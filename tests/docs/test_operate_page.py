@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.channels.web.keeper import Keeper
 from rejoinder.cli import app
 from tests.cli.a_store import make
 
@@ -31,7 +30,6 @@ def steady(output: str) -> str:
 
 def test_the_examples_print_what_the_page_says(tmp_path, monkeypatch):
     make(tmp_path / "rejoinder.db")
-    Keeper(str(tmp_path / "rejoinder.db.web.db"), "web", ("helper",), now=lambda: 1).close()
     (tmp_path / "rejoinder.toml").write_text('[channels.telegram]\ntoken = "1:x"\n[agents.helper]\nkind = "tour"\n')
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "UTC")

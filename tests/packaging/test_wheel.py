@@ -101,7 +101,6 @@ def test_it_serves_the_page_and_answers(programs: Path, tmp_path: Path):
     assert sorted(each.name for each in tmp_path.iterdir() if not each.name.startswith(".")) == [
         "rejoinder.db",
         "rejoinder.db.lock",
-        "rejoinder.db.web.db",
         "rejoinder.toml",
     ]
 

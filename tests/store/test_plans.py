@@ -13,7 +13,7 @@ from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.testing.store_contract import StoreContract
 
-SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before"}
+SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log"}
 """One row; one for each of a few tables; one for each run there is now; one for each job of the clock, also in the
 migration that makes the table again."""
 
@@ -34,6 +34,8 @@ OVERVIEWS = (
     "FROM part JOIN place ON place.id = part.place WHERE part.receipt =",  # an operator asks what became of it
     "FROM place JOIN message ON message.place = place.id AND (",  # an operator names a message, but no chat
     "SELECT count(*) FROM session",
+    "SET\n  conceded =",  # a migration, once
+    "SET overheard = 1",
     "SELECT key FROM session WHERE instr",
     "SELECT 'message', message, channel",  # an operator asks what was put aside
     "FROM knock ORDER BY",

@@ -3,16 +3,13 @@
 import asyncio
 import json
 import re
-import sqlite3
 import subprocess
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from rejoinder.channels.web.keeper import Keeper
 from rejoinder.cli import app
-from rejoinder.programs.backups import copy_store
 from tests.web.running import Page, running, settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operate.md").read_text("utf-8")
@@ -48,7 +45,7 @@ async def say(page: Page, text: str) -> None:
 
 
 async def test_a_backup_that_is_put_back_has_the_rooms(folder):
-    """DU-14: store and page are of one moment. What was answered stays answered, what came later is gone, browsers that
+    """DU-14: one file, of one moment. What was answered stays answered, what came later is gone, browsers that
     have seen more start over, and what is said next is heard."""
     made = settings(tuple(f"Heard {text}." for text in ("before", "after")), store="sqlite:rejoinder.db")
     async with running(made) as site, site.page() as page:
@@ -57,7 +54,8 @@ async def test_a_backup_that_is_put_back_has_the_rooms(folder):
         told = json.loads(await asyncio.to_thread(backup, "monday.db", "--json"))
         await say(page, "after")
         seen = max(frame.get("seq", 0) for frame in page.frames)
-    assert told["page"] == {"file": "monday.db.web.db", "bytes": (folder / "monday.db.web.db").stat().st_size}
+    assert told == {"file": "monday.db", "bytes": (folder / "monday.db").stat().st_size}
+    assert not [*folder.glob("*web*")]
     await asyncio.to_thread(put_back)
 
     again = settings(("Heard later.",), store="sqlite:rejoinder.db")
@@ -68,26 +66,3 @@ async def test_a_backup_that_is_put_back_has_the_rooms(folder):
         assert await said_in(page) == ["before", "Heard before."]
         await say(page, "later")
         assert await said_in(page) == ["before", "Heard before.", "later", "Heard later."]
-
-
-async def test_nothing_is_said_on_the_page_until_the_moment_is_taken(folder):
-    """The log is held until the store's view has begun; what is written then waits, and is not in the copy."""
-    page, target = folder / "a.db.web.db", folder / "copy.db"
-    keeper = Keeper(str(page), "web", ("helper",), now=lambda: 1)
-    keeper.close()
-    other = sqlite3.connect(page, timeout=0, isolation_level=None)
-    write = "INSERT INTO people VALUES (?, ?)"
-
-    class AStore:
-        async def backup(self, path, *, overwrite, at_this_moment):
-            with pytest.raises(sqlite3.OperationalError, match="locked"):
-                other.execute(write, ("early", "Early"))
-            at_this_moment()
-            other.execute(write, ("late", "Late"))
-
-    copy = await copy_store(AStore(), page, target, overwrite=False)
-    other.close()
-    assert copy is not None
-    copied = sqlite3.connect(copy)
-    assert copied.execute("SELECT count(*) FROM people").fetchone() == (0,)
-    copied.close()

@@ -12,6 +12,7 @@ from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration
 from rejoinder.programs import invitations
 from rejoinder.secret import Secret
+from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import Page, Site, running, settings
 
@@ -116,8 +117,7 @@ async def test_tokens_are_kept_as_hashes_and_outlive_the_process(tmp_path: Path)
     made = guarded(tmp_path)
     async with running(made) as site:
         token = await invited(site, "Bob")
-    for name in ("rejoinder.db", "rejoinder.db.web.db"):
-        assert token.encode() not in (tmp_path / name).read_bytes()
+    assert token.encode() not in (tmp_path / "rejoinder.db").read_bytes()
     async with running(made) as site:
         assert (await me(site, token, ""))["id"] == "bob"
         _, listed = await site.get("/api/people", headers=bearer(OWNERS))
@@ -154,9 +154,9 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
 
 async def test_what_is_done_beside_the_gateway_counts_for_it(tmp_path: Path) -> None:
     """`rejoinder pair invite` and `revoke` write into the store's room log; the running gateway notices."""
-    store = f"sqlite:{tmp_path}/rejoinder.db"
     async with running(guarded(tmp_path)) as site:
-        name, link = invitations.invite_beside(store, "helper", invitations.datetime.now(invitations.UTC))
+        store = open_beside(f"sqlite:{tmp_path}/rejoinder.db")
+        name, link = await invitations.invite_beside(store, "helper", invitations.datetime.now(invitations.UTC))
         assert name == "helper (guest)", "an agent has that name"
         token = link.rpartition("/")[2]
         async with asyncio.timeout(PATIENCE):
@@ -164,9 +164,10 @@ async def test_what_is_done_beside_the_gateway_counts_for_it(tmp_path: Path) -> 
                 pass
         async with site.page(headers=bearer(token)) as page:
             assert page.frames[0]["me"]["id"] == "person-helper"
-            assert invitations.revoke_beside(store, "helper") == name
+            assert await invitations.revoke_beside(store, "helper") == name
             assert await until_closed(page) == sockets.LOGGED_OUT
-        assert invitations.invited_beside(store) == ()
+        assert await invitations.invited_beside(store) == ()
+        await store.close()
 
 
 async def test_nobody_is_invited_where_nobody_logs_in(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from rejoinder.agents.cast import PARTS, CastAgent
-from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web import Settings, open_channel
 from rejoinder.config import schema
 from rejoinder.errors import BadUse
 from rejoinder.programs import demo
@@ -151,4 +151,4 @@ async def test_a_demo_that_fails_says_so(monkeypatch):
 @pytest.mark.parametrize("name", ["all", "you"])
 def test_names_that_mean_something_on_the_page(name: str):
     with pytest.raises(BadUse, match=f"no agent of the chat page can be called '{name}'"):
-        Keeper(":memory:", "web", ("ada", name), now=lambda: 0)
+        open_channel("web", Settings(), ("ada", name))

@@ -3,23 +3,24 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rejoinder.channels.web import files
-from rejoinder.channels.web.files import Quota, QuotaReached
-from rejoinder.channels.web.journal import Journal
-from rejoinder.channels.web.schema import VERSION
+from rejoinder.blobs import CHUNK, Upload, whole
+from rejoinder.events import Attachment, Part, Route
+from rejoinder.store.base import AddChunk, Retention, Sweep
+from rejoinder.store.sqlite import blobs
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.perform import PERFORM
 from rejoinder.testing.patience import PATIENCE
-from tests.channels.web.browser import a_channel, browsers
+from tests.channels.web.browser import NOW, a_channel, browsers
 from tests.web.running import Site, running, settings
 
 MARK = {"X-Rejoinder": "1"}
-DAY = files.KEPT_UNNAMED
-PLENTY = Quota(2**40, 2**40)
 
 
 async def upload(site: Site, content: Any, name: str = "a.bin") -> tuple[int, Any]:
@@ -28,21 +29,21 @@ async def upload(site: Site, content: Any, name: str = "a.bin") -> tuple[int, An
 
 
 async def test_a_large_file_goes_through_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither way is all of it in memory: no piece that is written or read is larger than two."""
+    """SC-14: neither way is all of it in memory: nothing that is written or read is larger than a chunk."""
     sizes: list[int] = []
-    add, piece = files.add, files.piece
+    add, chunk = blobs.add_chunk, blobs.chunk
 
-    def added(db: sqlite3.Connection, id: str, number: int, content: bytes, received: int, quota: Quota) -> None:
-        sizes.append(len(content))
-        add(db, id, number, content, received, quota)
+    def added(db: Connection, verb: AddChunk) -> None:
+        sizes.append(len(verb.content))
+        add(db, verb)
 
-    def read(db: sqlite3.Connection, id: str, number: int) -> bytes | None:
-        found = piece(db, id, number)
+    def read(db: Connection, blob: str, number: int) -> bytes | None:
+        found = chunk(db, blob, number)
         sizes.append(len(found or b""))
         return found
 
-    monkeypatch.setattr(files, "add", added)
-    monkeypatch.setattr(files, "piece", read)
+    monkeypatch.setitem(PERFORM, AddChunk, added)
+    monkeypatch.setattr(blobs, "chunk", read)
     content = bytes(range(256)) * (5 << 12)  # 5 MB
     async with running(settings()) as site:
         status, file = await upload(site, content)
@@ -51,7 +52,7 @@ async def test_a_large_file_goes_through_in_pieces(monkeypatch: pytest.MonkeyPat
             assert await answer.read() == content
             assert answer.headers["content-length"] == str(len(content))
     assert len(sizes) > 20
-    assert max(sizes) < 2 * files.PIECE
+    assert max(sizes) == CHUNK
 
 
 async def test_a_browser_asks_again_before_it_shows_what_it_kept() -> None:
@@ -75,13 +76,11 @@ async def test_a_quota_for_one_and_for_all(tmp_path: Path) -> None:
             status, answer = await upload(site, b"x" * (3 << 19))
             assert status == 507
             assert why in answer["error"]
-            db = sqlite3.connect(f"{tmp_path}/rejoinder.db.web.db")
-            assert db.execute("SELECT count(DISTINCT file), sum(length(content)) FROM file_pieces").fetchone() == (
-                1,
-                1 << 20,
-            )
-            db.execute("DELETE FROM files WHERE id = ?", (first["id"],))
-            db.execute("DELETE FROM file_pieces")
+            db = sqlite3.connect(f"{tmp_path}/rejoinder.db")
+            assert db.execute("SELECT id, size FROM blob").fetchall() == [(first["id"], 1 << 20)]
+            assert db.execute("SELECT count(*) FROM blob_chunk").fetchone() == (4,)
+            db.execute("DELETE FROM blob_chunk")
+            db.execute("DELETE FROM blob")
             db.commit()
             db.close()
 
@@ -90,110 +89,53 @@ async def test_an_upload_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     made = settings(store=f"sqlite:{tmp_path}/rejoinder.db")
 
     async def some() -> AsyncIterator[bytes]:
-        yield b"x" * (files.PIECE + 1)
+        yield b"x" * (CHUNK + 1)
         await asyncio.sleep(3600)
 
     async with running(made) as site:
         task = asyncio.create_task(upload(site, some()))
-        db = sqlite3.connect(f"{tmp_path}/rejoinder.db.web.db")
+        db = sqlite3.connect(f"{tmp_path}/rejoinder.db")
 
         async def until(count: int) -> None:
             async with asyncio.timeout(PATIENCE):
-                while db.execute("SELECT count(*) FROM file_pieces").fetchone() != (count,):
+                while db.execute("SELECT count(*) FROM blob_chunk").fetchone() != (count,):
                     await site.get("/health")
 
         await until(1)
         task.cancel()
         await until(0)
-        assert db.execute("SELECT count(*) FROM files").fetchone() == (0,)
+        assert db.execute("SELECT count(*) FROM blob").fetchone() == (0,)
         db.close()
 
 
 async def test_what_no_message_names_is_gone_after_a_day() -> None:
-    """Neither a file that a message names nor an agent's; a message that is deleted gives its files up a day later."""
-    channel = a_channel()
-    now = channel.keeper.journal._now  # type: ignore[reportPrivateUsage]
-    ask, change = channel.keeper.ask, channel.keeper.change
+    """SC-14: not a file that a message names; a message that is deleted gives its files up a day later."""
+    channel = await a_channel()
+    store, kept = channel.inbox.store, channel.journal.blobs
 
-    async def uploaded() -> str:
-        id = await change(Journal.begin_file, "a", "text/plain", "ann", 0, PLENTY)
-        await ask(files.add, id, 0, b"words", 5, PLENTY)
-        await ask(files.finish, id, 5)
-        return id
-
-    async def there(*ids: str) -> list[bool]:
-        return [await ask(files.file, id) is not None for id in ids]
+    async def swept(after: timedelta) -> None:
+        while await store.write(Sweep(Retention(ended_before=NOW - timedelta(days=30)), NOW + after)):
+            continue
 
     try:
         async with browsers(channel, "ann") as [page]:
-            named, unnamed, deleted = [await uploaded() for _ in range(3)]
-            agents = (await ask(files.keep, "b", "text/plain", b"an agent's", now())).id
+            files = [(await kept.keep(Upload(name="a", owner="ann"), whole(b"words"))).id for _ in range(4)]
+
+            async def there() -> list[bool]:
+                return [await kept.find(id) is not None for id in files]
+
+            named, _, deleted, agents = files
             await page.ask("say", room="lobby", text="", files=[named])
             message = (await page.ask("say", room="lobby", text="", files=[deleted]))["id"]
-            await change(Journal.drop_unnamed_files)
-            assert await there(named, unnamed, deleted, agents) == [True] * 4
-            await ask(files.drop_unnamed, now() + DAY)
-            assert await there(named, unnamed, deleted, agents) == [True, False, True, True]
+            await channel.send(Part(Route("web", "lobby"), "Look", author="helper", files=(Attachment(agents),)))
+            await swept(timedelta(hours=23))
+            assert await there() == [True] * 4
+            await swept(timedelta(hours=25))
+            assert await there() == [True, False, True, True]
             await page.ask("delete", message=message)
-            await change(Journal.drop_unnamed_files)
-            assert await there(deleted) == [True]
-            await ask(files.drop_unnamed, now() + DAY)
-            assert await there(named, deleted, agents) == [True, False, True]
-            assert await ask(lambda db: db.execute("SELECT count(DISTINCT file) FROM file_pieces").fetchone()) == (2,)
+            await swept(timedelta(hours=23))
+            assert await there() == [True, False, True, True]
+            await swept(timedelta(hours=25))
+            assert await there() == [True, False, False, True]
     finally:
         await channel.close()
-
-
-async def test_one_persons_quota_is_not_anothers() -> None:
-    channel = a_channel()
-    ask, change = channel.keeper.ask, channel.keeper.change
-    try:
-        quota = Quota(5, 9)
-        mine = await change(Journal.begin_file, "a", "text/plain", "ann", 0, quota)
-        await ask(files.add, mine, 0, b"12345", 5, quota)
-        with pytest.raises(QuotaReached):
-            await ask(files.add, mine, 1, b"6", 6, quota)
-        with pytest.raises(QuotaReached):
-            await change(Journal.begin_file, "a", "text/plain", "ann", 1, quota)
-        yours = await change(Journal.begin_file, "a", "text/plain", "bob", 4, quota)
-        await ask(files.add, yours, 0, b"1234", 4, quota)
-        with pytest.raises(QuotaReached):
-            await ask(files.add, yours, 1, b"5", 5, quota)
-        await ask(files.finish, yours, 3)
-        await change(Journal.begin_file, "a", "text/plain", "bob", 1, quota)
-    finally:
-        await channel.close()
-
-
-async def test_an_older_room_log_keeps_its_files(tmp_path: Path) -> None:
-    """Uploads of the first version are read as before, and those that messages name stay."""
-    path = f"{tmp_path}/rejoinder.db.web.db"
-    channel = a_channel(path)
-    async with browsers(channel, "") as [page]:
-        file = await channel.keeper.ask(files.keep, "plan.txt", "text/plain", b"the plan", 0)
-        await page.ask("say", room="lobby", text="", files=[file.id])
-    await channel.close()
-    db = sqlite3.connect(path)
-    db.executescript(
-        """
-        CREATE TABLE uploads (id TEXT PRIMARY KEY, name TEXT NOT NULL, mime TEXT NOT NULL, content BLOB NOT NULL);
-        INSERT INTO uploads SELECT id, name, mime, content FROM files JOIN file_pieces ON file = id;
-        INSERT INTO uploads VALUES ('unnamed', 'x', 'text/plain', x'00');
-        DROP TABLE files; DROP TABLE file_pieces; DROP TABLE file_uses; DROP TABLE logins;
-        ALTER TABLE journal DROP COLUMN address; ALTER TABLE journal DROP COLUMN agents;
-        UPDATE journal SET version = 1;
-        """
-    )
-    db.close()
-    for _ in range(2):  # the second start finds nothing to do
-        channel = a_channel(path)
-        try:
-            assert await channel.keeper.ask(files.content, file.id) == b"the plan"
-            await channel.keeper.ask(files.drop_unnamed, DAY + 1)
-            assert await channel.keeper.ask(files.file, file.id) == file
-            assert await channel.keeper.ask(files.file, "unnamed") is None
-            assert await channel.keeper.ask(lambda db: db.execute("SELECT version FROM journal").fetchone()) == (
-                VERSION,
-            )
-        finally:
-            await channel.close()

@@ -7,7 +7,7 @@ import typer
 from msgspec import Struct
 
 from rejoinder.cli.options import AsJson, File, print_json
-from rejoinder.cli.stores import finish, store_to_read, store_to_write, store_url, who_acts
+from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError
 
 if TYPE_CHECKING:
@@ -81,21 +81,22 @@ async def _approve(file: str | None, code: str) -> LetIn:
 async def _people(file: str | None) -> "tuple[Invited, ...]":
     from rejoinder.programs.invitations import invited_beside
 
-    return invited_beside(store_url(file))
+    async with store_to_read(file) as store:
+        return await invited_beside(store)
 
 
 async def _invite(file: str | None, name: str) -> Link:
     from rejoinder.programs.invitations import invite_beside
 
     async with store_to_write(file) as store:
-        return Link(*invite_beside(store_url(file), name, datetime.now(UTC)), await store.gateway())
+        return Link(*await invite_beside(store, name, datetime.now(UTC)), await store.gateway())
 
 
 async def _revoke(file: str | None, who: str) -> tuple[str, str | None]:
     from rejoinder.programs.invitations import revoke_beside
 
     async with store_to_write(file) as store:
-        return revoke_beside(store_url(file), who), await store.gateway()
+        return await revoke_beside(store, who), await store.gateway()
 
 
 def _tell_link(made: Link, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import person_named
-from rejoinder.channels.web.journal import LOBBY, Journal
+from rejoinder.channels.web.journal import LOBBY
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
 from rejoinder.config.channels import ChannelSettings
@@ -85,13 +85,13 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     await asyncio.sleep(BEFORE)
     arrived = person_named(PERSON, gateway.agents)
     person = arrived.id
-    await web.keeper.change(Journal.arrive, arrived)
+    await web.journal.arrive(arrived)
     first, second, third = names
 
     async def says(text: str, client: str, thread: str | None = None) -> None:
         web.hub.show(TypingNow(LOBBY, person, thread), None)
         await asyncio.sleep(TYPING)
-        await web.keeper.change(Journal.say, person, client, LOBBY, text, thread, None, ())
+        await web.journal.say(person, client, LOBBY, text, thread, None, ())
         await _until_quiet(gateway)
 
     await says(REQUEST.format(first=first, second=second, third=third), "demo")
@@ -111,7 +111,7 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
 
 async def _last(web: WebChannel, person: str) -> str | None:
     """The last message of the room, under which a thread can be opened."""
-    messages, _ = await web.keeper.ask(reading.history, person, LOBBY, None, None, 1)
+    messages, _ = await reading.history(web.journal.log, person, LOBBY, None, None, 1)
     return messages[-1].id if messages else None
 
 

@@ -1,21 +1,19 @@
 """Invitations to the chat page: made, listed and revoked from a chat, the console and the command line (IN-61)."""
 
 import socket
-import sqlite3
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from rejoinder.channels.web import Settings as WebSettings
-from rejoinder.channels.web import journal_path, logins, reading
-from rejoinder.channels.web.journal import Journal
-from rejoinder.channels.web.logins import Invited, invitation
-from rejoinder.channels.web.schema import VERSION
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.channels.web.logins import LOGINS, Invited, found, invitation, invite, invited
+from rejoinder.channels.web.records import PAGE
+from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
-from rejoinder.sqlite_faults import fault_in
+from rejoinder.store.base import KeepFact, StoreBeside, StoreReader
+from rejoinder.store.rooms import scope_of
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -34,29 +32,29 @@ class Invitations:
     """`address`: where invited people reach the page; None: nobody needs a login there."""
 
     def __init__(self, web: "WebChannel", address: str | None) -> None:
-        self._keeper = web.keeper
+        self._journal = web.journal
         self._address = address
         self.changed: Callable[[], Awaitable[None]] = _nobody_to_tell
         """Called when logins have changed."""
 
     async def begin(self) -> None:
         """Notes the address for invitations that are made beside the gateway."""
-        await self._keeper.change(Journal.keep_address, self._address)
+        await self._journal.keep_address(self._address)
 
     async def listed(self) -> tuple[Invited, ...]:
-        return await self._keeper.ask(logins.invited)
+        return await self._journal.invited()
 
     async def invite(self, name: str) -> tuple[str, str]:
         """The name as it is shown, and the link. Raises `BadUse`."""
         if self._address is None:
             raise BadUse(NO_LOGIN)
-        person, token = await self._keeper.change(Journal.invite, name)
+        person, token = await self._journal.invite(name)
         await self.changed()
         return person.name, invitation(self._address, token)
 
     async def revoke(self, who: str) -> str:
         """The name of the person whose login has ended. Raises `BadUse`."""
-        person = await self._keeper.change(Journal.revoke, who)
+        person = await self._journal.revoke(who)
         await self.changed()
         return person.name
 
@@ -113,37 +111,33 @@ def _own_address(family: int) -> str | None:
 # --- beside a gateway -------------------------------------------------------------------------------
 
 
-@contextmanager
-def room_log(store: str) -> Generator[sqlite3.Connection]:
-    """The room log of this store, for one short transaction, whether or not a gateway runs on it."""
-    path = journal_path(store)
-    if not Path(path).is_file():
-        raise StoreUnavailable("missing", path)
-    with fault_in(path), closing(sqlite3.connect(path, timeout=10, isolation_level=None)) as db:
-        found = db.execute("SELECT version FROM journal").fetchone()
-        if found is None or found[0] != VERSION:
-            raise StoreUnavailable("newer" if found is not None and found[0] > VERSION else "older", path)
-        db.execute("BEGIN IMMEDIATE")
-        yield db
-        db.execute("COMMIT")
+async def _page(store: StoreReader) -> tuple[str, tuple[str, ...]]:
+    """The log of the page in this store, and the agents on it."""
+    for log in await store.logs():
+        if (agents := await store.fact(scope_of(log, PAGE), "agents")) is not None:
+            return log, msgspec.json.decode(agents, type=tuple[str, ...])
+    raise BadUse("no chat page has been served from this store yet; start one with `rejoinder run`")
 
 
-def invite_beside(store: str, name: str, now: datetime) -> tuple[str, str]:
-    with room_log(store) as db:
-        if (address := reading.address(db)) is None:
-            raise BadUse(NO_LOGIN)
-        person, token = logins.invite(db, name, reading.agents(db), int(now.timestamp() * 1000))
-        return person.name, invitation(address, token)
+async def invite_beside(store: StoreBeside, name: str, now: datetime) -> tuple[str, str]:
+    log, agents = await _page(store)
+    address = await store.fact(scope_of(log, PAGE), "address")
+    if address is None:
+        raise BadUse(NO_LOGIN)
+    logins = scope_of(log, LOGINS)
+    person, token, kept = invite(await store.facts(logins), name, agents, int(now.timestamp() * 1000))
+    await store.write(KeepFact(logins, person.id, kept))
+    return person.name, invitation(address.decode(), token)
 
 
-def revoke_beside(store: str, who: str) -> str:
-    with room_log(store) as db:
-        return logins.revoke(db, who, reading.agents(db)).name
+async def revoke_beside(store: StoreBeside, who: str) -> str:
+    log, agents = await _page(store)
+    logins = scope_of(log, LOGINS)
+    person = found(await store.facts(logins), who, agents)
+    await store.write(KeepFact(logins, person.id, None))
+    return person.name
 
 
-def invited_beside(store: str) -> tuple[Invited, ...]:
+async def invited_beside(store: StoreReader) -> tuple[Invited, ...]:
     """Empty where no chat page has been served yet."""
-    if not Path(journal_path(store)).is_file():
-        return ()
-    with room_log(store) as db:
-        return logins.invited(db)
+    return tuple([each for log in await store.logs() for each in invited(await store.facts(scope_of(log, LOGINS)))])

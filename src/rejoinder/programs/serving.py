@@ -13,6 +13,7 @@ import rejoinder
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.agents.base import Usage as Spent
 from rejoinder.app import MEMORY, SELF, Gateway, Told
+from rejoinder.blobs import Quota
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
@@ -122,7 +123,7 @@ async def serve(
             listening = stack.enter_context(bind(facts.host, facts.port))
             here = _members(page[1], settings)
             wake = page[1].common.wake if len(here) > 1 else "lead"
-            web = open_channel(page[0], facts, here, settings.gateway.store, wake)
+            web = open_channel(page[0], facts, here, wake)
             web.menu = menu(settings)
             channels.insert(0, web)
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
@@ -170,13 +171,11 @@ async def _open_pages(
     say: Say,
     new_token: bool,
 ) -> None:
-    from rejoinder.channels.web.files import Quota  # noqa: PLC0415 - as above
-    from rejoinder.channels.web.logins import invited  # noqa: PLC0415
-    from rejoinder.web.login import Login  # noqa: PLC0415
+    from rejoinder.web.login import Login  # noqa: PLC0415 - as above
     from rejoinder.web.server import Pages, address  # noqa: PLC0415
 
     kept, told = await _token(web, facts, new_token)
-    login = Login(kept, await web.keeper.ask(invited))
+    login = Login(kept, await web.journal.invited())
     where = address(listening)
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
@@ -191,7 +190,6 @@ async def _open_pages(
     stack.push_async_callback(tasks.wait, serving)
     stack.callback(pages.stop)
     tasks.start("figures", pages.flow.measure())
-    tasks.start("files", web.remove_unnamed_files())
     if login.needed:
         tasks.start("logins", pages.know_logins())
     await pages.up.wait()
@@ -208,9 +206,7 @@ async def _open_pages(
 
 async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str | None, str | None]:
     """The hash to check the owner's logins against, and the token itself if it was made just now."""
-    from rejoinder.channels.web import reading  # noqa: PLC0415 - as above
-    from rejoinder.channels.web.journal import Journal  # noqa: PLC0415
-    from rejoinder.channels.web.logins import hashed, is_hash, new_token  # noqa: PLC0415
+    from rejoinder.channels.web.logins import hashed, is_hash, new_token  # noqa: PLC0415 - as above
 
     for key, sentence in facts.problems():  # settings that were not read from a file have not been checked
         raise BadUse(f"channels.{web.name}.{key[0]}: {sentence}")
@@ -218,12 +214,12 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
         return hashed(facts.token.reveal()), None
     if not facts.is_exposed:
         return None, None
-    kept = None if new else await web.keeper.ask(reading.token)
+    kept = None if new else await web.journal.token()
     if kept is not None and is_hash(kept):
         return kept, None
     token = new_token()
     kept = hashed(token)
-    await web.keeper.change(Journal.keep_token, kept)
+    await web.journal.keep_token(kept)
     return kept, token
 
 
@@ -236,7 +232,13 @@ def _house(
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
-            ChannelState(name, settings.channels[each.name].kind, gateway.listens(name), gateway.problem(name))
+            ChannelState(
+                name,
+                settings.channels[each.name].kind,
+                gateway.listens(name),
+                gateway.problem(name),
+                gateway.silent_for(name),
+            )
             for name, each in gateway.listeners.items()
         )
 

@@ -23,6 +23,7 @@ from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.gateway_commands import GatewayCommands
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
+from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
 from rejoinder.runtime.place.tally import Tally
@@ -45,7 +46,7 @@ from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.session import home
-from rejoinder.store.base import Accept, Cursor, InboxEvent
+from rejoinder.store.base import Accept, Cursor, InboxEvent, RecordChanges
 
 NOBODY = Watcher()
 
@@ -66,6 +67,8 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
+        self._defers = True  # until it has recovered
+        self._deferred: list[InboxEvent] = []
         store, clock, runs = services.store, services.clock, services.runs
         sessions, access = Sessions(store), Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
@@ -90,7 +93,10 @@ class Engine:
 
         tally, self.shell = Tally(store), Shell(runs)
         commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents)
-        effects = Effects(services, self.lanes, questions, access, commands.run, self.readmission, self.subagents)
+        revise = Revising(services, self.lanes, sessions).revise
+        effects = Effects(
+            services, self.lanes, questions, access, commands.run, self.readmission, self.subagents, revise
+        )
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
@@ -117,36 +123,65 @@ class Engine:
         )
 
     async def recover(self) -> None:
-        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way."""
+        """Goes on with what an earlier process left; when this returns, everything is in its queue or under way, and
+        what came meanwhile is behind it."""
         await self.subagents.load()
         await self.recovery.run()
         await self.subagents.settle()
+        self._defers = False
+        waited, self._deferred = self._deferred, []
+        for event in waited:
+            if event.id not in self.recovery.found:
+                self.take(event)
+
+    def defer(self) -> None:
+        """From now on what people say in rooms is kept, and decided after the next start."""
+        self._defers = True
 
     async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
+        await self._accept(Accept(messages, self._services.clock(), cursor, places, self._homes(messages)), None)
+
+    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
+        """The same, in one transaction with what a room log says of the messages; returns what that verb does."""
+        accept = Accept(messages, self._services.clock(), homes=self._homes(messages))
+        return await self._accept(accept, change)
+
+    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
+        session = self._services.settings.now.rules.settings.session
+        return tuple([home(message, session) for message in messages])
+
+    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
+        first, store = 0, self._services.store
+        is_deferred = self._defers and change is not None  # people may write before, and after, channels listen
         taken: list[InboxEvent] = []
 
         def take(events: tuple[InboxEvent, ...]) -> None:
+            if is_deferred:
+                return
             taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
             for event in taken:
                 self.decide(event)
 
         try:
-            session = self._services.settings.now.rules.settings.session
-            homes = tuple([home(message, session) for message in messages])
-            accepted = Accept(messages, self._services.clock(), cursor, places, homes)
-            events = await self._services.store.write(accepted, known=take)
+            if change is None:
+                events = await store.write(accept, known=take)
+            else:
+                events, first = await store.write(accept, change, known=take)
         except Exception:
             for event in taken:  # the platform will deliver it again
                 self._decider.forget(event)
             raise
         for event in events:
             self._services.hooks.tell(MessageReceived(event.inbound))
-            if event not in taken:
+            if is_deferred and self._defers:
+                self._deferred.append(event)
+            elif event not in taken:
                 self.take(event)
+        return first
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is durable: at once, or with the rest of what its sender is typing (IN-76)."""

@@ -95,10 +95,13 @@ class Recovery:
         self._tried: list[int] = []
         self._stopped = False
         self.over = over
+        self.found: frozenset[int] = frozenset()
+        """The events that it goes on with itself."""
 
     async def run(self) -> None:
         """When this returns, everything is in its queue or under way."""
         found = await self._store.recover(self._clock())
+        self.found = frozenset(event.id for event in found.events)
         crashpoint("K25")
         await self._outbox.recover(found.unknown, found.to_send)
         await close_left_open(self._store, self._outbox, RESTARTED)

@@ -24,6 +24,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
@@ -106,6 +107,7 @@ from rejoinder.store.verbs import (
     ResumeTurn,
     Retention,
     RetryPart,
+    ReviseInput,
     RouteEvent,
     SaveAgentSession,
     SetSessionAside,
@@ -124,7 +126,7 @@ from rejoinder.store.verbs import (
 
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob, KeepFact)
 """What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
 
 A = TypeVar("A")
@@ -132,7 +134,7 @@ B = TypeVar("B")
 C = TypeVar("C")
 
 
-class StoreReader(BlobReader, Protocol):
+class StoreReader(BlobReader, RoomReader, Protocol):
     """The read-only side; also what the command line opens beside a running gateway."""
 
     # what came in
@@ -290,11 +292,9 @@ class StoreReader(BlobReader, Protocol):
         """Reads every row; raises `StoreUnavailable` when something is damaged."""
         ...
 
-    async def backup(
-        self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
-    ) -> None:
-        """Writes a consistent copy while everything goes on (DU-14). The copy shows the store as it is when
-        `at_this_moment` is called: once, in a thread, before the copy gets its name."""
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        """Writes a consistent copy while everything goes on (DU-14). Its room logs have new ids: who has seen more than
+        the copy holds starts afresh, instead of going on at a number that means something else."""
         ...
 
     async def close(self) -> None: ...
@@ -310,7 +310,9 @@ class Store(StoreReader, Protocol):
         ...
 
     @overload
-    async def write(self, verb: Verb[A], second: Verb[B], /) -> tuple[A, B]: ...
+    async def write(
+        self, verb: Verb[A], second: Verb[B], /, *, known: Callable[[A], None] | None = None
+    ) -> tuple[A, B]: ...
     @overload
     async def write(self, verb: Verb[A], second: Verb[B], third: Verb[C], /) -> tuple[A, B, C]: ...
     @overload
@@ -432,6 +434,7 @@ __all__ = [
     "InputState",
     "Intent",
     "JobState",
+    "KeepFact",
     "KeepJob",
     "KeepPairingRequest",
     "KeptJob",
@@ -446,6 +449,7 @@ __all__ = [
     "NameBlobs",
     "NoteMessages",
     "NoteSaid",
+    "OpenLog",
     "OpenTurn",
     "Originate",
     "Outcome",
@@ -465,6 +469,7 @@ __all__ = [
     "Quarantined",
     "ReadmitEvent",
     "ReadmitTurn",
+    "RecordChanges",
     "Recovery",
     "ReleaseEvents",
     "ReleaseRun",
@@ -473,6 +478,8 @@ __all__ = [
     "ResumeTurn",
     "Retention",
     "RetryPart",
+    "ReviseInput",
+    "RoomReader",
     "RouteEvent",
     "RunClaim",
     "SaidBefore",

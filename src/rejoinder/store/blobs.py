@@ -1,19 +1,15 @@
-"""Verbs of blobs, and `StoredBlobs`, which keeps and reads whole files with them in any store.
+"""Verbs of blobs; `blob_keeper.py` keeps and reads whole files with them.
 
 Rule 1: a blob can be read once it is whole. Its chunks are committed one by one before that.
 Rule 2: a row that names blobs says so in the same transaction (`Intent.blobs`, `NameBlobs`).
 Rule 3: what no row names, or no longer, is removed a day later; what was never finished, an hour after its last chunk.
 """
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable
 from datetime import datetime
-from itertools import count
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from rejoinder.blobs import Blob, Quota, Upload, chunks
+from rejoinder.blobs import Blob, Quota, Upload
 from rejoinder.store.verbs import Verb
-
-A = TypeVar("A")
 
 
 class BeginBlob(Verb[None], frozen=True):
@@ -66,45 +62,3 @@ class BlobReader(Protocol):
     async def chunk(self, blob: str, number: int) -> bytes | None:
         """None: that was the last one."""
         ...
-
-
-class _Writes(BlobReader, Protocol):
-    async def write(self, verb: Verb[A], /) -> A: ...
-
-
-class StoredBlobs:
-    """`new_id`: makes ids that nobody can guess."""
-
-    def __init__(self, store: _Writes, clock: Callable[[], datetime], new_id: Callable[[], str]) -> None:
-        self._store = store
-        self._clock = clock
-        self._new_id = new_id
-
-    async def keep(self, upload: Upload, content: AsyncIterable[bytes]) -> Blob:
-        if upload.key is not None and (kept := await self.find_key(upload.key)) is not None:
-            return kept
-        id, received = self._new_id(), 0
-        await self._store.write(BeginBlob(id, upload, self._clock()))
-        try:
-            numbers = count()
-            async for chunk in chunks(content):
-                received += len(chunk)
-                add = AddChunk(id, next(numbers), chunk, received, upload.quota, self._clock())
-                await self._store.write(add)
-            return await self._store.write(EndBlob(id, received, upload.key))
-        except BaseException:
-            await self._store.write(DropBlob(id))
-            raise
-
-    async def find(self, id: str) -> Blob | None:
-        return await self._store.blob(id)
-
-    async def find_key(self, key: str) -> Blob | None:
-        return await self._store.blob_under(key)
-
-    async def read(self, id: str) -> AsyncIterator[bytes]:
-        for number in count():
-            chunk = await self._store.chunk(id, number)
-            if chunk is None:
-                return
-            yield chunk

@@ -1,9 +1,6 @@
 """The chat page's own doors: its socket, and files up and down."""
 
-import asyncio
 import mimetypes
-from collections.abc import AsyncIterator
-from itertools import count
 from urllib.parse import quote
 
 import msgspec
@@ -12,9 +9,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from rejoinder.channels.web import UPLOAD_LIMIT, files
-from rejoinder.channels.web.files import Quota, QuotaReached
-from rejoinder.channels.web.journal import Journal
+from rejoinder.blobs import Quota, QuotaReached, Upload
+from rejoinder.channels.web import UPLOAD_LIMIT
+from rejoinder.channels.web.answers import file_of
 from rejoinder.channels.web.nouns import File, Person
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import LEFT
@@ -27,18 +24,15 @@ from rejoinder.web.writing import write_frames
 SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 """Kinds that are served under their own name; everything else is served as plain bytes."""
 LONGEST_NAME = 200
-MOST_UPLOADING = 2
-"""Pieces of uploads in one commit: messages wait for the disk together with them."""
 
 
 def routes(house: House, quota: Quota) -> list[BaseRoute]:
     channel = house.channel
-    keeper = channel.keeper
-    uploading = asyncio.Semaphore(MOST_UPLOADING)
+    blobs = channel.journal.blobs
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
-        talk = Talk(channel.keeper, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
+        talk = Talk(channel.journal, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive, socket.scope[PERSON])
@@ -59,7 +53,7 @@ def routes(house: House, quota: Quota) -> list[BaseRoute]:
         try:
             file = await keep(request, name, mime)
         except QuotaReached as problem:
-            return JSONResponse({"error": str(problem)}, 507)
+            return JSONResponse({"error": _no_room(problem, quota)}, 507)
         if file is None:
             return JSONResponse({"error": "the file is empty"}, 400)
         return Response(msgspec.json.encode(file), 201, media_type="application/json")
@@ -68,23 +62,12 @@ def routes(house: House, quota: Quota) -> list[BaseRoute]:
         person: Person | None = request.scope[PERSON]
         who = "" if person is None else person.id
         announced = int(length) if (length := request.headers.get("content-length", "0")).isdecimal() else 0
-        id = await keeper.change(Journal.begin_file, name, mime, who, announced, quota)
-        received = 0
-        try:
-            numbers = count()
-            async for piece in _pieces(request):
-                received += len(piece)
-                async with uploading:
-                    await keeper.ask(files.add, id, next(numbers), piece, received, quota)
-            if received:
-                return await keeper.ask(files.finish, id, received)
-        except BaseException:
-            await keeper.ask(files.drop, id)
-            raise
-        return await keeper.ask(files.drop, id)
+        upload = Upload(name=name, mime=mime, owner=who, announced=announced, quota=quota)
+        blob = await blobs.keep(upload, request.stream())
+        return file_of(blob) if blob.size else None
 
     async def download(request: Request) -> Response:
-        file = await keeper.ask(files.file, request.path_params["id"])
+        file = await blobs.find(request.path_params["id"])
         if file is None:
             return lost(request)
         headers = {
@@ -98,14 +81,7 @@ def routes(house: House, quota: Quota) -> list[BaseRoute]:
             return Response(status_code=304, headers=headers)
         media_type = file.mime if file.mime in SHOWN else "application/octet-stream"
         headers["content-length"] = str(file.size)
-        return StreamingResponse(content_of(file.id), headers=headers, media_type=media_type)
-
-    async def content_of(id: str) -> AsyncIterator[bytes]:
-        for number in count():
-            piece = await keeper.ask(files.piece, id, number)
-            if piece is None:
-                return
-            yield piece
+        return StreamingResponse(blobs.read(file.id), headers=headers, media_type=media_type)
 
     return [
         WebSocketRoute("/socket", socket),
@@ -132,13 +108,14 @@ def _file_name(wanted: str) -> str:
     return plain[-LONGEST_NAME:] or "file"
 
 
-async def _pieces(request: Request) -> AsyncIterator[bytes]:
-    """The body in pieces of about the same size, however it came."""
-    waiting = bytearray()
-    async for came in request.stream():
-        waiting += came
-        if len(waiting) >= files.PIECE:
-            yield bytes(waiting)
-            waiting.clear()
-    if waiting:
-        yield bytes(waiting)
+def _no_room(problem: QuotaReached, quota: Quota) -> str:
+    """A sentence for the person."""
+    if problem.whose == "owner":
+        return (
+            f"your files here take the {quota.owner >> 20} MB that one person may keep (channels.web.person_files_mb);"
+            " delete messages with files that are no longer needed"
+        )
+    return (
+        f"the files here take the {quota.all >> 20} MB that may be kept; the owner can allow more "
+        "(channels.web.files_mb)"
+    )

@@ -14,9 +14,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from rejoinder.blobs import Quota
 from rejoinder.channels.web import UPLOAD_LIMIT
-from rejoinder.channels.web.files import Quota
-from rejoinder.channels.web.logins import invited
 from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import StoreUnavailable
@@ -132,7 +131,7 @@ class Pages:
 
     async def refresh_logins(self) -> None:
         """Who has no login any more is shown out."""
-        for person in self._login.know(await self._house.channel.keeper.ask(invited)):
+        for person in self._login.know(await self._house.channel.journal.invited()):
             self._house.channel.hub.show_out(person)
 
     def stop(self) -> None:

@@ -3,51 +3,65 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from itertools import count
+from secrets import token_urlsafe
 from typing import Any
 
 import msgspec
 
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.keeper import Keeper
+from rejoinder.channels.web.faces import agent_member
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import Connection
 from rejoinder.channels.web.talk import Greeting, Talk
 from rejoinder.events import Inbound
+from rejoinder.room_log import Kept
+from rejoinder.runtime.place.room_log import ChannelLog
+from rejoinder.store.base import Accept, RecordChanges
+from rejoinder.store.blob_keeper import StoredBlobs
+from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.testing.patience import PATIENCE
 
+NOW = datetime(2030, 1, 2, tzinfo=UTC)
 GREETING = Greeting("test", (Command("help", "Shows help."),), 1000)
 
 
-def a_channel(path: str = ":memory:", agents: tuple[str, ...] = ("helper", "coder")) -> WebChannel:
-    ticks = iter(range(1_700_000_000_000, 1_800_000_000_000))
-    return WebChannel("web", Keeper(path, "web", agents, now=lambda: next(ticks)))
+class Inbox:
+    """The gateway's side: a real store, in which what came is kept with what the log says of it."""
 
-
-class Inlet:
-    """The gateway's side: keeps what came and how far the channel was read."""
-
-    def __init__(self, cursor: str | None = None) -> None:
-        self.read = cursor
+    def __init__(self, store: SqliteStore) -> None:
+        self.store = store
         self.got: list[Inbound] = []
-        self._news = asyncio.Condition()
 
-    async def __call__(self, *messages: Inbound, cursor: str | None = None, within: float | None = None) -> None:
-        async with self._news:
-            self.got += messages
-            self.read = cursor or self.read
-            self._news.notify_all()
+    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
+        events, first = await self.store.write(Accept(messages, NOW), change)
+        self.got += [event.inbound for event in events]
+        return first
 
-    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        return ()
 
-    async def cursor(self) -> str | None:
-        return self.read
+class Opened(WebChannel):
+    """A channel with a store of its own."""
 
-    async def until(self, count: int) -> list[Inbound]:
-        async with asyncio.timeout(PATIENCE), self._news:
-            await self._news.wait_for(lambda: len(self.got) >= count)
-        return self.got
+    inbox: Inbox
+
+    @property
+    def got(self) -> list[Inbound]:
+        """What the gateway was given."""
+        return self.inbox.got
+
+    async def close(self) -> None:
+        await super().close()
+        await self.inbox.store.close()
+
+
+async def a_channel(store: str = "sqlite::memory:", agents: tuple[str, ...] = ("helper", "coder")) -> Opened:
+    ticks = iter(range(1_700_000_000_000, 1_800_000_000_000))
+    channel = Opened("web", tuple(agent_member(agent) for agent in agents), lambda: next(ticks))
+    inbox = channel.inbox = Inbox(open_store(store))
+    log = ChannelLog("web", inbox.record, inbox.store, lambda: NOW)
+    await channel.use_store(Kept(log, StoredBlobs(inbox.store, lambda: NOW, lambda: token_urlsafe(18))))
+    return channel
 
 
 class Browser:
@@ -55,7 +69,7 @@ class Browser:
         self.frames: list[dict[str, Any]] = []
         self.closed: int | None = None
         self.connection: Connection | None = None
-        self._talk = Talk(channel.keeper, channel.hub, GREETING)
+        self._talk = Talk(channel.journal, channel.hub, GREETING)
         self._channel = channel
         self._out: asyncio.Queue[str | None] = asyncio.Queue()
         self._news = asyncio.Condition()
@@ -166,11 +180,3 @@ async def browsers(channel: WebChannel, *names: str, **hello: Any) -> AsyncItera
         yield opened
         for browser in opened:
             browser.leave()
-
-
-@asynccontextmanager
-async def listening(channel: WebChannel, inlet: Inlet) -> AsyncIterator[None]:
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(channel.listen(inlet))
-        yield
-        task.cancel()

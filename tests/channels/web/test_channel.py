@@ -9,16 +9,15 @@ from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import OWNER, person_id
-from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Choice, Part, Route, Said
-from tests.channels.web.browser import Inlet, a_channel, browsers, listening
+from tests.channels.web.browser import a_channel, browsers
 
 LOBBY = Route("web", "lobby")
 
 
 @pytest_asyncio.fixture
 async def channel() -> AsyncIterator[WebChannel]:
-    opened = a_channel()
+    opened = await a_channel()
     yield opened
     await opened.close()
 
@@ -84,25 +83,6 @@ async def test_a_reply_to_nothing_is_refused(channel):
     assert outcome.why == "target"
     async with browsers(channel, "") as [page]:
         assert (await page.ask("history", room="lobby"))["messages"] == []
-
-
-async def test_what_cannot_be_kept_comes_again(channel, monkeypatch):
-    """DU-15: while the gateway can keep nothing, the journal does."""
-    monkeypatch.setattr("rejoinder.channels.web.channel.PAUSE", 0.0)
-
-    class Broken(Inlet):
-        refused = 0
-
-        async def __call__(self, *messages, cursor=None):
-            self.refused += 1
-            if self.refused < 3:
-                raise StoreUnavailable("full", "of this test")
-            await super().__call__(*messages, cursor=cursor)
-
-    inlet = Broken()
-    async with browsers(channel, "") as [page], listening(channel, inlet):
-        assert (await page.ask("say", room="lobby", text="keep me"))["type"] == "done"
-        assert [message.text for message in await inlet.until(1)] == ["keep me"]
 
 
 async def test_edits_and_deletes_of_ours(channel):
@@ -219,12 +199,11 @@ async def test_an_answer_is_outdated_when_its_question_is_edited(channel):
 
 async def test_stop_is_heard_and_marks_the_answer(channel):
     """The button says `/stop` to the agent that spoke last, without a message; what it said until then is marked."""
-    inlet = Inlet()
-    async with browsers(channel, "") as [page], listening(channel, inlet):
+    async with browsers(channel, "") as [page]:
         asked = (await page.ask("say", room="lobby", text="Tell me all."))["id"]
         answer = await sent(channel, "It began", answers=asked)
         await page.ask("stop", room="lobby")
-        stop = (await inlet.until(3))[-1]
+        stop = (channel.got)[-1]
         assert stop.text == "/stop"
         assert stop.reply_to is not None
         assert stop.reply_to.message_id == answer
@@ -242,14 +221,13 @@ async def test_stop_is_heard_and_marks_the_answer(channel):
 
 async def test_what_people_do_is_told(channel):
     """A message, an edit, a reaction and a button are events with entries of their own."""
-    inlet = Inlet()
-    async with browsers(channel, "Ann Lee") as [ann], listening(channel, inlet):
+    async with browsers(channel, "Ann Lee") as [ann]:
         said = (await ann.ask("say", room="lobby", text="Hello @coder and @nobody"))["id"]
         await ann.ask("edit", message=said, text="Hello @all")
         await ann.ask("react", message=said, emoji="🎉")
         asks = await sent(channel, "Sure?", choices=(Choice("Yes", "/approve 1"),))
         await ann.ask("press", message=asks, says="/approve 1")
-        *got, button = [message for message in await inlet.until(5) if not message.sender.is_bot]
+        *got, button = [message for message in channel.got if not message.sender.is_bot]
     first, edit, reaction = got
     assert (first.entry, edit.entry, reaction.entry, button.entry) == ("text", "edit", "reaction", "button")
     assert (first.chat.id, first.chat.kind, first.sender.id) == ("lobby", "group", "ann-lee")
@@ -278,15 +256,14 @@ async def test_buttons_that_go_are_no_edit(channel):
 
 async def test_agents_of_a_room_hear_each_other_when_whole(channel):
     """IN-21: an agent's message is told as a bot's, once, when it is complete; the gateway's own never."""
-    inlet = Inlet()
-    async with browsers(channel, "") as [page], listening(channel, inlet):
+    async with browsers(channel, "") as [page]:
         begun = await channel.begin(Part(LOBBY, "Hey", author="helper"))
         assert isinstance(begun, Delivered)
         await channel.send(Part(LOBBY, "the gateway says"))
         await channel.send(Part(Route("web", "helper~you"), "direct", author="helper"))
         await channel.edit(LOBBY, begun.message, Part(LOBBY, "Hey @coder", author="helper"))
         await page.ask("say", room="lobby", text="end")
-        bot, human = await inlet.until(2)
+        bot, human = channel.got
     assert (bot.sender.id, bot.sender.is_bot, bot.text, bot.message_id) == ("helper", True, "Hey @coder", begun.message)
     assert [mention.id for mention in bot.mentions] == ["coder"]
     assert human.text == "end"
@@ -294,71 +271,38 @@ async def test_agents_of_a_room_hear_each_other_when_whole(channel):
 
 async def test_who_is_meant_in_a_direct_chat(channel):
     """IN-25: a direct chat wakes its agent, whoever leads the rooms."""
-    inlet = Inlet()
-    async with browsers(channel, "") as [page], listening(channel, inlet):
+    async with browsers(channel, "") as [page]:
         await page.ask("say", room="coder~you", text="Hi")
-        [message] = await inlet.until(1)
+        [message] = channel.got
     assert message.chat.kind == "direct"
     assert [mention.id for mention in message.mentions] == ["coder"]
 
 
 async def test_nobody_is_meant_by_a_message_of_a_room_that_names_nobody(channel):
     """IN-25: who takes it is for `wake` to say, in a room without the lead too."""
-    inlet = Inlet()
-    async with browsers(channel, "") as [page], listening(channel, inlet):
+    async with browsers(channel, "") as [page]:
         made = await page.ask("make_room", title="Review", agents=["coder"])
         await page.ask("say", room=made["id"], text="Hi")
-        [message] = await inlet.until(1)
+        [message] = channel.got
     assert (message.chat.agents, message.mentions) == (("coder",), ())
-
-
-async def test_reading_goes_on_where_the_gateway_is(channel):
-    """DU-1: with the cursor of an earlier life nothing comes twice, and nothing is left out."""
-    first = Inlet()
-    async with browsers(channel, "") as [page]:
-        async with listening(channel, first):
-            await page.ask("say", room="lobby", text="one")
-            await first.until(1)
-        await page.ask("say", room="lobby", text="two")
-        second, third = Inlet(first.read), Inlet("0")
-        async with listening(channel, second):
-            assert [message.text for message in await second.until(1)] == ["two"]
-        async with listening(channel, third):
-            assert [message.text for message in await third.until(2)] == ["one", "two"]
-
-
-async def test_a_new_store_is_not_asked_what_the_old_one_answered(tmp_path):
-    """Somebody removed the store and kept the room log: the past is not answered once more."""
-    path = str(tmp_path / "web.db")
-    old = a_channel(path)
-    async with browsers(old, "") as [page], listening(old, inlet := Inlet()):
-        await page.ask("say", room="lobby", text="long ago")
-        await inlet.until(1)
-    await old.close()
-    new = a_channel(path)
-    async with browsers(new, "") as [page], listening(new, inlet := Inlet()):
-        await page.ask("say", room="lobby", text="now")
-        assert [message.text for message in await inlet.until(1)] == ["now"]
-    await new.close()
 
 
 async def test_a_threads_starter_is_told_while_it_is_there(channel):
     """TU-31: as much of it as is worth telling with each message."""
-    inlet = Inlet()
-    async with listening(channel, inlet), browsers(channel, "") as [page]:
+    async with browsers(channel, "") as [page]:
         starter = (await page.ask("say", room="helper~you", text="x" * 5000))["id"]
         await page.ask("say", room="helper~you", thread=starter, text="one")
         await page.ask("edit", message=starter, text="y")
         await page.ask("say", room="helper~you", thread=starter, text="two")
-        heard = await inlet.until(4)
+        heard = channel.got
     told = [each.thread_starter for each in heard if each.thread]
     assert told == [Said(starter, "you", "You", text) for text in ("x" * 4000, "y")]
 
 
 async def test_what_was_said_in_a_thread_is_told(channel):
     """TU-31: the latest before a message, in order, each with its author; nothing of the chat above it."""
-    inlet, where = Inlet(), {"room": "helper~you"}
-    async with listening(channel, inlet), browsers(channel, "") as [page]:
+    where = {"room": "helper~you"}
+    async with browsers(channel, "") as [page]:
         root = (await page.ask("say", text="root", **where))["id"]
         ids = [(await page.ask("say", thread=root, text=text, **where))["id"] for text in ("one", "two", "three")]
         await page.ask("say", text="besides", **where)

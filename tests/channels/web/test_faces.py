@@ -33,7 +33,7 @@ ODD = [
 @pytest.mark.parametrize("name", ODD)
 async def test_no_name_is_the_owners(name):
     """An emoji, a sign, an invisible letter: somebody, and never `you`."""
-    channel = a_channel(agents=AGENTS)
+    channel = await a_channel(agents=AGENTS)
     try:
         async with browsers(channel, name.encode("utf-8", "replace").decode()) as [page]:
             me = page.frames[0]["me"]
@@ -69,7 +69,7 @@ def test_a_name_like_the_owners_or_an_agents_is_shown_as_a_guests():
 
 async def test_the_owner_is_you_to_nobody_else():
     """On the page of others the owner is the owner, unless they have given a name."""
-    channel = a_channel()
+    channel = await a_channel()
     try:
         async with browsers(channel, "", "ann") as [page, ann]:
             assert page.frames[0]["me"]["name"] == "You"

@@ -6,18 +6,19 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from rejoinder.blobs import Upload, whole
 from rejoinder.channels.base import Delivered
-from rejoinder.channels.web import files, reading, sockets
+from rejoinder.channels.web import reading, sockets
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.events import Part, Route
-from tests.channels.web.browser import Browser, Inlet, a_channel, browsers, listening
+from rejoinder.events import Attachment, Part, Route
+from tests.channels.web.browser import Browser, a_channel, browsers
 
 LOBBY = Route("web", "lobby")
 
 
 @pytest_asyncio.fixture
 async def channel() -> AsyncIterator[WebChannel]:
-    opened = a_channel()
+    opened = await a_channel()
     yield opened
     await opened.close()
 
@@ -38,7 +39,7 @@ async def test_welcome_tells_the_place(channel):
 
 
 async def test_one_agent_needs_no_lobby():
-    channel = a_channel(agents=("helper",))
+    channel = await a_channel(agents=("helper",))
     async with browsers(channel, "") as [page]:
         assert [room["id"] for room in page.frames[0]["rooms"]] == ["helper~you"]
     await channel.close()
@@ -71,14 +72,12 @@ async def test_a_direct_chat_is_nobody_elses(channel):
 
 async def test_a_request_sent_twice_is_done_once(channel):
     """A browser that did not hear `done` sends the same again after a reconnect."""
-    inlet = Inlet()
-    async with listening(channel, inlet):
-        async with browsers(channel, "") as [page]:
-            first = await page.ask("say", client="c1", room="lobby", text="once")
-        async with browsers(channel, "") as [page]:
-            assert await page.ask("say", client="c1", room="lobby", text="once") == first
-            await page.ask("say", client="c2", room="lobby", text="end")
-            assert [message.text for message in await inlet.until(2)] == ["once", "end"]
+    async with browsers(channel, "") as [page]:
+        first = await page.ask("say", client="c1", room="lobby", text="once")
+    async with browsers(channel, "") as [page]:
+        assert await page.ask("say", client="c1", room="lobby", text="once") == first
+        await page.ask("say", client="c2", room="lobby", text="end")
+        assert [message.text for message in channel.got] == ["once", "end"]
 
 
 async def test_resume_brings_exactly_what_was_missed(channel):
@@ -194,15 +193,14 @@ async def test_a_slow_browser_is_let_go_and_comes_back(channel, monkeypatch):
 
 async def test_threads(channel):
     """A thread hangs under a message and shows there how many answers it has."""
-    inlet = Inlet()
-    async with browsers(channel, "") as [page], listening(channel, inlet):
+    async with browsers(channel, "") as [page]:
         root = (await page.ask("say", room="lobby", text="root"))["id"]
         inner = (await page.ask("say", room="lobby", text="inside", thread=root))["id"]
         assert (await page.ask("say", room="lobby", text="deeper", thread=inner))["type"] == "refused"
         await channel.send(Part(Route("web", "lobby", root), "answer", author="helper"))
         outside = (await page.ask("history", room="lobby"))["messages"]
         inside = (await page.ask("history", room="lobby", thread=root))["messages"]
-        got = await inlet.until(3)
+        got = channel.got
     assert [message["text"] for message in outside] == ["root"]
     assert outside[0]["under"]["replies"] == 2
     assert [message["text"] for message in inside] == ["inside", "answer"]
@@ -239,9 +237,9 @@ async def test_history_pages_and_jumps(channel):
 
 async def test_a_page_holds_no_more_text_than_a_browser_reads_in_one_go(channel, monkeypatch):
     """Long messages make short pages, one at least; what is older comes with the next."""
-    monkeypatch.setattr(reading, "MOST_TEXT", 25)
+    monkeypatch.setattr(reading, "MOST_BYTES", 2500)
     async with browsers(channel, "") as [page]:
-        for text in ("a" * 10, "b" * 10, "c" * 10, "d" * 99):
+        for text in ("a" * 1000, "b" * 1000, "c" * 1000, "d" * 9999):
             await page.ask("say", room="lobby", text=text)
         newest = await page.ask("history", room="lobby")
         assert [message["text"][0] for message in newest["messages"]] == ["d"]
@@ -278,17 +276,16 @@ async def test_people_make_rooms(channel):
 
 
 async def test_files_come_along(channel):
-    """What was uploaded reaches the gateway with its bytes."""
-    inlet = Inlet()
-    file = await channel.keeper.ask(files.keep, "plan.txt", "text/plain", b"the plan", 0)
-    async with browsers(channel, "") as [page], listening(channel, inlet):
+    """What was uploaded is fetched by its id when an agent reads the message, if it is not too large."""
+    file = await channel.journal.blobs.keep(Upload(name="plan.txt", mime="text/plain"), whole(b"the plan"))
+    async with browsers(channel, "") as [page]:
         await page.ask("say", room="lobby", text="", files=[file.id])
         assert (await page.told("message"))["message"]["files"][0]["name"] == "plan.txt"
         assert (await page.ask("say", room="lobby", text="", files=["nope"]))["type"] == "refused"
-        [message] = await inlet.until(1)
-    assert [(each.name, each.mime, each.size, each.content) for each in message.attachments] == [
-        ("plan.txt", "text/plain", 8, b"the plan")
-    ]
+        [message] = channel.got
+    assert message.attachments == (Attachment(file.id, "plan.txt", "text/plain", 8),)
+    assert await channel.fetch(message.attachments[0], 8) == b"the plan"
+    assert await channel.fetch(message.attachments[0], 7) is None
 
 
 async def test_only_ones_own_messages_can_be_changed(channel):

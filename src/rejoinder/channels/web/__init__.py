@@ -1,4 +1,4 @@
-"""The chat page as a platform of its own: a durable room log, sockets that resume, a channel on top.
+"""The chat page as a platform of its own: rooms in the gateway's store, sockets that resume, a channel on top.
 
 The pages and their server are in `rejoinder.web`; this package knows frames, not how they travel.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 
 from rejoinder.channels.declaration import ChannelKind, Setup
+from rejoinder.errors import BadUse
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
 from rejoinder.secret import Secret
 from rejoinder.setup import Ask
@@ -18,7 +19,6 @@ from rejoinder.setup import Ask
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
-MEMORY = "sqlite::memory:"
 UPLOAD_LIMIT = 20 << 20
 SHORTEST_TOKEN = 12
 """Characters of a token that other machines may try to guess."""
@@ -77,25 +77,18 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def journal_path(store: str) -> str:
-    """`rejoinder.db` has `rejoinder.db.web.db` beside it; if the store is no file, it is in the working directory."""
-    if store == MEMORY:
-        return ":memory:"
-    if store.startswith("sqlite:"):
-        return store.removeprefix("sqlite:") + ".web.db"
-    return "rejoinder.web.db"
-
-
-def open_channel(
-    name: str, settings: Settings, agents: tuple[str, ...] = (), store: str = MEMORY, wake: str = "lead"
-) -> "WebChannel":
-    """`agents`: all agents; several share a lobby. `store`: that of the gateway; the room log lies beside it. `wake`:
-    which agents take a message that names none in a room; the page shows it."""
+def open_channel(name: str, settings: Settings, agents: tuple[str, ...] = (), wake: str = "lead") -> "WebChannel":
+    """`agents`: all agents; several share a lobby. `wake`: which agents take a message that names none in a room; the
+    page shows it."""
     from rejoinder.channels.web.channel import WebChannel  # noqa: PLC0415 - reading the settings needs no journal
-    from rejoinder.channels.web.keeper import Keeper  # noqa: PLC0415
+    from rejoinder.channels.web.faces import EVERYBODY, OWNER, agent_member  # noqa: PLC0415
 
-    path = journal_path(store)
-    return WebChannel(name, Keeper(path, name, agents, now=_milliseconds, faces=settings.faces), wake)
+    if not agents:
+        raise BadUse("the web channel needs an agent")
+    if taken := {OWNER, EVERYBODY}.intersection(agents):
+        raise BadUse(f"no agent of the chat page can be called {min(taken)!r}: that name has a meaning there")
+    members = tuple(agent_member(id, settings.faces.get(id, "")) for id in agents)
+    return WebChannel(name, members, _milliseconds, wake)
 
 
 async def check(settings: Settings, running: str | None) -> str:

@@ -1,26 +1,29 @@
-"""The channel on top of the room log: parts become messages, and what people do becomes inbounds for the gateway."""
+"""The channel on top of the rooms: parts become messages, and what people do becomes inbounds for the gateway."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, Literal
 
+from rejoinder.blobs import Blob, read_whole
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
 from rejoinder.channels.web import UPLOAD_LIMIT, reading
-from rejoinder.channels.web.journal import Journal, NoTarget, Sent
-from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.nouns import File, Room
+from rejoinder.channels.web.answers import NoTarget, Sent
+from rejoinder.channels.web.journal import Journal
+from rejoinder.channels.web.nouns import Member
 from rejoinder.channels.web.protocol import TypingNow
+from rejoinder.channels.web.records import told
 from rejoinder.channels.web.sockets import Growing, Hub
-from rejoinder.crashpoint import answer_unread, crashpoint
+from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route, Said
+from rejoinder.room_log import Kept
 
 OWN_ID = "rejoinder"
+AT_ONCE = 500
+"""Events that are read at once."""
 PAUSE = 1.0
-"""Seconds before we deliver again to a gateway that could not store anything."""
-FILES_PAUSE = 3600.0
-"""Seconds between two searches for files that nobody needs."""
+"""Seconds before the log is read again when it could not be."""
 
 
 class WebChannel:
@@ -33,61 +36,44 @@ class WebChannel:
     own_id = OWN_ID
     own_name = OWN_ID
 
-    def __init__(self, name: str, keeper: Keeper, wake: str = "lead") -> None:
+    journal: Journal
+    """From `use_store` on."""
+
+    def __init__(self, name: str, agents: tuple[Member, ...], now: Callable[[], int], wake: str = "lead") -> None:
         self.name = name
-        self.keeper = keeper
+        self.agents = agents
         self.wake = wake
         self.hub = Hub()
         self.menu: tuple[MenuCommand, ...] = ()
-        self._news = asyncio.Event()
-        self._closed = False
-        self._taken = 0
-        keeper.tell = self.hub.tell
-        keeper.changed = self._news.set
+        self._now = now
+        self._ended = asyncio.Event()
+
+    async def use_store(self, kept: Kept) -> None:
+        self.journal = Journal(kept.log, kept.blobs, self.name, self.agents, self._now, self.hub.tell)
+        self.hub.begin((await self.journal.begin()).seq)
 
     # --- in -----------------------------------------------------------------------------------------
 
     async def listen(self, deliver: Inlet) -> None:
-        """Reads the journal from where the gateway left off, however long ago that was (DU-1).
-
-        A gateway with a new store is not given again what an earlier one has taken.
-        """
-        kept = await deliver.cursor()
-        self._taken = int(kept) if kept is not None else await self.keeper.ask(reading.taken)
-        await self.keeper.change(Journal.was_taken, self._taken)
-        while not self._closed:
-            self._news.clear()
-            arrived = await self.keeper.ask(reading.arrived, self._taken)
-            if arrived:
-                crashpoint("K2")
-                last = arrived[-1][0]
-                try:
-                    await deliver(*(inbound for _, inbound in arrived), cursor=str(last))
-                except StoreUnavailable:  # the journal still has them, so they are delivered again (DU-15)
-                    await asyncio.sleep(PAUSE)
-                    continue
-                self._taken = last
-                crashpoint("K5")
-            else:
-                await self._news.wait()
+        """What people say is in the gateway's inbox already, by the commit that put it into the log (DU-1): here events
+        are caught up with that were written, and that nobody was told of."""
+        while not self._ended.is_set():
+            await self.hub.gap.wait()
+            self.hub.gap.clear()
+            try:
+                missing = await self.journal.log.events(self.hub.told_to, AT_ONCE)
+            except StoreUnavailable:
+                self.hub.gap.set()
+                await asyncio.sleep(PAUSE)
+                continue
+            for event in missing:
+                self.hub.tell(told(event))
 
     async def close(self) -> None:
-        """Tells the browsers to come back; then closes the file."""
-        if not self._closed:
-            self._closed = True
-            self._news.set()
-            self.hub.close()
-            with suppress(StoreUnavailable):
-                await self.keeper.change(Journal.was_taken, self._taken)
-            await asyncio.get_running_loop().run_in_executor(None, self.keeper.close)
-
-    async def remove_unnamed_files(self) -> None:
-        """Runs for ever: uploads that no message names take up no room for longer than a day."""
-        while not self._closed:
-            with suppress(StoreUnavailable):
-                while await self.keeper.change(Journal.drop_unnamed_files):
-                    pass
-            await asyncio.sleep(FILES_PAUSE)
+        """Tells the browsers to come back."""
+        self._ended.set()
+        self.hub.gap.set()
+        self.hub.close()
 
     # --- out ----------------------------------------------------------------------------------------
 
@@ -99,7 +85,7 @@ class WebChannel:
 
     async def _send(self, part: Part, *, growing: bool) -> Outcome:
         try:
-            sent = await self.keeper.change_then(lambda journal: journal.send(part, growing=growing), self._begun)
+            sent = await self.journal.send(part, growing=growing, begun=self._begun)
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
         except NoTarget:
@@ -111,17 +97,18 @@ class WebChannel:
             )
         return Delivered(sent.message.id)
 
-    def _begun(self, sent: Sent | None) -> None:
-        if sent is not None and sent.growing:
-            self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
+    def _begun(self, sent: Sent) -> None:
+        self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
 
     async def kept_file(self, key: str) -> Attachment | None:
-        kept = await self.keeper.ask(reading.sent_file, key)
+        kept = await self.journal.kept_file(key)
         return None if kept is None else _attached(kept)
 
     async def keep_file(self, key: str, file: Attachment) -> Attachment:
-        content = file.content or b""
-        return _attached(await self.keeper.change(Journal.keep_sent_file, key, file.name, file.mime, content))
+        return _attached(await self.journal.keep_file(key, file.name, file.mime, file.content or b""))
+
+    async def fetch(self, file: Attachment, limit: int) -> bytes | None:
+        return await read_whole(self.journal.blobs, file.id, limit)
 
     async def append(self, route: Route, message: str, text: str) -> None:
         growing = self.hub.growing.get(message)
@@ -137,29 +124,28 @@ class WebChannel:
         return await self._complete(message, part.text, part.choices)
 
     async def _complete(self, message: str, text: str, choices: tuple[Choice, ...] | None) -> Outcome:
-        return await self._change(message, lambda journal: journal.complete(message, text, choices))
+        """The message stops growing in the same step in which the browsers are told."""
+        ended = self.journal.complete(message, text, choices, lambda: self._grown(message))
+        return await self._changed(message, ended)
 
     async def delete(self, route: Route, message: str) -> Outcome:
-        return await self._change(message, lambda journal: journal.delete(message))
+        return await self._changed(message, self.journal.delete(message, lambda: self._grown(message)))
+
+    def _grown(self, message: str) -> None:
+        self.hub.growing.pop(message, None)
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         who = author or await self._only_agent(route.chat) or OWN_ID
-        return await self._change(message, lambda journal: journal.react_ours(message, who, emoji, remove), ends=False)
+        return await self._changed(message, self.journal.react_ours(message, who, emoji, remove))
 
     async def _only_agent(self, room: str) -> str:
         """The agent meant if none is named: the only one in the room; empty if there are several."""
-        place = await self.keeper.ask(reading.place, room)
-        return place[0].agents[0] if place is not None and len(place[0].agents) == 1 else ""
+        place = await reading.room(self.journal.log, room)
+        return place.agents[0] if place is not None and len(place.agents) == 1 else ""
 
-    async def _change(self, message: str, change: Callable[[Journal], bool], *, ends: bool = True) -> Outcome:
-        """`ends`: the message stops growing, in the same step in which the browsers are told."""
-
-        def then(done: bool) -> None:
-            if ends:
-                self.hub.growing.pop(message, None)
-
+    async def _changed(self, message: str, change: Awaitable[bool]) -> Outcome:
         try:
-            done = await self.keeper.change_then(change, then)
+            done = await change
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
         answer_unread()
@@ -168,30 +154,25 @@ class WebChannel:
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
         if route.thread is None:
             return ()
-        where = (route.chat, route.thread, message)
-        return await self.keeper.ask_then(lambda journal: journal.thread_before(*where, limit), lambda _: None)
+        return await self.journal.thread_before(route.chat, route.thread, message, limit)
 
     # --- live ---------------------------------------------------------------------------------------
 
     async def typing(self, route: Route, *, author: str = "") -> None:
-        def show(place: tuple[Room, str | None] | None) -> None:
-            if place is not None:
-                room, person = place
-                who = room.agents[0] if len(room.agents) == 1 else ""
-                self.hub.show(TypingNow(room.id, author or who, route.thread), person)
-
-        # Queued with the messages, so that a sign requested before a message is not shown after it.
-        await self.keeper.ask_then(lambda journal: reading.place(journal.db, route.chat), show)
+        room = await reading.room(self.journal.log, route.chat)
+        if room is not None:
+            who = room.agents[0] if len(room.agents) == 1 else ""
+            self.hub.show(TypingNow(room.id, author or who, route.thread), reading.person_of(room))
 
     async def note(self, route: Route, text: str) -> None:
         with suppress(StoreUnavailable):  # it is in the log too
-            await self.keeper.change(Journal.note, route.chat, route.thread, text)
+            await self.journal.note(route.chat, route.thread, text)
 
     async def was_stopped(self, message: str, agent: str) -> None:
         """The agent was stopped while it answered this message."""
         with suppress(StoreUnavailable):
-            await self.keeper.change(Journal.was_stopped, message, agent)
+            await self.journal.was_stopped(message, agent)
 
 
-def _attached(file: File) -> Attachment:
+def _attached(file: Blob) -> Attachment:
     return Attachment(file.id, file.name, file.mime, file.size)

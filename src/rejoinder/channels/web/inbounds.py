@@ -3,8 +3,6 @@
 import re
 from datetime import UTC, datetime
 
-import msgspec
-
 from rejoinder.channels.web.faces import EVERYBODY
 from rejoinder.channels.web.nouns import Message, Quoted, Room
 from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Said, Sender
@@ -32,7 +30,7 @@ def unsaid_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
 
 def inbound(
     channel: str,
-    event: int,
+    event: str,
     message: Message,
     room: Room,
     name: str,
@@ -43,8 +41,8 @@ def inbound(
     text: str | None = None,
     starter: Said | None = None,
 ) -> Inbound:
-    """`sender` and `text`, if they are not the message's own: who reacted, and with what; or what a button says.
-    `starter`: the message that began the thread.
+    """`event`: what the event is known by. `sender` and `text`, if they are not the message's own: who reacted, and
+    with what; or what a button says. `starter`: the message that began the thread.
 
     A pressed button speaks for the person, as a reply to the message it belongs to.
     """
@@ -57,8 +55,8 @@ def inbound(
     answered = quoted is not None and quoted.author in room.agents
     return Inbound(
         channel=channel,
-        event_id=f"{entry}-{event}",
-        message_id=f"{entry}-{event}" if pressed else message.id,
+        event_id=event,
+        message_id=event if pressed else message.id,
         chat=Chat(room.id, room.kind, room.title, room.agents),
         sender=Sender(author, name=author, display_name=name, is_bot=is_agent),
         text=said,
@@ -70,7 +68,3 @@ def inbound(
         attachments=tuple(Attachment(file.id, file.name, file.mime, file.size) for file in message.files),
         sent_at=None if pressed else datetime.fromtimestamp(message.at / 1000, UTC),
     )
-
-
-pack = msgspec.msgpack.Encoder().encode
-unpack = msgspec.msgpack.Decoder(Inbound).decode

@@ -1,19 +1,21 @@
 """The people whom the owner has invited: each has a login token of their own, of which only the hash is kept.
 
-Functions on a connection to the room log: the gateway calls them on the writer's thread, `rejoinder pair` beside it.
+Pure: what is kept of each by their id goes in, and what is to be kept comes out. The gateway and `rejoinder pair`
+beside it keep it as facts of the kind `LOGINS`.
 """
 
 import hashlib
 import secrets
-import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+import msgspec
 from msgspec import Struct
 
 from rejoinder.channels.web.faces import OWNER, person_named
 from rejoinder.channels.web.nouns import Person
 from rejoinder.errors import BadUse
 
+LOGINS = "logins"
 LONGEST_NAME = 40
 HASH = "sha256:"
 
@@ -26,6 +28,9 @@ class Invited(Struct, frozen=True):
     """Its hash."""
     made: int
     """Milliseconds since 1970."""
+
+
+_decode = msgspec.json.Decoder(Invited).decode
 
 
 def new_token() -> str:
@@ -42,35 +47,33 @@ def is_hash(kept: str) -> bool:
     return kept.startswith(HASH)
 
 
-def invited(db: sqlite3.Connection) -> tuple[Invited, ...]:
-    rows = db.execute("SELECT person, name, token, made FROM logins ORDER BY made, person").fetchall()
-    return tuple(Invited(Person(id, name), token, made) for id, name, token, made in rows)
+def invited(kept: Mapping[str, bytes]) -> tuple[Invited, ...]:
+    return tuple(sorted(map(_decode, kept.values()), key=lambda each: (each.made, each.person.id)))
 
 
-def invite(db: sqlite3.Connection, name: str, agents: Iterable[str], now: int) -> tuple[Person, str]:
-    """The person and their token, which is not shown again. An earlier token of theirs ends.
+def invite(kept: Mapping[str, bytes], name: str, agents: Iterable[str], now: int) -> tuple[Person, str, bytes]:
+    """The person, their token, which is not shown again, and what is kept of it. An earlier token of theirs ends.
 
     Raises `BadUse` for a name that nobody can have.
     """
     if not name.strip() or len(name) > LONGEST_NAME:
         raise BadUse(f"a name has 1 to {LONGEST_NAME} characters")
     person, token = person_named(name, agents), new_token()
-    other = db.execute("SELECT name FROM logins WHERE person = ? AND name <> ?", (person.id, person.name)).fetchone()
-    if other is not None and other[0].casefold() != person.name.casefold():
-        raise BadUse(f"{other[0]} is invited already and has the id {person.id}; choose another name")
-    db.execute("INSERT OR REPLACE INTO logins VALUES (?, ?, ?, ?)", (person.id, person.name, hashed(token), now))
-    return person, token
+    if (other := kept.get(person.id)) is not None:
+        shown = _decode(other).person.name
+        if shown.casefold() != person.name.casefold():
+            raise BadUse(f"{shown} is invited already and has the id {person.id}; choose another name")
+    return person, token, msgspec.json.encode(Invited(person, hashed(token), now))
 
 
-def revoke(db: sqlite3.Connection, who: str, agents: Iterable[str]) -> Person:
-    """Ends the login of the person with this name or id. Raises `BadUse` when there is none."""
+def found(kept: Mapping[str, bytes], who: str, agents: Iterable[str]) -> Person:
+    """The invited person with this name or id. Raises `BadUse` when there is none."""
     wanted = {who, person_named(who, agents).id}
-    found = next((each.person for each in invited(db) if each.person.id in wanted), None)
-    if found is None:
+    person = next((each.person for each in invited(kept) if each.person.id in wanted), None)
+    if person is None:
         owner = "; the owner's own token ends with `rejoinder run --new-token`" if who.casefold() == OWNER else ""
         raise BadUse(f"nobody called {who} is invited{owner}")
-    db.execute("DELETE FROM logins WHERE person = ?", (found.id,))
-    return found
+    return person
 
 
 def invitation(address: str, token: str) -> str:

@@ -1,29 +1,41 @@
-"""How the room log is written: each change has an increasing number, and tells browsers and the gateway of itself.
+"""How the room log is written: what happened, with what it changes and what the gateway hears of it, in one step.
 
 Rule 1: a message is written here and nowhere else, with the event that shows it and, where the gateway hears it, the
         inbound event.
-Rule 2: what people and agents may do is decided in `journal.py`.
+Rule 2: what people and agents may do is decided in `journal.py` and `answers.py`.
+Rule 3: what was read may have changed by the time it is written. Then nothing is written (`Superseded`), and `again`
+        lets the caller read and decide once more.
 """
 
 import secrets
-import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from hashlib import blake2b
+from typing import Concatenate, ParamSpec, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.web import files, inbounds, reading
+from rejoinder.channels.web import inbounds, reading
 from rejoinder.channels.web.nouns import Member, Message, Quoted, Room
-from rejoinder.channels.web.protocol import Edited, Happening, Marked, Posted, encode
-from rejoinder.channels.web.reading import Kept, details_of
-from rejoinder.channels.web.schema import VERSION
+from rejoinder.channels.web.protocol import Edited, Happening, Marked, Posted, RoomMade, encode
+from rejoinder.channels.web.reading import KeptMessage
+from rejoinder.errors import Superseded
 from rejoinder.events import Choice, Entry, Inbound, Said
+from rejoinder.room_log import Changes, EntryState, Fact, Mark, Once, RoomEvent, RoomLog, RoomRow
+from rejoinder.room_log import Entry as LogEntry
 
-KEPT_EVENTS = 50_000
-"""How many of the last events are kept for browsers that resume; older ones are removed once the gateway has them."""
 LONGEST_SAID = 4_000
 """How many characters of an earlier message an agent is told in a thread."""
+TRIES = 20
+
+DONE, PEOPLE, PAGE = "done", "people", "page"
+"""Kinds of facts: requests of browsers, names of people, and what concerns the whole page."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
 
 
 class Told(Struct, frozen=True):
@@ -34,87 +46,126 @@ class Told(Struct, frozen=True):
     frame: str
 
 
+class Happened(Struct, frozen=True):
+    """An event before it has its number."""
+
+    happening: Happening
+    audience: str | None
+    change: RoomRow | LogEntry | Mark | None = None
+
+
+def again(
+    method: Callable[Concatenate[S, P], Awaitable[R]],
+) -> Callable[Concatenate[S, P], Awaitable[R]]:
+    """Tries once more when somebody else was faster."""
+
+    @wraps(method)
+    async def tried(self: S, *arguments: P.args, **options: P.kwargs) -> R:
+        for _ in range(TRIES):
+            try:
+                return await method(self, *arguments, **options)
+            except Superseded:
+                continue
+        return await method(self, *arguments, **options)
+
+    return tried
+
+
+def numbered(happening: Happening, seq: int) -> Happening:
+    if isinstance(happening, Posted):
+        return Posted(seq, replace(happening.message, seq=seq))
+    return replace(happening, seq=seq)
+
+
+_decode = msgspec.json.Decoder(Happening).decode
+
+
+def told(event: RoomEvent) -> Told:
+    """An event of the log as browsers get it."""
+    return Told(event.seq, event.audience, encode(numbered(_decode(event.body), event.seq)).decode())
+
+
+def request_id(person: str, client: str) -> str:
+    """The same for the same request, for ever; nobody can make that of another person."""
+    return digest(f"{len(person)} {person} {client}")
+
+
+def digest(words: str) -> str:
+    return blake2b(words.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
+
+
 class Records:
     def __init__(
-        self, db: sqlite3.Connection, channel: str, agents: tuple[Member, ...], now: Callable[[], int]
+        self,
+        log: RoomLog,
+        channel: str,
+        agents: tuple[Member, ...],
+        now: Callable[[], int],
+        tell: Callable[[Told], None],
     ) -> None:
-        self.db = db
+        self.log = log
         self.channel = channel
+        self.members = agents
         self.agents = {agent.id: agent for agent in agents}
         self._ids = tuple(self.agents)
         self._now = now
-        self._told: list[Told] = []
-        row = db.execute("SELECT id FROM journal").fetchone()
-        self.id: str = row[0] if row else secrets.token_hex(8)
-        if not row:
-            db.execute("INSERT INTO journal (id, version) VALUES (?, ?)", (self.id, VERSION))
-        db.execute("UPDATE journal SET agents = ?", (msgspec.json.encode(self._ids).decode(),))
-        self.seq: int = db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
-        self._interrupted()
+        self._tell = tell
 
-    def told(self) -> list[Told]:
-        told, self._told = self._told, []
-        return told
-
-    def _record(
-        self, make: Callable[[int], Happening | None], audience: str | None, inbound: Callable[[int], Inbound] | None
+    async def _record(
+        self,
+        *happened: Happened,
+        heard: Inbound | None = None,
+        once: Once | None = None,
+        facts: tuple[Fact, ...] = (),
+        then: Callable[[int], None] = lambda _: None,
     ) -> int:
-        self.seq += 1
-        happening = make(self.seq)
-        frame = encode(happening).decode() if happening is not None else None
-        packed = inbounds.pack(inbound(self.seq)) if inbound is not None else None
-        self.db.execute("INSERT INTO events VALUES (?, ?, ?, ?)", (self.seq, audience, frame, packed))
-        if frame is not None:
-            self._told.append(Told(self.seq, audience, frame))
-        return self.seq
-
-    def was_taken(self, seq: int) -> None:
-        """The gateway has taken everything up to here. Events that are also old enough are removed."""
-        self.db.execute("UPDATE journal SET taken = ?", (seq,))
-        self.db.execute("DELETE FROM events WHERE seq <= ?", (min(seq, self.seq - KEPT_EVENTS),))
+        """Returns the number of the first event once all is durable and told. `then` is called with it before anybody
+        is told."""
+        events = tuple(
+            RoomEvent(body=encode(each.happening), audience=each.audience, change=each.change) for each in happened
+        )
+        changes = Changes(events=events, facts=facts, once=once)
+        first = await self.log.write(changes, *(() if heard is None else (heard,)))
+        then(first)
+        for seq, each in enumerate(happened, first):
+            self._tell(Told(seq, each.audience, encode(numbered(each.happening, seq)).decode()))
+        return first
 
     # --- messages -------------------------------------------------------------------------------
 
-    def _post(self, message: Message, room: Room, *, key: str | None, state: str, is_heard: bool) -> Message:
-        audience = message.only_for or self._person_of(room.id)
-        seq = self.seq + 1
-        message = replace(message, id=f"w{seq}", seq=seq)
-        self.db.execute(
-            "INSERT INTO messages (seq, id, room, thread, author, at, text, folded, details, audience, only_for, part,"
-            " state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                seq,
-                message.id,
-                room.id,
-                message.thread,
-                message.author,
-                message.at,
-                message.text,
-                message.text.casefold(),
-                details_of(message),
-                audience,
-                message.only_for or None,
-                key,
-                state,
-            ),
-        )
-        files.name_in(self.db, message.id, message.files)
-        heard = self._heard(message, room, "text") if is_heard and self._concerns(message, room) else None
-        self._record(lambda number: Posted(number, message), audience, heard)
-        return message
+    async def _post(
+        self,
+        message: Message,
+        room: Room,
+        *,
+        key: str | None = None,
+        state: EntryState = "whole",
+        is_heard: bool = True,
+        once: Once | None = None,
+        then: Callable[[int], None] = lambda _: None,
+    ) -> int:
+        audience = message.only_for or reading.person_of(room)
+        entry = _entry(message, audience, state, key=key)
+        heard = await self._heard(message, room, "text") if is_heard and self._concerns(message, room) else None
+        return await self._record(Happened(Posted(0, message), audience, entry), heard=heard, once=once, then=then)
 
-    def _change(self, kept: Kept, text: str, choices: tuple[Choice, ...], *, edited: bool, entry: Entry | None) -> None:
-        message = replace(kept.message, text=text, choices=choices, growing=False)
-        self.db.execute(
-            "UPDATE messages SET text = ?, folded = ?, details = ?, state = 'whole', edited = edited OR ? WHERE id = ?",
-            (text, text.casefold(), details_of(message), edited, message.id),
-        )
-        room = reading.room(self.db, message.room)
-        heard = None
-        if entry is not None and room is not None and self._concerns(message, room):
-            heard = self._heard(message, room, entry)
-        shown = edited or message.edited
-        self._record(lambda seq: Edited(seq, message.room, message.id, text, shown, choices), kept.audience, heard)
+    def _changed(self, kept: KeptMessage, message: Message, happening: Happening, state: EntryState) -> Happened:
+        entry = _entry(message, kept.entry.audience, state, key=kept.entry.key)
+        return Happened(happening, kept.entry.audience, replace(entry, version=kept.entry.version))
+
+    def _edited(
+        self, kept: KeptMessage, text: str, choices: tuple[Choice, ...], *, edited: bool
+    ) -> tuple[Message, Happened]:
+        shown = edited or kept.message.edited
+        message = replace(kept.message, text=text, choices=choices, growing=False, edited=shown)
+        happening = Edited(0, message.room, message.id, text, shown, choices)
+        return message, self._changed(kept, message, happening, "whole")
+
+    def _marked(self, kept: KeptMessage, message: Message) -> tuple[Happened, ...]:
+        if message == kept.message:
+            return ()
+        happening = Marked(0, message.room, message.id, message.outdated, message.stopped)
+        return (self._changed(kept, message, happening, kept.entry.state),)
 
     def _concerns(self, message: Message, room: Room) -> bool:
         """Whether the gateway hears it: what people write, and what an agent says where other agents listen."""
@@ -122,58 +173,70 @@ class Records:
             return len(room.agents) > 1 and not message.only_for
         return bool(message.author)
 
-    def _heard(
-        self, message: Message, room: Room, entry: Entry, sender: str | None = None, text: str | None = None
-    ) -> Callable[[int], Inbound]:
-        author = sender or message.author
-        name = self._name_of(author)
-        starter = self._starter(message)
-        return lambda seq: inbounds.inbound(
-            self.channel, seq, message, room, name, self._ids, entry=entry, sender=sender, text=text, starter=starter
+    async def _heard(
+        self,
+        message: Message,
+        room: Room,
+        entry: Entry,
+        sender: str | None = None,
+        text: str | None = None,
+        request: str = "",
+    ) -> Inbound:
+        """`request`: names the event, if the message alone does not."""
+        name = await self._name_of(sender or message.author)
+        starter = await self._starter(message)
+        event = f"{entry}-{request or message.id}"
+        return inbounds.inbound(
+            self.channel, event, message, room, name, self._ids, entry=entry, sender=sender, text=text, starter=starter
         )
 
-    def _starter(self, message: Message) -> Said | None:
-        kept = reading.message(self.db, message.thread) if message.thread is not None else None
-        return None if kept is None or kept.deleted else self._said(kept.message)
+    async def _starter(self, message: Message) -> Said | None:
+        kept = await reading.message(self.log, message.thread) if message.thread is not None else None
+        return None if kept is None else await self._said(kept.message)
 
-    def thread_before(self, room: str, thread: str, id: str, limit: int) -> tuple[Said, ...]:
-        """The latest messages of a thread before this one, those for one person alone left out."""
-        return tuple(map(self._said, reading.thread_before(self.db, room, thread, id, self._person_of(room), limit)))
+    async def _said(self, message: Message) -> Said:
+        author, text = message.author, message.text[:LONGEST_SAID]
+        name, is_bot = await self._name_of(author), not author or author in self.agents
+        return Said(message.id, author, name, text, is_bot=is_bot)
 
-    def _said(self, message: Message) -> Said:
-        author = message.author
-        text = message.text[:LONGEST_SAID]
-        return Said(message.id, author, self._name_of(author), text, is_bot=not author or author in self.agents)
+    async def _name_of(self, author: str) -> str:
+        if (agent := self.agents.get(author)) is not None:
+            return agent.name
+        name = await self.log.fact(PEOPLE, author)
+        return author if name is None else name.decode()
 
-    def _name_of(self, author: str) -> str:
-        agent = self.agents.get(author)
-        return agent.name if agent is not None else reading.person_name(self.db, author)
-
-    def _interrupted(self) -> None:
-        """Ends the messages that were growing when the last process ended; the gateway may complete them later."""
-        for (id,) in self.db.execute("SELECT id FROM messages WHERE state = 'growing'").fetchall():
-            kept = reading.message(self.db, id)
-            assert kept is not None
-            message = kept.message
-            self.db.execute("UPDATE messages SET state = 'interrupted' WHERE id = ?", (id,))
-            self._mark(kept, replace(message, stopped=False))  # the process ended, nobody stopped the agent
-            self._record(
-                lambda seq, message=message: Edited(seq, message.room, message.id, message.text), kept.audience, None
-            )
-
-    def _person_of(self, room: str) -> str | None:
-        row = self.db.execute("SELECT person FROM rooms WHERE id = ?", (room,)).fetchone()
-        return row[0] if row else None
-
-    def _mark(self, kept: Kept, message: Message) -> None:
-        if message != kept.message:
-            self.db.execute("UPDATE messages SET details = ? WHERE id = ?", (details_of(message), message.id))
-            marks = (message.room, message.id, message.outdated, message.stopped)
-            self._record(lambda seq: Marked(seq, *marks), kept.audience, None)
-
-    def _quoted(self, id: str | None, room: str, person: str | None) -> Quoted | None:
-        kept = None if id is None else reading.message(self.db, id)
-        if kept is None or kept.deleted or kept.message.room != room or kept.audience not in (None, person):
+    async def _quoted(self, id: str | None, room: str, person: str | None) -> Quoted | None:
+        kept = None if id is None else await reading.message(self.log, id)
+        if kept is None or kept.message.room != room or kept.entry.audience not in (None, person):
             return None
         words = " ".join(kept.message.text.split()) or ", ".join(file.name for file in kept.message.files)
         return Quoted(kept.message.id, kept.message.author, words[:200])
+
+    # --- rooms ----------------------------------------------------------------------------------
+
+    def _room_made(self, room: Room) -> Happened:
+        person = reading.person_of(room)
+        return Happened(RoomMade(0, room), person, RoomRow(room.id, person, reading.room_body(room)))
+
+
+def new_id() -> str:
+    return f"w{secrets.token_hex(9)}"
+
+
+def _entry(message: Message, audience: str | None, state: EntryState, *, key: str | None) -> LogEntry:
+    return LogEntry(
+        id=message.id,
+        room=message.room,
+        author=message.author,
+        at=reading.instant(message.at),
+        body=reading.message_body(message),
+        thread=message.thread or "",
+        text=message.text.casefold(),
+        audience=audience,
+        private=bool(message.only_for),
+        counted=not message.note,
+        answers=message.answers,
+        key=key,
+        state=state,
+        blobs=tuple(file.id for file in message.files),
+    )

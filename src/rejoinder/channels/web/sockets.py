@@ -2,16 +2,20 @@
 
 Rule 1: each browser has one queue of frames, in the order of the journal.
 Rule 2: a browser that does not keep up is disconnected; it comes back and is told what it missed. Nothing waits for it.
+Rule 3: events are told in the order of their numbers, each once. One that comes too early waits until those before it
+        have come, from whoever wrote them or out of the log.
+Rule 4: while something is read for a browser, what happens is held back from it, and follows what was read.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.web.nouns import Message
-from rejoinder.channels.web.protocol import Delta, ToBrowser, encode
+from rejoinder.channels.web.protocol import Delta, ToBrowser, TypingNow, encode
 from rejoinder.channels.web.records import Told
 
 MOST_FRAMES = 2000
@@ -23,6 +27,13 @@ BROKEN, TOO_SLOW, OTHER_PROTOCOL, LOGGED_OUT, LEFT, GOING_AWAY, TRY_LATER = 4000
 Transmit = Callable[[str], Awaitable[None]]
 
 
+class Live(Struct, frozen=True):
+    """A frame that is kept nowhere. `message`: the one that grew, if one did."""
+
+    message: str
+    frame: str
+
+
 class Connection:
     """One browser's queue of frames that wait to be written."""
 
@@ -32,6 +43,7 @@ class Connection:
         self._frames: deque[str] = deque()
         self._waiting = 0
         self._news = asyncio.Event()
+        self._held: list[Told | Live] | None = None
 
     def put(self, frame: str) -> None:
         if self.closed is not None:
@@ -45,6 +57,29 @@ class Connection:
 
     def tell(self, frame: ToBrowser) -> None:
         self.put(encode(frame).decode())
+
+    def follow(self, happened: Told | Live) -> None:
+        """Passes on what happened, or holds it back."""
+        if self._held is None:
+            self.put(happened.frame)
+        else:
+            self._held.append(happened)
+
+    def hold(self) -> None:
+        """Holds back what happens from now on."""
+        self._held = []
+
+    def held(self) -> list[Told]:
+        """The events that were held back: the caller passes them on. How messages grew meanwhile is left out."""
+        held, self._held = self._held or [], None
+        return [each for each in held if isinstance(each, Told)]
+
+    def release(self, shown: Container[str]) -> None:
+        """Passes on what was held back. `shown`: messages that the browser has with all their words so far."""
+        held, self._held = self._held or [], None
+        for each in held:
+            if isinstance(each, Told) or each.message not in shown:
+                self.put(each.frame)
 
     def close(self, code: int) -> None:
         """Closes it, after the frames that already wait."""
@@ -102,6 +137,11 @@ class Hub:
         self.dropped = 0
         self.came = asyncio.Event()
         """A browser has connected."""
+        self.told_to = 0
+        """The number of the last event that was told."""
+        self.gap = asyncio.Event()
+        """An event before one that came has not come yet."""
+        self._early: dict[int, Told] = {}
         self._closing = False
 
     def join(self, connection: Connection) -> None:
@@ -120,18 +160,31 @@ class Hub:
             if connection.person == person:
                 connection.close(LOGGED_OUT)
 
-    def tell(self, told: Told) -> None:
-        self._spread(told.frame, told.audience, None)
+    def begin(self, seq: int) -> None:
+        """Follows the log from here on."""
+        self.told_to = seq
+        self._early.clear()
+        self.gap.clear()
 
-    def show(self, frame: ToBrowser, audience: str | None, but: str | None = None) -> None:
+    def tell(self, told: Told) -> None:
+        if told.seq > self.told_to:
+            self._early[told.seq] = told
+        while (following := self._early.pop(self.told_to + 1, None)) is not None:
+            self.told_to += 1
+            self._spread(following, following.audience, None)
+        if self._early:
+            self.gap.set()
+
+    def show(self, frame: Delta | TypingNow, audience: str | None, but: str | None = None) -> None:
         """Sends a frame live to the connected browsers; it is stored nowhere."""
         if self.connections:
-            self._spread(encode(frame).decode(), audience, but)
+            message = frame.message if isinstance(frame, Delta) else ""
+            self._spread(Live(message, encode(frame).decode()), audience, but)
 
-    def _spread(self, frame: str, audience: str | None, but: str | None) -> None:
+    def _spread(self, happened: Told | Live, audience: str | None, but: str | None) -> None:
         for connection in self.connections:
             if (audience is None or connection.person == audience) and connection.person != but:
-                connection.put(frame)
+                connection.follow(happened)
 
     def seen_growing(self, person: str) -> list[Growing]:
         return [each for each in self.growing.values() if each.audience in (None, person)]

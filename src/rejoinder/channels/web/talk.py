@@ -10,8 +10,7 @@ from msgspec import Struct
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER, owner_named, person_named
 from rejoinder.channels.web.journal import Journal, NotDone
-from rejoinder.channels.web.keeper import Keeper
-from rejoinder.channels.web.nouns import Member, Person, Room
+from rejoinder.channels.web.nouns import Member, Message, Person
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -40,11 +39,14 @@ from rejoinder.channels.web.protocol import (
     decode,
     encode,
 )
+from rejoinder.channels.web.records import PEOPLE, Told, told
 from rejoinder.channels.web.sockets import BROKEN, LOGGED_OUT, OTHER_PROTOCOL, TRY_LATER, Connection, Hub
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 
 HELLO_SECONDS = 20.0
+EVER = range(2**53)
+"""Numbers that an event may have: JavaScript counts no further."""
 MOST_MISTAKES = 20
 
 Receive = Callable[[], Awaitable[str | None]]
@@ -60,19 +62,9 @@ class Greeting(Struct, frozen=True):
     wake: str = "lead"
 
 
-class _Found(Struct, frozen=True):
-    journal: str
-    seq: int
-    rooms: tuple[Room, ...]
-    people: tuple[Member, ...]
-    since: int
-    """The last event that the browser has, or (if it starts afresh) that the journal has."""
-    missed: list[tuple[int, str]] | None
-
-
 class Talk:
-    def __init__(self, keeper: Keeper, hub: Hub, greeting: Greeting) -> None:
-        self._keeper = keeper
+    def __init__(self, journal: Journal, hub: Hub, greeting: Greeting) -> None:
+        self._journal = journal
         self._hub = hub
         self._greeting = greeting
 
@@ -92,18 +84,15 @@ class Talk:
             return BROKEN
         if hello.protocol != PROTOCOL:
             return OTHER_PROTOCOL
-        if login is not None and login.id in self._keeper.journal.agents:
+        if login is not None and login.id in self._journal.agents:
             return LOGGED_OUT  # an agent has been given this id since: they are invited again under another name
         person = self._who(hello.name, login)
-        known_by = "name" if login is None else "login"
+        connection = Connection(person.id)
         try:
-            me = await self._keeper.change(Journal.arrive, person)
-            connection = Connection(person.id)
-            await self._keeper.ask_then(
-                lambda journal: self._find(journal, person.id, hello),
-                lambda found: self._welcome(connection, me, known_by, found),
-            )
+            me = await self._journal.arrive(person)
+            await self._welcome(connection, me, hello, "name" if login is None else "login")
         except StoreUnavailable:
+            self._hub.leave(connection)
             return TRY_LATER
         return connection
 
@@ -112,45 +101,46 @@ class Talk:
             return login
         if login is not None or name == "":
             return owner_named(name)
-        return person_named(name, self._keeper.journal.agents)
+        return person_named(name, self._journal.agents)
 
-    @staticmethod
-    def _find(journal: Journal, person: str, hello: Hello) -> _Found:
-        missed = None
-        if hello.seq is not None and hello.journal == journal.id and hello.seq <= journal.seq:
-            missed = reading.missed(journal.db, person, hello.seq)
-        rooms = reading.rooms(journal.db, person, journal.agents)
-        since = hello.seq if missed is not None and hello.seq is not None else journal.seq
-        return _Found(journal.id, journal.seq, rooms, reading.people(journal.db), since, missed)
-
-    def _welcome(self, connection: Connection, me: Member, known_by: Literal["name", "login"], found: _Found) -> None:
-        """Welcomes and joins in one step, so that the next event told is the first one not in `found`."""
+    async def _welcome(
+        self, connection: Connection, me: Member, hello: Hello, known_by: Literal["name", "login"]
+    ) -> None:
+        """What happens while the rooms are read is held back, and follows the welcome, if it is not in it already."""
+        log = self._journal.log
+        connection.hold()
+        self._hub.join(connection)
+        since = hello.seq if hello.journal == self._journal.id and hello.seq in EVER else None
+        found = await log.overview(me.id, since, reading.MOST_RESUMED)
+        people = await reading.people(log, PEOPLE)  # last: whoever joined since then is in it, and is told of once more
+        resumed = found.missed is not None and since is not None and since <= found.state.seq
         growing = self._hub.seen_growing(me.id)
         # A growing message that the browser has missed comes in its place below, after what was said before it.
-        known = tuple(each.snapshot for each in growing if each.message.seq <= found.since)
+        last = since if resumed and since is not None else found.state.seq
         connection.tell(
             Welcome(
                 PROTOCOL,
                 self._greeting.version,
-                found.journal,
-                found.seq,
-                found.missed is not None,
+                self._journal.id,
+                found.state.seq,
+                resumed,
                 me,
-                self._keeper.agents,
-                found.people,
-                found.rooms,
+                self._journal.members,
+                people,
+                reading.rooms(found.rooms, self._journal.agents),
                 self._greeting.commands,
-                known,
+                tuple(each.snapshot for each in growing if each.message.seq <= last),
                 self._greeting.upload_limit,
                 self._greeting.wake,
                 known_by,
             )
         )
+        missed = [told(event) for event in found.missed or ()] if resumed else []
+        missed += [event for event in connection.held() if event.seq > found.state.seq]
         begun = {each.message.seq: each for each in growing}
-        for seq, frame in found.missed or ():
-            snapshot = begun.get(seq)
-            connection.put(frame if snapshot is None else encode(Posted(seq, snapshot.snapshot)).decode())
-        self._hub.join(connection)
+        for event in missed:
+            snapshot = begun.get(event.seq)
+            connection.put(event.frame if snapshot is None else _posted(event, snapshot.snapshot))
 
     async def hear(self, connection: Connection, receive: Receive) -> None:
         """Does what the browser asks, in order, until it is gone."""
@@ -172,24 +162,25 @@ class Talk:
                 connection.close(TRY_LATER)  # nothing was confirmed, so the browser sends it again
 
     async def _do(self, connection: Connection, frame: FromBrowser) -> None:
-        me, change = connection.person, self._keeper.change
+        me, journal = connection.person, self._journal
+        crashpoint("K2")
         match frame:
             case Say(client, room, text, thread, reply_to, files):
-                id = await change(Journal.say, me, client, room, text, thread, reply_to, files)
+                id = await journal.say(me, client, room, text, thread, reply_to, files)
             case Edit(client, message, text):
-                id = await change(Journal.edit_own, me, client, message, text)
+                id = await journal.edit_own(me, client, message, text)
             case Delete(client, message):
-                id = await change(Journal.delete_own, me, client, message)
+                id = await journal.delete_own(me, client, message)
             case React(client, message, emoji, remove):
-                id = await change(Journal.react_as, me, client, message, emoji, remove)
+                id = await journal.react_as(me, client, message, emoji, remove)
             case Stop(client, room, thread):
-                id = await change(Journal.stop, me, client, room, thread)
+                id = await journal.stop(me, client, room, thread)
             case Press(client, message, says):
-                id = await change(Journal.press, me, client, message, says)
+                id = await journal.press(me, client, message, says)
             case MakeRoom(client, title, agents):
-                id = await change(Journal.make_room, me, client, title, agents)
+                id = await journal.make_room(me, client, title, agents)
             case MarkRead(room, seq):
-                return await change(Journal.mark_read, me, room, seq)
+                return await journal.mark_read(me, room, seq)
             case StillTyping(room, thread):
                 return await self._typing(me, room, thread)
             case AskHistory():
@@ -204,29 +195,35 @@ class Talk:
                 assert_never(frame)
         crashpoint("K1")
         connection.tell(Done(client, id))
+        crashpoint("K5")
 
-    async def _typing(self, me: str, room: str, thread: str | None) -> None:
-        place = await self._keeper.ask(reading.place, room)
-        if place is not None and place[1] in (None, me):
-            self._hub.show(TypingNow(room, me, thread), place[1], but=me)
+    async def _typing(self, me: str, room_id: str, thread: str | None) -> None:
+        room = await reading.room(self._journal.log, room_id)
+        if room is not None and (person := reading.person_of(room)) in (None, me):
+            self._hub.show(TypingNow(room_id, me, thread), person, but=me)
 
     async def _history(self, connection: Connection, asked: AskHistory) -> None:
-        me = connection.person
-        if not await self._keeper.ask(reading.is_open_to, asked.room, me):
+        me, log = connection.person, self._journal.log
+        if not await reading.is_open_to(log, asked.room, me):
             raise NotDone("This room is not there.")
-
-        def find(journal: Journal) -> tuple[tuple[reading.Message, ...], bool]:
+        connection.hold()
+        shown: tuple[Message, ...] = ()
+        try:
             if asked.around is not None:
-                return reading.around(journal.db, me, asked.around, asked.limit)
-            return reading.history(journal.db, me, asked.room, asked.thread, asked.before, asked.limit)
-
-        await self._keeper.ask_then(find, lambda found: self._page(connection, asked.client, *found))
-
-    def _page(self, connection: Connection, client: str, messages: tuple[reading.Message, ...], more: bool) -> None:
-        connection.tell(Page(client, tuple(map(self._hub.as_it_stands, messages)), more))
+                found, more = await reading.around(log, me, asked.around, asked.limit)
+            else:
+                found, more = await reading.history(log, me, asked.room, asked.thread, asked.before, asked.limit)
+            shown = tuple(map(self._hub.as_it_stands, found))
+            connection.tell(Page(asked.client, shown, more))
+        finally:
+            connection.release({message.id for message in shown})
 
     async def _search(self, connection: Connection, asked: Search) -> None:
-        messages, more = await self._keeper.ask(
-            reading.search, connection.person, asked.query, asked.room, asked.before, asked.limit
+        messages, more = await reading.search(
+            self._journal.log, connection.person, asked.query, asked.room, asked.before, asked.limit
         )
         connection.tell(Page(asked.client, messages, more))
+
+
+def _posted(event: Told, message: Message) -> str:
+    return encode(Posted(event.seq, message)).decode()

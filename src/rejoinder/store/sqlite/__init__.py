@@ -18,6 +18,8 @@ from typing import Any, TypeVar
 from rejoinder.blobs import Blob
 from rejoinder.errors import BadUse, LeaseLost, StoreUnavailable, Unreadable
 from rejoinder.events import Route
+from rejoinder.room_log import Entry as RoomEntry
+from rejoinder.room_log import Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
 from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import (
     MOST_RESUMED,
@@ -51,12 +53,13 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads, subagents
+from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads, rooms, subagents
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.leases import renew
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
+from rejoinder.store.sqlite.page_log import take_over_page
 from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.upkeep import draw_numbers
@@ -67,7 +70,22 @@ T = TypeVar("T")
 SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
-SHORT = frozenset({reads.place, reads.messages, reads.unheard, reads.admission, reads.session})
+SHORT = frozenset(
+    {
+        reads.place,
+        reads.messages,
+        reads.unheard,
+        reads.admission,
+        reads.session,
+        rooms.log_state,
+        rooms.log_mark,
+        rooms.log_room,
+        rooms.log_entry,
+        rooms.log_entry_under,
+        rooms.fact,
+        blobs.blob,
+    }
+)
 """Reads made for each message, of a few rows by key: they run on the loop, which is faster than handing them to a
 thread; and a decision made without waiting shares the commit of the message it is about."""
 
@@ -259,6 +277,45 @@ class SqliteReader:
     async def chunk(self, blob: str, number: int) -> bytes | None:
         return await self._read(blobs.chunk, blob, number)
 
+    async def logs(self) -> tuple[str, ...]:
+        return await self._read(rooms.logs)
+
+    async def log_state(self, log: str) -> LogState | None:
+        return await self._read(rooms.log_state, log)
+
+    async def log_room(self, log: str, id: str) -> RoomRow | None:
+        return await self._read(rooms.log_room, log, id)
+
+    async def log_entry(self, log: str, id: str) -> RoomEntry | None:
+        return await self._read(rooms.log_entry, log, id)
+
+    async def log_entry_under(self, log: str, key: str) -> RoomEntry | None:
+        return await self._read(rooms.log_entry_under, log, key)
+
+    async def log_growing(self, log: str) -> tuple[RoomEntry, ...]:
+        return await self._read(rooms.log_growing, log)
+
+    async def log_find(self, log: str, wanted: Find) -> Found:
+        return await self._read(rooms.log_find, log, wanted)
+
+    async def log_replies(self, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
+        return await self._read(rooms.log_replies, log, threads, person)
+
+    async def log_overview(self, log: str, person: str, since: int | None, most: int) -> Overview:
+        return await self._read(rooms.log_overview, log, person, since, most)
+
+    async def log_events(self, log: str, after: int, most: int) -> tuple[RoomEvent, ...]:
+        return await self._read(rooms.log_events, log, after, most)
+
+    async def log_mark(self, log: str, person: str, room: str) -> int:
+        return await self._read(rooms.log_mark, log, person, room)
+
+    async def fact(self, scope: str, key: str) -> bytes | None:
+        return await self._read(rooms.fact, scope, key)
+
+    async def facts(self, scope: str) -> dict[str, bytes]:
+        return await self._read(rooms.facts, scope)
+
     async def load(self) -> Load:
         return await self._read(reads.load)
 
@@ -268,10 +325,8 @@ class SqliteReader:
     async def check(self) -> None:
         await self._read(reads.check)
 
-    async def backup(
-        self, path: Path, *, overwrite: bool = False, at_this_moment: Callable[[], None] = lambda: None
-    ) -> None:
-        await self._read(backup, path, overwrite, at_this_moment)
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        await self._read(backup, path, overwrite)
 
 
 class SqliteStore(SqliteReader):
@@ -468,6 +523,7 @@ def open_store(
                 migrate(db, path, schema or migrations())
                 _begin(db, shards)
                 if lock is not None and schema is None:
+                    take_over_page(db, path)
                     rehearse(db)
             except BaseException:
                 db.close()

@@ -23,11 +23,15 @@ _pack, _unpack = packer(_Facts)
 BLOB = "blob.id, blob.size, blob.body"
 
 
+def blob_body(name: str, mime: str) -> bytes:
+    return _pack(_Facts(name, mime))
+
+
 def begin_blob(db: Connection, verb: BeginBlob) -> None:
     upload = verb.upload
     if upload.quota is not None and upload.owner is not None:
         _reserve(db, upload.owner, upload.announced, upload.quota)
-    body = _pack(_Facts(upload.name, upload.mime))
+    body = blob_body(upload.name, upload.mime)
     sql = "INSERT INTO blob (id, owner, size, unnamed, body) VALUES (?, ?, ?, ?, ?)"
     db.execute(sql, (verb.id, upload.owner, upload.announced, micros(verb.now), body))
 

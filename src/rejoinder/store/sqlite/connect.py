@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 from rejoinder.errors import BadUse, StoreUnavailable
@@ -91,17 +90,19 @@ def free_space(path: str) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def backup(db: Connection, path: Path, overwrite: bool, at_this_moment: Callable[[], None]) -> None:
+def backup(db: Connection, path: Path, overwrite: bool) -> None:
     """Runs inside the read transaction that `_in_one_view` has opened."""
     if path.exists() and not overwrite:
         raise BadUse(f"{path} exists already; name another file for the backup")
     if _is_part_of(db, path):
         raise BadUse(f"{path} is the store itself; name another file for the backup")
-    db.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the transaction's view begins with its first read
-    at_this_moment()
     with copy_at(path) as copy:
-        copy.write(db)
+        copy.write(db, _renew_logs)
         copy.put_in_place()
+
+
+def _renew_logs(copy: sqlite3.Connection) -> None:
+    copy.execute("UPDATE room_log SET id = lower(hex(randomblob(8)))")
 
 
 def _is_part_of(db: Connection, path: Path) -> bool:

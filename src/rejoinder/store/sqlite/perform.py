@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.store import base
 from rejoinder.store.base import Lease, Verb
-from rejoinder.store.sqlite import blobs, inbox, jobs, leases, memory, messages, outbox, subagents, turns, upkeep
+from rejoinder.store.sqlite import blobs, inbox, jobs, leases, memory, messages, outbox, rooms, subagents, turns, upkeep
 from rejoinder.store.sqlite.connection import Connection
 
 PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
@@ -19,6 +19,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ReadmitEvent: inbox.readmit_event,
     base.SettleEvent: inbox.settle_event,
     base.DropInputs: inbox.drop_inputs,
+    base.ReviseInput: inbox.revise_input,
     base.SummariseInputs: inbox.summarise_inputs,
     base.BeginTurn: turns.begin_turn,
     base.ResumeTurn: turns.resume_turn,
@@ -62,6 +63,9 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.EndBlob: blobs.end_blob,
     base.DropBlob: blobs.drop_blob,
     base.NameBlobs: blobs.name_blobs,
+    base.OpenLog: rooms.open_log,
+    base.RecordChanges: rooms.record_changes,
+    base.KeepFact: rooms.keep_fact,
     base.Sweep: upkeep.sweep,
 }
 

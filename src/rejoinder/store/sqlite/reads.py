@@ -246,6 +246,10 @@ BODIES = (
     "transcript",
     "blob",
     "blob_chunk",
+    "room",
+    "room_entry",
+    "room_event",
+    "fact",
     "trace",
 )
 

@@ -23,7 +23,7 @@ from rejoinder.store.base import (
     StoredPart,
     Sweep,
 )
-from rejoinder.store.blobs import StoredBlobs
+from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.testing.store_contract.given import HERE, NOW, an_intent, begun, refused
 from rejoinder.testing.store_contract.opened import Opened
 

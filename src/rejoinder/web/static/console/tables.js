@@ -33,6 +33,7 @@ const drawChannels = ({ channels }) => [
         h("strong", {}, clean(channel.name)),
         channel.kind === channel.name ? null : h("span", { class: "quiet-text" }, channel.kind),
         h("span", { class: "state" }, channel.listening ? "listens" : "does not listen"),
+        channel.silent_for == null ? null : h("span", { class: "state" }, `heard ${Math.round(channel.silent_for)} s ago`),
         channel.problem ? h("p", { class: "reason" }, clean(channel.problem)) : null,
       ),
     ),

@@ -1,0 +1,165 @@
+"""Takes over the chat page that versions before this one kept in a database of its own, `FILE.web.db`.
+
+Rule 1: files first, each in commits of its own, and nothing names them; then everything else in one commit. Who is
+        killed in between starts over, and finds the files that are there.
+Rule 2: numbers, ids and requests stay what they were, so that browsers resume and repeat nothing.
+Rule 3: what people had said and the gateway had not yet taken is in its inbox afterwards.
+Rule 4: the old database is read, never written, and then has another name: `FILE.web.db.taken`.
+"""
+
+import logging
+import os
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Inbound
+from rejoinder.sqlite_faults import fault_in
+from rejoinder.store.base import Accept
+from rejoinder.store.rooms import scope_of
+from rejoinder.store.sqlite.blobs import blob_body, name
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.inbox import accept
+from rejoinder.store.sqlite.values import micros, seal, unseal
+
+log = logging.getLogger(__name__)
+
+VERSION: Final = 2
+CHANNEL: Final = "web"
+"""What the page is called, unless somebody has given it another name."""
+
+_unpack = msgspec.msgpack.Decoder(Inbound).decode
+
+
+def take_over_page(db: Connection, path: str) -> None:
+    """Called when the store is opened, under its lock."""
+    old = Path(path + ".web.db")
+    if path == ":memory:" or not old.is_file() or not old.stat().st_size:
+        return
+    with fault_in(str(old)), closing(sqlite3.connect(old, timeout=10, isolation_level=None)) as page:
+        channel = _channel(page, db, str(old))
+        if db.execute("SELECT 1 FROM room_log WHERE name = ?", (channel,)).fetchone() is None:
+            page.execute("BEGIN")
+            _take_files(db, page)
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                _take(db, page, channel)
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.take_back()
+                raise
+            page.execute("ROLLBACK")
+            crashpoint("K26")
+            log.info("The chat page of %s is part of the store now", old)
+    for suffix in ("", "-wal", "-shm"):
+        beside = Path(f"{old}{suffix}")
+        if beside.exists():
+            os.replace(beside, f"{old}.taken{suffix}")
+
+
+def _channel(page: sqlite3.Connection, db: Connection, where: str) -> str:
+    """The name of the page's channel, as its events have it."""
+    found = page.execute("SELECT version FROM journal").fetchone()
+    if found is not None and found[0] < VERSION:
+        raise StoreUnavailable("older", where, "a very old chat page; without this file the gateway starts without it")
+    if found is None or found[0] > VERSION:
+        raise StoreUnavailable("foreign" if found is None else "newer", where)
+    row = page.execute("SELECT inbound FROM events WHERE inbound IS NOT NULL ORDER BY seq DESC LIMIT 1").fetchone()
+    return CHANNEL if row is None else _unpack(row[0]).channel
+
+
+def _take_files(db: Connection, page: sqlite3.Connection) -> None:
+    now = micros(datetime.now(UTC))
+    keys = dict(page.execute("SELECT upload, part FROM sent_files"))
+    for id, called, mime, size, person in page.execute("SELECT id, name, mime, size, person FROM files WHERE whole"):
+        db.execute("BEGIN IMMEDIATE")
+        db.execute("DELETE FROM blob_chunk WHERE blob = ?", (id,))
+        row = (id, keys.get(id), person, size, now, blob_body(called, mime))
+        db.execute("INSERT OR REPLACE INTO blob (id, key, owner, size, unnamed, body) VALUES (?, ?, ?, ?, ?, ?)", row)
+        db.execute("COMMIT")
+        pieces = page.execute("SELECT number, content FROM file_pieces WHERE file = ? ORDER BY number", (id,))
+        for number, content in pieces:
+            db.execute("INSERT INTO blob_chunk (blob, number, body) VALUES (?, ?, ?)", (id, number, seal(content)))
+        crashpoint("K26")
+        db.execute("UPDATE blob SET whole = 1 WHERE id = ?", (id,))
+
+
+def _take(db: Connection, page: sqlite3.Connection, channel: str) -> None:
+    id, token, taken, address, agents = page.execute("SELECT id, token, taken, address, agents FROM journal").fetchone()
+    (last,) = page.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
+    db.execute("INSERT INTO room_log (name, id, seq) VALUES (?, ?, ?)", (channel, id, last))
+    _take_facts(db, page, channel, {"token": token, "address": address, "agents": agents})
+    for room, kind, title, members, person in page.execute(
+        "SELECT id, kind, title, agents, person FROM rooms ORDER BY rowid"
+    ):
+        body = _json(id=room, kind=kind, title=title, agents=msgspec.json.decode(members))
+        db.execute("INSERT INTO room (log, id, person, body) VALUES (?, ?, ?, ?)", (channel, room, person, seal(body)))
+    _take_messages(db, page, channel)
+    for seq, audience, frame in page.execute(
+        "SELECT seq, audience, frame FROM events WHERE frame IS NOT NULL ORDER BY seq"
+    ):
+        db.execute("INSERT INTO room_event VALUES (?, ?, ?, ?)", (channel, seq, audience, seal(frame.encode())))
+    marks = page.execute("SELECT person, room, seq FROM reads")
+    db.executemany("INSERT INTO room_mark VALUES (?, ?, ?, ?)", ((channel, *mark) for mark in marks))
+    _take_unheard(db, page, channel, taken)
+
+
+def _take_facts(db: Connection, page: sqlite3.Connection, channel: str, about: dict[str, str | None]) -> None:
+    facts = [("page", key, value.encode()) for key, value in about.items() if value is not None]
+    facts += [("people", id, called.encode()) for id, called in page.execute("SELECT id, name FROM people")]
+    facts += [
+        ("done", f"{person} {client}", result.encode())
+        for person, client, result in page.execute("SELECT person, client, result FROM requests")
+    ]
+    facts += [
+        ("logins", id, _json(person={"id": id, "name": called}, token=token, made=made))
+        for id, called, token, made in page.execute("SELECT person, name, token, made FROM logins")
+    ]
+    rows = ((scope_of(channel, kind), key, seal(body)) for kind, key, body in facts)
+    db.executemany("INSERT INTO fact VALUES (?, ?, ?)", rows)
+
+
+def _take_messages(db: Connection, page: sqlite3.Connection, channel: str) -> None:
+    reactions: dict[str, dict[str, list[str]]] = {}
+    for message, emoji, who in page.execute("SELECT message, emoji, who FROM reactions ORDER BY seq"):
+        reactions.setdefault(message, {}).setdefault(emoji, []).append(who)
+    columns = (
+        "seq, id, room, thread, author, at, text, folded, details, audience, only_for, part, state, edited, deleted"
+    )
+    sql = (
+        "INSERT INTO room_entry (log, seq, id, room, thread, author, at, words, audience, private, counted, answers, "
+        "key, state, version, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, ?)"
+    )
+    for row in page.execute(f"SELECT {columns} FROM messages ORDER BY seq"):
+        seq, id, room, thread, author, at, text, folded, packed, audience, only_for, part, state, edited, deleted = row
+        details: dict[str, Any] = msgspec.json.decode(packed)
+        given = [{"emoji": emoji, "who": who} for emoji, who in reactions.get(id, {}).items()]
+        more = {"thread": thread, "only_for": only_for or "", "edited": bool(edited), "reactions": given}
+        body = _json(id=id, room=room, author=author, at=at, seq=0, text=text, **more, **details)
+        flags = (only_for is not None, "note" not in details, details.get("answers", ""))
+        state = "deleted" if deleted else state
+        values = (channel, seq, id, room, thread or "", author, at * 1000, folded, audience, *flags, part, state)
+        db.execute(sql, (*values, seal(body)))
+    for file, message in page.execute("SELECT file, message FROM file_uses").fetchall():
+        if db.execute("SELECT 1 FROM blob WHERE id = ? AND whole = 1", (file,)).fetchone() is not None:
+            name(db, f"entry/{channel}/{message}", (file,))
+
+
+def _take_unheard(db: Connection, page: sqlite3.Connection, channel: str, taken: int) -> None:
+    """What the gateway has not read yet, by its own account rather than by the page's."""
+    row = db.execute("SELECT body FROM cursor WHERE channel = ? AND name = 'read'", (channel,)).fetchone()
+    after = int(unseal(row[0])) if row is not None else taken
+    sql = "SELECT inbound FROM events WHERE seq > ? AND inbound IS NOT NULL ORDER BY seq"
+    heard = tuple(_unpack(packed) for (packed,) in page.execute(sql, (after,)))
+    accept(db, Accept(heard, datetime.now(UTC)))
+
+
+def _json(**fields: object) -> bytes:
+    return msgspec.json.encode(fields)

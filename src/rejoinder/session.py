@@ -249,7 +249,8 @@ def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
             return (settings.main_key,)
         if person := _linked_name(inbound, settings):
             return ("person", person)
-        return (inbound.channel, inbound.account, "direct", sender.id)
+        person = (inbound.channel, inbound.account, "direct", sender.id)
+        return (*person, "thread", inbound.thread) if inbound.thread_is_session and inbound.thread else person
     room = _room(inbound)
     if settings.group_scope == "per-sender":
         person = _linked_name(inbound, settings)

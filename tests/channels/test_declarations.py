@@ -6,6 +6,7 @@ import pytest
 
 from rejoinder import plugins
 from rejoinder.channels.base import Limits
+from rejoinder.channels.slack.bot import SlackApp
 from rejoinder.channels.slack.emoji import REACTIONS as SLACK
 from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.emoji import REACTIONS as TELEGRAM
@@ -68,7 +69,7 @@ def test_a_matrix_event_has_room_around_the_text() -> None:
         ("terminal", "reply react", "files voice"),
         ("telegram", "reply react silent previews", "ephemeral"),
         ("discord", "reply react silent threads", "ephemeral"),
-        ("slack", "reply react ephemeral", "silent"),
+        ("slack", "reply react ephemeral threads", "silent"),
         ("matrix", "reply react files", "ephemeral"),
     ],
 )
@@ -78,7 +79,7 @@ def test_what_platforms_are_known_for(name: str, can: str, cannot: str) -> None:
     assert not set(cannot.split()) & channel_kind(name).can
 
 
-HERE = [("web", WebChannel), ("telegram", TelegramBot), ("terminal", Screen)]
+HERE = [("web", WebChannel), ("slack", SlackApp), ("telegram", TelegramBot), ("terminal", Screen)]
 
 
 @pytest.mark.parametrize(("name", "channel"), HERE)

@@ -27,6 +27,13 @@ debounce_ms = 0
 """
 
 
+QUICK_EDITS = "pace = { edit_seconds = 0.05, chat = 'unlimited' }"
+
+
+def shown(platform, chat):
+    return " ".join(seen.text for seen in platform.truth.messages(chat))
+
+
 @asynccontextmanager
 async def slack(agent, more="", **options):
     """Ann owns the bot; #team is a channel it may take part in."""
@@ -68,3 +75,69 @@ async def test_a_mention_in_a_channel_opens_a_thread():
         await platform.says("#team", "ann", "thanks", thread=question)
         assert (await platform.hears("#team", "Gladly.")).thread == question
     assert len(agent.turns) == 2
+
+
+async def test_a_draft_is_a_native_stream_where_there_is_one():
+    """CH-32: it grows by what is new, and is stopped at the end; no edit is made."""
+    more, last = asyncio.Event(), asyncio.Event()
+    agent = ScriptedAgent(["*One* and ", more.wait, "two and ", last.wait, "three."])
+    async with slack(agent, QUICK_EDITS, streams=True) as platform:
+        await platform.says("#team", "ann", "@testbot count")
+        await platform.truth.until(lambda: "One" in shown(platform, "#team"))
+        more.set()
+        await platform.truth.until(lambda: "two" in shown(platform, "#team"))
+        last.set()
+        await platform.hears("#team", "*One* and two and three.")
+        names = [call.name for call in platform.truth.calls if call.name.startswith("chat.")]
+        assert names[0] == "chat.startStream"
+        assert names[-1] == "chat.stopStream"
+        assert not {"chat.update", "chat.postMessage"} & {*names}
+        assert not oracles.refused(platform.truth.calls)
+
+
+async def test_a_draft_is_edited_where_there_are_no_streams():
+    """CH-32: the workspace is asked once; then drafts are messages that change, at pace."""
+    more = asyncio.Event()
+    agent = ScriptedAgent(["One and ", more.wait, "two."], "Again.")
+    async with slack(agent, QUICK_EDITS) as platform:
+        question = await platform.says("#team", "ann", "@testbot count")
+        await platform.truth.until(lambda: "One" in shown(platform, "#team"))
+        more.set()
+        await platform.hears("#team", "One and two.")
+        await platform.says("#team", "ann", "again", thread=question)
+        await platform.hears("#team", "Again.")
+        names = [call.name for call in platform.truth.calls]
+        assert names.count("chat.startStream") == 1
+        assert "chat.update" in names
+
+
+async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own():
+    """CH-32: each thread is a conversation for itself."""
+    at_work = asyncio.Event()
+    agent = ScriptedAgent(["[[title:Lunch plans]]\n", at_work.wait, "Soup."], "Another.")
+    async with slack(agent, 'suggested_prompts = ["What is new?", "Plan my day"]') as platform:
+        people = platform.people
+        first, second = await people.opens_assistant("ann"), await people.opens_assistant("ann")
+        await platform.says("ann", "ann", "lunch?", thread=first)
+        await platform.truth.until(lambda: any(frame.kind == "typing" for frame in platform.truth.frames))
+        at_work.set()
+        answer = await platform.hears("ann", "Soup.")
+        assert answer.thread == first
+        await platform.says("ann", "ann", "something else", thread=second)
+        await platform.hears("ann", "Another.")
+        assert [each["message"] for each in people.methods.prompts["ann", first]] == ["What is new?", "Plan my day"]
+        assert people.methods.titles == {("ann", first): "Lunch plans"}
+    assert len({turn.session for turn in agent.turns}) == 2
+
+
+async def test_a_command_is_answered_to_the_person_alone():
+    """CH-34, CH-9, CH-3: `/rejoinder whoami` in a channel; nobody else sees it, and no agent is asked."""
+    agent = ScriptedAgent()
+    async with slack(agent) as platform:
+        await platform.says("ann", "ann", "/whoami")
+        await platform.hears("ann")
+        await platform.people.commands("#team", "ann", "whoami")
+        told = await platform.hears("#team@ann")
+        assert platform.id_of("ann") in told.text
+        assert not platform.truth.messages("#team")
+    assert not agent.turns

@@ -89,6 +89,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """Why a configuration has at most one of it, if that is so: "there is one page"."""
     setup: Setup | None = None
     """The questions of `rejoinder init`; None: it does not offer this channel."""
+    manifest: Mapping[str, Any] = {}
+    """What an app of this platform needs there, in a form to paste."""
     check: Callable[[Any, str | None], Awaitable[str]] | None = None
     """What `rejoinder doctor` finds, given the settings and the gateway that runs already, if one does. None: the
     channel is opened and asked, if it `CanCheck`."""

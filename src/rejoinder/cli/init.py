@@ -28,9 +28,14 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 def make_configuration(
     force: Annotated[bool, typer.Option("--force", help="Put it in the place of a file that is there.")] = False,
+    slack_manifest: Annotated[
+        bool, typer.Option("--slack-manifest", help="Print the manifest of a Slack app to paste, and ask nothing.")
+    ] = False,
     file: File = None,
 ) -> None:
     """Ask a few questions and write rejoinder.toml."""
+    if slack_manifest:
+        return _print_manifest()
     from rejoinder.config.load import FILE
 
     target = Path(file or FILE)
@@ -54,6 +59,14 @@ def make_configuration(
             print(f"Set {variable} in the environment before you start: export {variable}=...")
     this = "" if str(target) == FILE else f" -c {shlex.quote(str(target))}"
     print(f"Start it with `rejoinder run{this}`; `rejoinder doctor{this}` checks it.")
+
+
+def _print_manifest() -> None:
+    import json
+
+    from rejoinder.config.kinds import channel_kind
+
+    print(json.dumps(channel_kind("slack").manifest, indent=2))
 
 
 # --- the questions --------------------------------------------------------------------------------

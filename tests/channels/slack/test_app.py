@@ -6,10 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.slack import manifest
 from rejoinder.channels.slack.gaps import NO_EVENTS
 from rejoinder.channels.slack.intake import BUSY
 from rejoinder.channels.slack.socket_mode import GHOSTS
-from rejoinder.errors import ChannelStopped, NotStored
+from rejoinder.errors import ChannelStopped, FileRefused, NotStored
 from rejoinder.events import Attachment, Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -353,6 +354,85 @@ async def test_a_login_page_is_no_file(caplog):
             (file,) = (await inlet.message("look")).attachments
             assert await channel.fetch(file, 100) is None
     assert "files:read" in caplog.text
+
+
+async def test_an_agents_file_is_shared_with_its_words(platform):
+    """CH-11, CH-33: by the second version of uploads; where its fate is unknown it is found, and sent once."""
+    async with spoken(platform) as (channel, route, question):
+        thread = Route("slack", route.chat, question)
+        kept = await channel.keep_file("key", Attachment("", "chart.txt", "text/plain", content=b"1 2 3"))
+        assert await channel.kept_file("key") == kept
+        assert kept.content is None
+        part = Part(thread, "March", files=(kept,), key="k1")
+        platform.fault("accept-drop")
+        await channel.send(part)
+        assert isinstance(await channel.find(part), Delivered)
+        with pytest.raises(FileRefused, match="empty"):
+            await channel.keep_file("empty", Attachment("", "empty.txt", content=b""))
+    (sent,) = platform.truth.messages("#team")
+    assert (sent.text, sent.thread) == ("March [chart.txt]", question)
+
+
+async def test_a_stream_of_unknown_fate_is_found_and_one_that_was_left_is_stopped():
+    """CH-32, CH-35: a stream carries no key while it grows; a process that died leaves it growing."""
+    async with FakePlatform("slack", streams=True) as platform, spoken(platform) as (channel, route, question):
+        thread = Route("slack", route.chat, question)
+        opening = Part(thread, "One", html="One", key="turn/open0/abc")
+        platform.fault("accept-drop")
+        await channel.begin(opening)
+        found = await channel.find(opening)
+        assert isinstance(found, Delivered)
+        assert isinstance(await channel.edit(thread, found.message, Part(thread, "One two", key="turn/0")), Delivered)
+    (sent,) = platform.truth.messages("#team")
+    assert sent.text == "One two"
+
+
+async def test_a_stream_that_stands_still_is_stopped_and_goes_on_by_edits():
+    """CH-32: an answer may end with what is shown already; and what is withdrawn is deleted."""
+    async with (
+        FakePlatform("slack", streams=True) as platform,
+        spoken(platform, pace=quick(idle_stream=0.1)) as (channel, route, question),
+    ):
+        thread = Route("slack", route.chat, question)
+        begun = await channel.begin(Part(thread, "One", html="One"))
+        assert isinstance(begun, Delivered)
+        stored = platform.people.world.room("#team").messages[begun.message]
+        await until(lambda: stored.streaming == "completed")
+        assert isinstance(await channel.edit(thread, begun.message, Part(thread, "One two")), Delivered)
+        assert stored.text == "One two"
+        assert isinstance(await channel.delete(thread, begun.message), Delivered)
+    assert not platform.truth.messages("#team")
+
+
+# --- init and doctor ----------------------------------------------------------------------------
+
+
+async def test_doctor_says_who_it_is(platform):
+    """CH-12: with both tokens, and without opening a socket that would take events."""
+    channel = app(platform)
+    assert await channel.check() == "it is @testbot in Example, by Socket Mode"
+    await channel.close()
+    assert not platform.people.events.opened
+
+
+async def test_doctor_names_the_scopes_that_are_missing():
+    """CH-12."""
+    scopes = set(manifest.SCOPES) - {"reactions:write", "im:history"}
+    async with FakePlatform("slack", scopes=scopes) as platform:
+        channel = app(platform)
+        with pytest.raises(ChannelStopped, match=r"im:history, reactions:write"):
+            await channel.check()
+        await channel.close()
+
+
+def test_the_manifest_asks_for_what_is_used():
+    """CH-12: every scope that a method needs, every event that is read, and the command."""
+    said = manifest.app_manifest()
+    assert set(SCOPES.values()) | manifest.NEEDED <= set(said["oauth_config"]["scopes"]["bot"])
+    assert said["settings"]["socket_mode_enabled"]
+    called = manifest.app_manifest("https://bot.example.org/slack/events")
+    assert not called["settings"]["socket_mode_enabled"]
+    assert called["features"]["slash_commands"][0]["url"] == "https://bot.example.org/slack/events"
 
 
 # --- how they are set up ------------------------------------------------------------------------

@@ -8,14 +8,16 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.base import Channel, Limits
-from rejoinder.channels.declaration import ChannelKind, Pace
+from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.slack import render
 from rejoinder.channels.slack.emoji import REACTIONS
+from rejoinder.channels.slack.manifest import app_manifest
 from rejoinder.channels.threads import Threads
 from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
+from rejoinder.setup import Ask
 
 if TYPE_CHECKING:
     from rejoinder.channels.slack.listening import Listening
@@ -54,6 +56,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """For tests and proxies."""
     threads: Threads = "auto"
     """Whether an answer in a channel opens a thread: `auto` where the question mentions the app, `always`, or `off`."""
+    suggested_prompts: Annotated[tuple[Text, ...], Meta(max_length=4)] = ()
+    """What people are offered to begin with in the app's assistant: at most four sentences."""
     signing_secret: Annotated[Secret | None, Meta(examples=["${SLACK_SIGNING_SECRET}"])] = None
     """The app's signing secret: events come as signed HTTP requests instead of by Socket Mode."""
     events_path: Text = "/slack/events"
@@ -112,7 +116,9 @@ def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
         assert settings.app_token is not None, "the configuration was checked"
         listening = BySocket(Api(settings.api_root, settings.app_token), pace)
     api = Api(settings.api_root, settings.bot_token)
-    return SlackApp(name, api, listening, pace=pace, account=account, threads=settings.threads)
+    return SlackApp(
+        name, api, listening, pace=pace, account=account, threads=settings.threads, prompts=settings.suggested_prompts
+    )
 
 
 _ID = re.compile(r"[A-Z][A-Z0-9]{2,}")
@@ -121,16 +127,43 @@ IDENTITY = Identity(
     Shape(_ID, 'letters and digits such as "C024BE91L"'),
 )
 
+SETUP = Setup(
+    offer="Serve a Slack app?",
+    steps=(
+        "Open https://api.slack.com/apps, Create New App, From a manifest, and paste what `rejoinder init "
+        "--slack-manifest` prints. Install it to the workspace: the bot token (xoxb-) is under OAuth & Permissions. "
+        "Under Basic Information make an app-level token (xapp-) with connections:write."
+    ),
+    section={"bot_token": "${SLACK_BOT_TOKEN}", "app_token": "${SLACK_APP_TOKEN}"},
+    asks=(
+        Ask(key="api_root", question="Web API (Enter: Slack's own)", default=API_ROOT, takes="address", optional=True),
+    ),
+    verified=True,
+    asks_then=(
+        Ask(
+            key="owners",
+            question="Your own member id, such as U045VRZFT (Enter: `rejoinder pair` lets you in later)",
+            optional=True,
+            listed=True,
+        ),
+    ),
+    advice="""\
+  Invite the app to a channel with /invite, and mention it there. In channels it answers in a thread under the question;
+  `threads` changes that.""",
+)
+
 CHANNEL = ChannelKind(
     settings=Settings,
     identity=IDENTITY,
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,
-    can=frozenset({"reply", "react", "send", "files", "ephemeral", "previews"}),
+    can=frozenset({"reply", "react", "send", "files", "ephemeral", "previews", "threads"}),
     renderer=Renderer(render.render, render.plain),
     reactions=REACTIONS,
     pace=Pace(1.2, chat=(5, 1.0)),
     delivery="read back",
     edits="told",
+    setup=SETUP,
+    manifest=app_manifest(),
 )

@@ -1,31 +1,36 @@
 """The channel: one app in one workspace. Each part carries its key as metadata and can be read back (DU-3, CH-35)."""
 
+import asyncio
 import logging
 import re
-from time import monotonic
-from typing import Any
+from typing import Literal
 
 import msgspec
 
 from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected, RetryAfter
 from rejoinder.channels.slack import LIMITS, ONLY, payloads
 from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
+from rejoinder.channels.slack.files import LIMIT, Files
 from rejoinder.channels.slack.history import Reader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
+from rejoinder.channels.slack.manifest import missing
 from rejoinder.channels.slack.memory import Memory
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure
 from rejoinder.channels.slack.parse import Me
 from rejoinder.channels.slack.patient import Pace, Patient
 from rejoinder.channels.slack.people import People
-from rejoinder.channels.slack.wire import Assistant
+from rejoinder.channels.slack.streams import CONFLICT, Streams
 from rejoinder.channels.threads import Threads
+from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Part, Route, Said
 
 log = logging.getLogger(__name__)
 
 DEAF_AFTER = 60.0
+CHECK_SECONDS = 15.0
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,6}")
 NOT_THERE = ("not_in_channel", "channel_not_found")
 
@@ -33,6 +38,8 @@ NOT_THERE = ("not_in_channel", "channel_not_found")
 class SlackApp:
     limits = LIMITS
     deaf_after = DEAF_AFTER
+    file_limit = LIMIT
+    retitles_threads: Literal[True] = True
 
     def __init__(
         self,
@@ -43,6 +50,7 @@ class SlackApp:
         pace: Pace | None = None,
         account: str = ONLY,
         threads: Threads = "auto",
+        prompts: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.account = account
@@ -58,7 +66,9 @@ class SlackApp:
         self._me = Me(name, "", "")
         self._reader = Reader(api, lambda: self._me, self._pace.looks)
         self._memory = Memory()
-        self._not_before = 0.0
+        self._streams = Streams(self._called, api, self._memory)
+        self._assistant = AssistantThreads(self._called, api, prompts)
+        self._files = Files(self._called, api)
 
     # --- what it says of itself ---------------------------------------------------------------------
 
@@ -73,19 +83,30 @@ class SlackApp:
     async def listen(self, deliver: Inlet) -> None:
         await self._introduce()
         log.info("%s: serving @%s", self._called, self.own_name)
-        intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._started)
+        intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
-        await self._listening.run(self._called, intake, self._reader)
+        await asyncio.gather(
+            self._listening.run(self._called, intake, self._reader), self._streams.watch(self._pace.idle_stream)
+        )
 
     async def _introduce(self) -> None:
         answer = await self._patient.ask("auth.test")
         self.own_id = str(answer.result.get("user_id", ""))
         self.own_name = str(answer.result.get("user", ""))
-        bot = str(answer.result.get("bot_id", ""))
-        self._me = Me(self.name, self.own_id, bot, self.own_name, self._threads)
+        self._streams.team = str(answer.result.get("team_id", ""))
+        bot, assistant = str(answer.result.get("bot_id", "")), SCOPE in answer.scopes.split(",")
+        self._me = Me(self.name, self.own_id, bot, self.own_name, self._threads, assistant=assistant)
 
-    def _started(self, event: Assistant) -> None:
-        pass
+    async def check(self) -> str:
+        """Who it is, whether it would hear, and which scopes are missing, by name (CH-12)."""
+        answer = await self._patient.ask_once("auth.test", CHECK_SECONDS)
+        how = await self._listening.check(self._called, CHECK_SECONDS)
+        if answer.scopes and (lacks := missing(answer.scopes)):
+            raise ChannelStopped(
+                f"[channels.{self._called}] the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
+                "or paste the manifest of `rejoinder init --slack-manifest`, and install the app once more."
+            )
+        return f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
 
     async def close(self) -> None:
         await self._listening.close()
@@ -99,15 +120,19 @@ class SlackApp:
             return thread
         if part.only_for is not None and not _is_direct(part.route):
             return await self._send_privately(part, thread)
-        answer = await self._call("chat.postMessage", payloads.message(part, thread))
+        if part.title and self._me.assistant and _is_direct(part.route):
+            await self._assistant.title(part.route, part.title)
+        if part.files:
+            return await self._files.share(part, thread)
+        answer = await self._api.call("chat.postMessage", payloads.message(part, thread))
         if isinstance(answer, Refused) and answer.error in NOT_THERE and part.reply_context is not None:
             return await self._respond(part, private=False)
-        return self._delivered(answer, part)
+        return self._delivered(answer, part, thread)
 
     async def _send_privately(self, part: Part, thread: str | None) -> Outcome:
         if part.reply_context is not None:
             return await self._respond(part, private=True)
-        answer = await self._call("chat.postEphemeral", payloads.ephemeral(part, thread))
+        answer = await self._api.call("chat.postEphemeral", payloads.ephemeral(part, thread))
         if not isinstance(answer, Ok):
             return failure(answer)
         return Delivered(str(answer.result.get("message_ts", "")))
@@ -117,10 +142,39 @@ class SlackApp:
         answer = await self._api.respond(part.reply_context.token, payloads.response(part, private=private))
         return Delivered(f"response:{part.key}") if isinstance(answer, Ok) else failure(answer)
 
-    def _delivered(self, answer: Answer, part: Part) -> Outcome:
+    def _delivered(self, answer: Answer, part: Part, thread: str | None) -> Outcome:
         if not isinstance(answer, Ok):
             return failure(answer)
-        return Delivered(str(answer.result.get("ts", "")))
+        ts = str(answer.result.get("ts", ""))
+        self._memory.sent(part.route, ts, thread)
+        return Delivered(ts)
+
+    # --- what is still being written (CH-32) --------------------------------------------------------
+
+    async def begin(self, part: Part) -> Outcome:
+        """A native stream where there is one, else a message that is edited."""
+        thread = await self._thread(part)
+        if isinstance(thread, Rejected):
+            return thread
+        answer = await self._streams.begin(part, thread)
+        return await self.send(part) if answer is None else self._delivered(answer, part, thread)
+
+    async def append(self, route: Route, message: str, text: str) -> None:
+        """Not asked for: a message here has a limit, so it grows by `edit`."""
+
+    async def complete(self, route: Route, message: str) -> None:
+        """Not asked for, like `append`."""
+
+    async def typing(self, route: Route, *, author: str = "") -> None:
+        await self._assistant.typing(route)
+
+    # --- files --------------------------------------------------------------------------------------
+
+    async def kept_file(self, key: str) -> Attachment | None:
+        return self._files.kept(key)
+
+    async def keep_file(self, key: str, file: Attachment) -> Attachment:
+        return await self._files.keep(key, file)
 
     async def _thread(self, part: Part) -> str | Rejected | None:
         """Where it goes: to the thread of the message it replies to, else where it is said (CH-31)."""
@@ -146,13 +200,21 @@ class SlackApp:
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         if not _TS.fullmatch(message):
             return Rejected(f"there is no message {message!r}", "target")
-        answer = await self._call("chat.update", payloads.update(route, message, part))
+        if self._streams.grows(route, message):
+            answer = await self._streams.show(route, message, part)
+            if answer is not None:
+                return Delivered(message) if isinstance(answer, Ok) else failure(answer)
+        answer = await self._api.call("chat.update", payloads.update(route, message, part))
+        if isinstance(answer, Refused) and answer.error == CONFLICT:
+            await self._streams.stop(route, message)
+            answer = await self._api.call("chat.update", payloads.update(route, message, part))
         return Delivered(message) if isinstance(answer, Ok) else failure(answer)
 
     async def delete(self, route: Route, message: str) -> Outcome:
         if not _TS.fullmatch(message):
             return Rejected(f"there is no message {message!r}", "target")
-        answer = await self._call("chat.delete", {"channel": route.chat, "ts": message})
+        self._streams.forget(route, message)
+        answer = await self._api.call("chat.delete", {"channel": route.chat, "ts": message})
         gone = isinstance(answer, Refused) and answer.error == "message_not_found"
         return Delivered(message) if isinstance(answer, Ok) or gone else failure(answer)
 
@@ -160,7 +222,7 @@ class SlackApp:
         if not _TS.fullmatch(message):
             return Rejected(f"there is no message {message!r}", "target")
         method, already = ("reactions.remove", "no_reaction") if remove else ("reactions.add", "already_reacted")
-        answer = await self._call(method, {"channel": route.chat, "timestamp": message, "name": name_of(emoji)})
+        answer = await self._api.call(method, {"channel": route.chat, "timestamp": message, "name": name_of(emoji)})
         so = isinstance(answer, Refused) and answer.error == already
         return Delivered(message) if isinstance(answer, Ok) or so else failure(answer)
 
@@ -179,12 +241,6 @@ class SlackApp:
             return content
         log.warning("%s: the file %r was not fetched: %s", self._called, file.name, content)
         return None
-
-    async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        """Calls Slack, unless it has said to wait."""
-        if (left := self._not_before - monotonic()) > 0:
-            return Refused("ratelimited", 429, left)
-        return await self._api.call(method, payload, seconds)
 
 
 def _is_direct(route: Route) -> bool:

@@ -28,6 +28,9 @@ LOOK_BACK = 86_400.0
 LOOKS = (0.0, 10.0, 20.0)
 """Pauses before each of the three reads over thirty seconds (CH-35)."""
 AT_ONCE = 5
+OPENING = "/open"
+"""What stands in the key of the opening of a draft."""
+IN_PROGRESS = "in_progress"
 NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
 NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
@@ -151,4 +154,6 @@ def _is_it(each: Message, part: Part) -> bool:
     if part.files:
         ours = {file.id for file in part.files}
         return any(file.id in ours for file in each.files)
+    if OPENING in part.key and each.streaming_state == IN_PROGRESS:
+        return True  # a stream carries no key while it grows, and one place has one
     return bool(part.key) and key_of(each.metadata) == part.key

@@ -2,7 +2,7 @@
 in the order in which it came."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,7 +34,7 @@ class Intake:
         people: People,
         pace: Pace,
         noted: Callable[[Inbound], None],
-        started: Callable[[Assistant], None],
+        started: Callable[[Assistant], Awaitable[None]],
     ) -> None:
         self.places = Places()
         self.came = 0
@@ -45,6 +45,7 @@ class Intake:
         self._pace = pace
         self._noted = noted
         self._started = started
+        self._opened: list[Assistant] = []
 
     async def resume(self) -> None:
         self.places.recall(await self._deliver.places())
@@ -54,6 +55,9 @@ class Intake:
         heard = [self.read(envelope.type, envelope.payload) for envelope in envelopes]
         crashpoint("K2")
         stored = await self.store(each for each in heard if each is not None)
+        opened, self._opened = self._opened, []
+        for event in opened:
+            await self._started(event)
         if stored:
             return [{} for _ in envelopes]
         return [
@@ -80,7 +84,7 @@ class Intake:
     def _event(self, given: Event) -> Inbound | None:
         self.came += 1
         if given.event.get("type") == STARTED:
-            self._started(msgspec.convert(given.event, Assistant))
+            self._opened.append(msgspec.convert(given.event, Assistant))
             return None
         return parse.event(given.event, self._me)
 

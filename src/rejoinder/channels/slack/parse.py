@@ -36,6 +36,8 @@ class Me(Struct, frozen=True):
     bot_id: str
     name: str = ""
     threads: Threads = "auto"
+    assistant: bool = False
+    """Each thread of a direct chat is a conversation of its own."""
 
 
 def event(given: dict[str, Any], me: Me) -> Inbound | None:
@@ -100,6 +102,7 @@ def _said(heard: Message, me: Me) -> Inbound | None:
         sender=_sender(heard, me),
         text=words,
         thread=thread,
+        thread_is_session=me.assistant and chat.kind == "direct" and thread is not None,
         opens=opens,
         reply_to=_parent(heard, me),
         mentions=named,

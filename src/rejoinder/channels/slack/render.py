@@ -6,11 +6,17 @@ from rejoinder.events import Rendering, TableStyle
 from rejoinder.rendering.layout import layout
 from rejoinder.rendering.marks import ZERO_WIDTH_SPACE, Marks, write
 
+_LIVE = re.compile("<(?=[@!#])")
 _MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
 
 
 def render(source: str, tables: TableStyle) -> Rendering:
-    return Rendering(write(layout(source, tables), _MRKDWN))
+    return Rendering(write(layout(source, tables), _MRKDWN), html=inert(source))
+
+
+def inert(source: str) -> str:
+    """The Markdown itself, for a stream, where Slack renders it: nothing in it notifies anybody."""
+    return _LIVE.sub("<" + ZERO_WIDTH_SPACE, source)
 
 
 def plain(source: str) -> Rendering:

@@ -2,6 +2,6 @@
 
 the way in        decider, debounce, precedence
 inputs            facts, access, rights, tally
-consequences      consequences, inheriting
+consequences      consequences, inheriting, revising, room_log
 commands          effects, gateway_commands, program_commands, subagent_commands, shell, restarting
 """

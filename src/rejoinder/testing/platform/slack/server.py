@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
+from rejoinder.channels.slack import manifest
 from rejoinder.testing.platform.faults import Fault, Verb
 from rejoinder.testing.platform.personality import Stage
 from rejoinder.testing.platform.slack.events import Events, Going
@@ -35,7 +36,7 @@ _REFUSALS = {
     "404": "channel_not_found",
     "409": "streaming_state_conflict",
 }
-ALL_SCOPES = frozenset(SCOPES.values()) | {"app_mentions:read", "channels:history", "im:history", "commands"}
+ALL_SCOPES = frozenset(manifest.SCOPES)
 
 
 class SlackServer:

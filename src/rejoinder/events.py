@@ -468,6 +468,39 @@ class Turn(Struct, frozen=True):
     """On which node (`/exec node=`)."""
 
 
+# --- what an agent asks a person (TU-34) ---------------------------------------------------------
+
+Grant = Literal["once", "always", "no", ""]
+"""What an option allows; empty: it is no matter of permission."""
+
+
+class Option(Struct, frozen=True):
+    """One way to answer a Question: people see the label, the agent is told the id."""
+
+    id: str
+    label: str = ""
+    grants: Grant = ""
+
+    @property
+    def called(self) -> str:
+        return self.label.strip() or self.id
+
+
+class Question(Struct, frozen=True, tag="question"):
+    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it.
+
+    Without options it asks for permission. A plain word is an option whose label is its id.
+    """
+
+    id: str
+    text: str
+    options: tuple[str | Option, ...] = ()
+
+    @property
+    def offered(self) -> tuple[Option, ...]:
+        return tuple([Option(option) if isinstance(option, str) else option for option in self.options])
+
+
 # --- what is sent -------------------------------------------------------------------------------
 
 

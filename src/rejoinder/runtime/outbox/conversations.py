@@ -37,8 +37,6 @@ COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands
 """Stages that answer requests to the gateway itself."""
 ROOT = "root"
 """How an agent may call the message that its thread hangs under, where the thread has its id."""
-OVERHEARD = "overheard"
-"""The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""
 
 
 class Conversation:
@@ -106,7 +104,7 @@ class Conversation:
             if event.inbound.route != self.route:
                 continue
             if event.state == "settled":
-                return event.reason.startswith(OVERHEARD)
+                return event.overheard
             inputs = await self.store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
         if message.kind != "own" or not message.author or can(self.channel, TellsAgents):

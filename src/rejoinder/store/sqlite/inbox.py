@@ -101,8 +101,8 @@ def readmit_event(db: Connection, verb: ReadmitEvent) -> InboxEvent:
 
 
 def settle_event(db: Connection, verb: SettleEvent) -> None:
-    sql = "UPDATE inbox SET state = 'settled', reason = ? WHERE id = ? AND state = 'new'"
-    moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
+    sql = "UPDATE inbox SET state = 'settled', reason = ?, overheard = ? WHERE id = ? AND state = 'new'"
+    moved(db, sql, (verb.reason, verb.overheard, verb.event), f"event {verb.event}")
 
 
 def drop_inputs(db: Connection, verb: DropInputs) -> None:

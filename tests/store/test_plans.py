@@ -21,6 +21,7 @@ OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight"
     "inbox_quarantined",
     "turn_quarantined",
     "subagent_open",
+    "subagent_started",
 }
 """Indexes that hold only what is not over, or are read from one end for as long as asked."""
 

@@ -263,6 +263,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The latest sub-agents of a conversation, the oldest first."""
         ...
 
+    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
+        """Those of every conversation, the latest first."""
+        ...
+
     async def subagent(self, session: str) -> KeptSubagent | None: ...
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:

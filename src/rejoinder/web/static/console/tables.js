@@ -6,6 +6,7 @@ import { icon } from "../shared/icons.js";
 import { post } from "../shared/api.js";
 import { Card, since, until } from "./card.js";
 import { drawJobs } from "./jobs.js";
+import { drawSubagents } from "./subagents.js";
 
 export const cards = () => ({
   sessions: new Card("sessions", "Sessions", "sessions", drawSessions),
@@ -16,6 +17,7 @@ export const cards = () => ({
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
+  subagents: new Card("subagents", "Sub-agents", "subagents", drawSubagents),
 });
 
 /** @param {any} answer */

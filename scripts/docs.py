@@ -28,8 +28,8 @@ from rejoinder.events import Ability
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Argument, Declaration
+from rejoinder.outbound.tables import BLOCKS as delivery_blocks
 from rejoinder.rendering.emoji import Projection, project
-from rejoinder.runtime.tables import BLOCKS as delivery_blocks
 from rejoinder.store.tables import BLOCKS as store_blocks
 from rejoinder.tables import table
 from rejoinder.turns.tables import BLOCKS as turns_blocks

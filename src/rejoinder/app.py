@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
 from datetime import datetime
 from secrets import token_urlsafe
+from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
     HasAccount,
+    ShowsLife,
     TellsTrouble,
     UsesStore,
 )
@@ -169,6 +171,13 @@ class Gateway:
         """Whether this one of `listeners` takes messages now."""
         return self.runs.has(f"channel:{listener}")
 
+    def silent_for(self, listener: str) -> float | None:
+        """Seconds since the platform of this one of `listeners` last showed that it hears us (CH-7); None: it does not
+        tell, or there was no sign yet."""
+        here = self.listeners[listener]
+        last = here.last_sign if isinstance(here, ShowsLife) else None
+        return None if last is None else max(0.0, monotonic() - last)
+
     def problem(self, listener: str) -> str:
         """What keeps this one of `listeners` from listening or from sending; empty when everything is fine."""
         name = f"channel:{listener}"
@@ -178,6 +187,9 @@ class Gateway:
         here = self.listeners[listener]
         if isinstance(here, TellsTrouble) and here.trouble:
             return here.trouble
+        silent = self.silent_for(listener) if isinstance(here, ShowsLife) else None
+        if silent is not None and isinstance(here, ShowsLife) and silent > here.deaf_after:
+            return f"nothing has been heard from its platform for {silent:.0f} s; it is being connected again"
         refused = self.engine.outbox.trouble(here.name, account_of(here) if isinstance(here, HasAccount) else None)
         return f"nothing can be sent: {refused}" if refused else ""
 

@@ -336,6 +336,14 @@ class Overhear(Struct, frozen=True, tag="overhear"):
     said: Said
 
 
+class ReviseMessage(Struct, frozen=True, tag="revise_message"):
+    """A person edited a message, or deleted it (`text` None): one that waits changes or goes; of an edit of one that an
+    agent was told, it is told with its next turn (CH-8)."""
+
+    message: str
+    text: str | None
+
+
 class ResetBotTurns(Struct, frozen=True, tag="reset_bot_turns"):
     route: Route
 
@@ -415,6 +423,7 @@ Effect = (
     | ApprovePairing
     | AnswerQuestion
     | Overhear
+    | ReviseMessage
     | ResetBotTurns
     | ResendParts
     | UseTool
@@ -457,6 +466,39 @@ class Turn(Struct, frozen=True):
     """Where to run what it runs (`/exec host=`): sandbox, gateway or node; for agents that declare they obey it."""
     node: str | None = None
     """On which node (`/exec node=`)."""
+
+
+# --- what an agent asks a person (TU-34) ---------------------------------------------------------
+
+Grant = Literal["once", "always", "no", ""]
+"""What an option allows; empty: it is no matter of permission."""
+
+
+class Option(Struct, frozen=True):
+    """One way to answer a Question: people see the label, the agent is told the id."""
+
+    id: str
+    label: str = ""
+    grants: Grant = ""
+
+    @property
+    def called(self) -> str:
+        return self.label.strip() or self.id
+
+
+class Question(Struct, frozen=True, tag="question"):
+    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it.
+
+    Without options it asks for permission. A plain word is an option whose label is its id.
+    """
+
+    id: str
+    text: str
+    options: tuple[str | Option, ...] = ()
+
+    @property
+    def offered(self) -> tuple[Option, ...]:
+        return tuple([Option(option) if isinstance(option, str) else option for option in self.options])
 
 
 # --- what is sent -------------------------------------------------------------------------------

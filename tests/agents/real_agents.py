@@ -24,6 +24,8 @@ class RealAgent(Struct, frozen=True):
     configure: Callable[[Path, str], dict[str, str]]
     """Writes what it needs into its home and gives its environment; told its home and our address."""
     registry: Literal["npm", "pypi"] = "npm"
+    tool: tuple[str, str] = ("bash", '{"command": "touch made.txt", "description": "make it"}')
+    """How its model would call its shell, so that it asks for permission."""
 
 
 def _codex(home: Path, url: str) -> dict[str, str]:
@@ -31,6 +33,8 @@ def _codex(home: Path, url: str) -> dict[str, str]:
         f"""
         model = "gpt-5.4"
         model_provider = "here"
+        approval_policy = "untrusted"
+        sandbox_mode = "danger-full-access"
         [model_providers.here]
         name = "here"
         base_url = "{url}"
@@ -71,9 +75,71 @@ def _hermes(home: Path, url: str) -> dict[str, str]:
     return {"HOME": str(home), "HERMES_HOME": str(home)}
 
 
-CODEX = RealAgent("@zed-industries/codex-acp", "@zed-industries/codex-acp-*/bin/codex-acp*", (), _codex)
+def _claude(home: Path, url: str) -> dict[str, str]:
+    return {
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+        "ANTHROPIC_BASE_URL": url.removesuffix("/v1"),
+        "ANTHROPIC_API_KEY": "sk-here",
+        "IS_SANDBOX": "1",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
+    }
+
+
+def _gemini(home: Path, url: str) -> dict[str, str]:
+    folder = home / ".gemini"
+    folder.mkdir(exist_ok=True)
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+        "model": {"name": "gemini-2.5-flash"},
+    }
+    (folder / "settings.json").write_text(json.dumps(settings))
+    return {
+        "HOME": str(home),
+        "GEMINI_API_KEY": "here",
+        "GOOGLE_GEMINI_BASE_URL": url.removesuffix("/v1"),
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    }
+
+
+def _qwen(home: Path, url: str) -> dict[str, str]:
+    folder = home / ".qwen"
+    folder.mkdir(exist_ok=True)
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True},
+    }
+    (folder / "settings.json").write_text(json.dumps(settings))
+    return {"HOME": str(home), "OPENAI_API_KEY": "sk-here", "OPENAI_BASE_URL": url, "OPENAI_MODEL": "echo"}
+
+
+_BASH = ("Bash", '{"command": "touch made.txt", "description": "make it"}')
+_SHELL = ("run_shell_command", '{"command": "touch made.txt", "is_background": false, "description": "make it"}')
+CLAUDE = RealAgent("@agentclientprotocol/claude-agent-acp", ".bin/claude-agent-acp", (), _claude, tool=_BASH)
+OLDER_CLAUDE = RealAgent("@zed-industries/claude-agent-acp", ".bin/claude-agent-acp", (), _claude, tool=_BASH)
+GEMINI = RealAgent("@google/gemini-cli", ".bin/gemini", ("--acp",), _gemini, tool=_SHELL)
+QWEN = RealAgent("@qwen-code/qwen-code", ".bin/qwen", ("--acp",), _qwen, tool=_SHELL)
+CODEX = RealAgent(
+    "@zed-industries/codex-acp",
+    "@zed-industries/codex-acp-*/bin/codex-acp*",
+    (),
+    _codex,
+    tool=("exec_command", '{"cmd": "touch made.txt"}'),
+)
 OPENCODE = RealAgent("opencode-ai", ".bin/opencode", ("acp",), _opencode)
-HERMES = RealAgent("hermes-agent[acp]", "bin/hermes-acp", (), _hermes, registry="pypi")
+HERMES = RealAgent(
+    "hermes-agent[acp]",
+    "bin/hermes-acp",
+    (),
+    _hermes,
+    registry="pypi",
+    tool=("terminal", '{"command": "rm -rf made"}'),
+)
 
 
 def installed(agent: RealAgent) -> tuple[str, ...]:

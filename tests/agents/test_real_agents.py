@@ -170,7 +170,7 @@ async def test_permission(start: Start, wish: str | None, ran: bool):
         async for event in agent.run(a_turn("Please run")):
             events.append(event)
             if isinstance(event, Question):
-                yes = next(option for option in event.options if "allow" in option.lower())
+                yes = next(option.id for option in event.offered if option.grants == "once")
                 await agent.answer(event.id, yes if wish else None)
         assert Question in map(type, events), events
         assert ToolStarted in map(type, events)

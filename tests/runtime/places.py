@@ -17,7 +17,7 @@ from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.draft import Streaming
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.answer.acting import Occasion
-from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.answer.delivery import Answer, AnswerOptions
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
@@ -55,7 +55,7 @@ class Place:
         settings = RuntimeSettings(rules=make_rules(InboundSettings()), channels={self.channel.name: self.facts})
         hooks: Any = SimpleNamespace(tell=self.told.append)
         channels = {self.channel.name: self.channel}
-        services = Services({}, channels, self.store, self.runs, Live(settings), self.now, hooks)
+        self.services = services = Services({}, channels, self.store, self.runs, Live(settings), self.now, hooks)
         self.outbox = Outbox(services, Owners(services), ask_again)
         self.conversation = Conversation(self.route, services, self.outbox)
         self.sender = self.conversation.sender
@@ -77,9 +77,8 @@ class Place:
         return begun
 
     def answer(self, run=None, *, earlier=(), occasion=None, **options) -> Answer:
-        return Answer(
-            self.conversation, occasion or Occasion("id-0", "bot", "ann"), run=run, earlier=earlier, **options
-        )
+        how = AnswerOptions(run=run, earlier=earlier, **options)
+        return Answer(self.conversation, occasion or Occasion("id-0", "bot", "ann"), how)
 
     async def says(self, *pieces, run=None, **options) -> Answer:
         answer = self.answer(run, **options)

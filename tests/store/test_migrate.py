@@ -60,6 +60,29 @@ def test_a_newer_version_brings_its_rows_along_and_is_refused_by_the_older(tmp_p
     assert in_store(path, later) == 3
 
 
+def test_what_was_read_out_of_sentences_has_columns(tmp_path: Path) -> None:
+    """DE-13, IN-32: what was given up for a part, and what was overheard, as the version before wrote it down."""
+    path = tmp_path / "rejoinder.db"
+    of_version(path, 13)
+    db = sqlite3.connect(path)
+    db.executescript(
+        "UPDATE inbox SET state = 'settled', reason = 'overheard: not addressed';"
+        "INSERT INTO place (id, channel, account, chat, thread) VALUES (1, 'fake', 'default', 'room', '');"
+        "INSERT INTO part (place, key, kind, planned, body, error) VALUES "
+        "(1, 'a', 'say', 0, x'', '[without formatting] [without target] gone'),"
+        "(1, 'b', 'say', 0, x'', 'a [without b]');"
+    )
+    db.close()
+    assert in_store(path) == 1
+    db = sqlite3.connect(path)
+    try:
+        rows = db.execute("SELECT conceded, error FROM part ORDER BY key").fetchall()
+        assert rows == [("formatting target", "gone"), ("", "a [without b]")]
+        assert db.execute("SELECT overheard, state FROM inbox ORDER BY id").fetchall() == [(1, "settled")]
+    finally:
+        db.close()
+
+
 def test_what_an_older_version_kept_is_held_to_the_same(tmp_path: Path) -> None:
     """The third version changes the text of constraints where they stand: rows and rules stay, lists are gone."""
     path = tmp_path / "rejoinder.db"

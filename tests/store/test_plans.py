@@ -21,6 +21,7 @@ OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight"
     "inbox_quarantined",
     "turn_quarantined",
     "subagent_open",
+    "subagent_started",
 }
 """Indexes that hold only what is not over, or are read from one end for as long as asked."""
 
@@ -33,6 +34,8 @@ OVERVIEWS = (
     "FROM part JOIN place ON place.id = part.place WHERE part.receipt =",  # an operator asks what became of it
     "FROM place JOIN message ON message.place = place.id AND (",  # an operator names a message, but no chat
     "SELECT count(*) FROM session",
+    "SET\n  conceded =",  # a migration, once
+    "SET overheard = 1",
     "SELECT key FROM session WHERE instr",
     "SELECT 'message', message, channel",  # an operator asks what was put aside
     "FROM knock ORDER BY",

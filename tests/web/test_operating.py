@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from rejoinder.app import Gateway
 from rejoinder.config.jobs import CronJob
-from rejoinder.events import Route
-from rejoinder.store.base import BuryPart, PlanParts
+from rejoinder.events import PromptText, Route
+from rejoinder.store.base import AppendTranscript, BuryPart, Entry, KeptSubagent, PlanParts, PutSubagent
 from tests.cli.a_store import said, sending
 from tests.web.running import Site, running, settings
 
@@ -95,3 +95,15 @@ async def test_what_of_the_configuration_does_not_hold_is_told(operated):
     _, body = await operated.site.get("/api/gateway")
     assert body["configuration"] == "rejoinder.toml is gone."
     assert body["agents"] == ["helper", "ada"]
+
+
+async def test_the_operator_sees_the_runs_beside_conversations(operated: Operated):
+    """TU-36: each with its state, its task and its log."""
+    now, store = datetime(2030, 1, 2, tzinfo=UTC), operated.gateway.store
+    eve = KeptSubagent("s:eve", "s", "s", "eve", "helper", "read the log", Route("web", "lobby"), now)
+    said = (Entry("user", (PromptText("read the log"),), now), Entry("agent", (PromptText("It says 42."),), now))
+    await store.write(PutSubagent(eve), AppendTranscript("s:eve", said))
+    _, body = await operated.site.get("/api/subagents")
+    (seen,) = body["subagents"]
+    assert (seen["name"], seen["state"], seen["task"]) == ("eve", "running", "read the log")
+    assert seen["log"] == ["> read the log", "< It says 42."]

@@ -10,7 +10,10 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
+from rejoinder.events import Grant as Grant  # a question is a noun, and a part of this contract
+from rejoinder.events import Option as Option
 from rejoinder.events import PromptPart, Turn
+from rejoinder.events import Question as Question
 
 
 class TextDelta(Struct, frozen=True, tag="text"):
@@ -71,37 +74,6 @@ class SessionOpened(Struct, frozen=True, tag="session"):
 
     saved: str
     lost: bool = False
-
-
-Grant = Literal["once", "always", "no", ""]
-"""What an option allows; empty: it is no matter of permission."""
-
-
-class Option(Struct, frozen=True):
-    """One way to answer a Question: people see the label, the agent is told the id."""
-
-    id: str
-    label: str = ""
-    grants: Grant = ""
-
-    @property
-    def called(self) -> str:
-        return self.label.strip() or self.id
-
-
-class Question(Struct, frozen=True, tag="question"):
-    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it.
-
-    Without options it asks for permission. A plain word is an option whose label is its id.
-    """
-
-    id: str
-    text: str
-    options: tuple[str | Option, ...] = ()
-
-    @property
-    def offered(self) -> tuple[Option, ...]:
-        return tuple([Option(option) if isinstance(option, str) else option for option in self.options])
 
 
 class Done(Struct, frozen=True, tag="done"):

@@ -12,6 +12,12 @@ from typing import Literal, Protocol, runtime_checkable
 from msgspec import Struct
 
 from rejoinder.events import Attachment, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
+from rejoinder.outcomes import Outcome as Outcome
+from rejoinder.outcomes import Refusal as Refusal
+from rejoinder.outcomes import Rejected as Rejected
+from rejoinder.outcomes import RetryAfter as RetryAfter
+from rejoinder.outcomes import Unknown as Unknown
 from rejoinder.room_log import Kept
 
 
@@ -20,52 +26,6 @@ class Limits(Struct, frozen=True):
 
     length: int | None = None
     unit: LengthUnit = "characters"
-
-
-# --- what became of a call (DE-31, DE-32) -------------------------------------------------------
-
-
-class Delivered(Struct, frozen=True):
-    """The platform has it, under this id."""
-
-    message: str
-    place: Route | None = None
-    """Where it stands, if not where it was sent: a thread that was opened by it. What follows goes there (CH-2)."""
-
-
-Refusal = Literal["formatting", "target", "thread", "gone", "account", "other"]
-
-
-class Rejected(Struct, frozen=True):
-    """The platform will never take it like this.
-
-    `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
-    there. `thread`: the thread cannot be opened, but the chat takes the words. `gone`: the chat is closed to us.
-    `account`: our token is refused, and with it every chat.
-    """
-
-    reason: str
-    why: Refusal = "other"
-
-
-class RetryAfter(Struct, frozen=True):
-    """The platform certainly did not take it: try again, after the platform's delay if it named one."""
-
-    seconds: float | None = None
-    reason: str = ""
-    limited: bool = False
-    """We were too fast: send nothing to this chat until then, and do not count this as an attempt."""
-    everywhere: bool = False
-    """The limit is that of the whole account."""
-
-
-class Unknown(Struct, frozen=True):
-    """It may or may not have arrived: the one dangerous outcome."""
-
-    reason: str
-
-
-Outcome = Delivered | Rejected | RetryAfter | Unknown
 
 
 # --- the channel --------------------------------------------------------------------------------
@@ -196,8 +156,10 @@ class ShowsLife(Protocol):
         """By `time.monotonic`; None: there was none yet."""
         ...
 
-    deaf_after: float
-    """Seconds without a sign after which the connection counts as dead."""
+    @property
+    def deaf_after(self) -> float:
+        """Seconds without a sign after which the connection counts as dead."""
+        ...
 
 
 @runtime_checkable

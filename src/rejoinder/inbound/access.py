@@ -16,6 +16,7 @@ from rejoinder.inbound.ids import Ids, candidates, read_ids
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
 from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
+from rejoinder.inbound.revisions import revision_of
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 
 STRICTNESS: Final[dict[Auth, int]] = {auth: strictness for strictness, auth in enumerate(get_args(Auth))}
@@ -94,7 +95,7 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
 def access(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
     """Lets in, drops, or tells a stranger a pairing code. Nothing of a stranger's text goes further."""
     if message.refusal is None:
-        return ADMITTED[message.actor.role]
+        return revision_of(message) or ADMITTED[message.actor.role]
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
     if channel.settings.dm != "pairing" or message.in_group:

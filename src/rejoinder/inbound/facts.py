@@ -58,6 +58,7 @@ class OpenQuestion(Struct, frozen=True):
 
 class Facts(Struct, frozen=True):
     me: Me
+    edits_told: bool = False  # an edit is no message here: the agent is told of it with its next turn (CH-8)
     sent_by_us: bool = False  # the platform's receipt of one of our own sends has this message id
     replies_to_us: bool = False  # it answers a message of ours
     answers: str = ""  # the agent of ours that wrote that message

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.events import Inbound
+from rejoinder.events import Inbound, ReviseMessage
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.activation import own_mentions, who_is_addressed
 from rejoinder.inbound.commands.native import typed_out
@@ -31,7 +31,7 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
     if inbound.entry == "reaction":
         return Drop("a reaction is not a message")
     if inbound.entry == "delete":
-        return Drop("a deleted message is no message")
+        return Drop("a deleted message is no message", effects=(ReviseMessage(inbound.message_id, None),))
     inbound = typed_out(inbound, rules)
     text, around, source = _texts(inbound)
     if not text.strip() and not (around or "").strip() and not _carries_something(inbound):

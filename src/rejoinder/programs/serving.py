@@ -232,7 +232,13 @@ def _house(
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
-            ChannelState(name, settings.channels[each.name].kind, gateway.listens(name), gateway.problem(name))
+            ChannelState(
+                name,
+                settings.channels[each.name].kind,
+                gateway.listens(name),
+                gateway.problem(name),
+                gateway.silent_for(name),
+            )
             for name, each in gateway.listeners.items()
         )
 

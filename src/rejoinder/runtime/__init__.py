@@ -1,13 +1,14 @@
 """The asyncio layer: carries out what the floors (`inbound`, `turns`, `outbound`) decide, and decides nothing itself.
 
-Its packages, in the order in which a message passes through them:
+Its packages, in the order in which a message passes through them; each calls only those below it:
 
-engine       accepts messages and hands them on; builds everything else
+engine       accepts messages and builds everything else; inlet is where channels deliver them
 place        decides each message of a chat and writes down what follows from the decision
 session      what waits for its turn in a session, what runs, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
+ownership    which part of the store this process may write
 
-unprompted   recovery, quarantine, backlogs, readmission, upkeep, foreign_changes
-shared       runs, write_batch, settings, abilities, serving, profiles, prefixes, hooks, entropy, tables
+unprompted   recovery, upkeep, foreign_changes
+shared       services, settings, live, runs, write_batch, hooks, abilities, serving, profiles, folders, recent, entropy
 """

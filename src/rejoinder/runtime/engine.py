@@ -23,6 +23,7 @@ from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.gateway_commands import GatewayCommands
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
+from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
 from rejoinder.runtime.place.tally import Tally
@@ -92,7 +93,10 @@ class Engine:
 
         tally, self.shell = Tally(store), Shell(runs)
         commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents)
-        effects = Effects(services, self.lanes, questions, access, commands.run, self.readmission, self.subagents)
+        revise = Revising(services, self.lanes, sessions).revise
+        effects = Effects(
+            services, self.lanes, questions, access, commands.run, self.readmission, self.subagents, revise
+        )
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)

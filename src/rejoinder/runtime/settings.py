@@ -15,6 +15,7 @@ from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.outbound.tools import Display
 from rejoinder.outbound.typing import TypingSettings
+from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
@@ -26,8 +27,6 @@ from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
 from rejoinder.turns.status import StatusSettings
 
-OnUnknown = Literal["hold", "resend"]
-"""What is done with a message when it is unknown whether it arrived (DU-3)."""
 OnCrash = Literal["rerun", "ask", "drop"]
 """What becomes of an answer that a crash interrupted (DU-2)."""
 
@@ -62,6 +61,7 @@ class ChannelFacts(Struct, frozen=True):
     delivery: DeliveryOptions = DeliveryOptions()
     replies_across_threads: bool = True
     private_needs_interaction: bool = False
+    edits_told: bool = False
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):

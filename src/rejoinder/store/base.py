@@ -107,6 +107,7 @@ from rejoinder.store.verbs import (
     ResumeTurn,
     Retention,
     RetryPart,
+    ReviseInput,
     RouteEvent,
     SaveAgentSession,
     SetSessionAside,
@@ -256,6 +257,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
         """The latest sub-agents of a conversation, the oldest first."""
+        ...
+
+    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
+        """Those of every conversation, the latest first."""
         ...
 
     async def subagent(self, session: str) -> KeptSubagent | None: ...
@@ -473,6 +478,7 @@ __all__ = [
     "ResumeTurn",
     "Retention",
     "RetryPart",
+    "ReviseInput",
     "RoomReader",
     "RouteEvent",
     "RunClaim",

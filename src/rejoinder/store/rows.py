@@ -49,6 +49,8 @@ class InboxEvent(Struct, frozen=True):
     """How often the process died while nothing but this was under way."""
     shard: int = 0
     """Who holds the lease on it decides."""
+    overheard: bool = False
+    """It was settled as history: the next turn there is told of it."""
 
 
 InputState = Literal["waiting", "taken", "steered", "summarised", "dropped"]
@@ -182,6 +184,8 @@ class StoredPart(Struct, frozen=True):
     retry_at: datetime | None = None
     receipt: str | None = None
     error: str = ""
+    conceded: tuple[str, ...] = ()
+    """What earlier tries have given up, such as the formatting."""
 
 
 class Pending(Struct, frozen=True):

@@ -108,6 +108,8 @@ class SettleEvent(Verb[None], frozen=True):
 
     event: int
     reason: str
+    overheard: bool = False
+    """The agents were not asked, and the next turn here is told of it (IN-32)."""
 
 
 class DropInputs(Verb[None], frozen=True):
@@ -116,6 +118,14 @@ class DropInputs(Verb[None], frozen=True):
     session: str
     events: tuple[int, ...]
     reason: str
+
+
+class ReviseInput(Verb[None], frozen=True):
+    """A waiting event says something else now (CH-8)."""
+
+    session: str
+    event: int
+    payload: bytes
 
 
 class SummariseInputs(Verb[None], frozen=True):
@@ -241,6 +251,8 @@ class RetryPart(Verb[StoredPart], frozen=True):
     at: datetime
     error: str
     counted: bool = True
+    conceded: tuple[str, ...] = ()
+    """What all tries so far have given up, such as the formatting: the next one does without it, too."""
 
 
 class HoldPart(Verb[StoredPart], frozen=True):

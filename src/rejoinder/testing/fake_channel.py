@@ -19,6 +19,7 @@ from rejoinder.channels.threads import Threads, new_thread
 from rejoinder.events import (
     Attachment,
     Chat,
+    Entry,
     Inbound,
     Invoked,
     Mention,
@@ -296,6 +297,32 @@ class FakeThreads(FakeMessenger):
         mentioned = any(mention.id == self.own_id for mention in inbound.mentions)
         text = inbound.text.replace(f"@{self.own_id}", "")
         return replace(inbound, opens=new_thread(self._threads, inbound.message_id, text, mentioned=mentioned))
+
+    async def edits(self, message: str, text: str, *, sender: str = "ann", chat: str = "lab") -> None:
+        """A person changes a message."""
+        self.messages[message].text = text
+        await self._changes(message, text, "edit", sender, chat)
+
+    async def removes(self, message: str, *, chat: str = "lab") -> None:
+        """A person deletes a message; the platform does not say who."""
+        self.messages[message].deleted = True
+        await self._changes(message, "", "delete", "", chat)
+
+    async def _changes(self, message: str, text: str, entry: Entry, sender: str, chat: str) -> None:
+        assert self._deliver is not None
+        self._events += 1
+        await self._deliver(
+            Inbound(
+                channel=self.name,
+                event_id=f"{entry}-{self._events}",
+                message_id=message,
+                chat=Chat(chat, "group", title=chat),
+                sender=Sender(sender, name=sender),
+                text=text,
+                thread=self.messages[message].thread,
+                entry=entry,
+            )
+        )
 
     async def invokes(self, name: str, *, sender: str = "ann", chat: str = "lab", **options: str) -> str:
         """A person chooses a command from the platform's own menu; returns the token of the interaction."""

@@ -1,4 +1,4 @@
-"""How three APIs say the same thing on the wire. A dialect writes one streamed answer, as bytes to send."""
+"""How four APIs say the same thing on the wire. A dialect writes one streamed answer, as bytes to send."""
 
 from typing import Any, ClassVar
 
@@ -229,8 +229,60 @@ class Messages(Dialect):
         return _data(self.refusal(code, message), "error")
 
 
+class GenerateContent(Dialect):
+    """Google's API, as far as its own command line reads it; the model is in the path."""
+
+    _STOP: ClassVar = {"stop": "STOP", "tool": "STOP"}
+
+    @staticmethod
+    def asked(body: dict[str, Any]) -> str:
+        for content in reversed(body.get("contents") or []):
+            texts = [part["text"] for part in content.get("parts") or () if "text" in part]
+            if content.get("role") == "user" and texts:
+                return "\n\n".join(texts)
+        return ""
+
+    @staticmethod
+    def whole(model: str, text: str, thought: str) -> dict[str, Any]:
+        usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
+        content: dict[str, Any] = {"role": "model", "parts": [{"text": text}]}
+        return {
+            "candidates": [{"index": 0, "content": content, "finishReason": "STOP"}],
+            "usageMetadata": usage,
+            "modelVersion": model,
+        }
+
+    @staticmethod
+    def refusal(code: str, message: str) -> dict[str, Any]:
+        return {"error": {"code": 400, "status": code, "message": message}}
+
+    def _chunk(self, *parts: dict[str, Any], stop: str | None = None) -> bytes:
+        candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": list(parts)}}
+        if stop is None:
+            return _data({"candidates": [candidate], "modelVersion": self.model})
+        usage = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
+        return _data({"candidates": [{**candidate, "finishReason": stop}], "usageMetadata": usage})
+
+    def start(self) -> bytes:
+        return b""
+
+    def thought(self, text: str) -> bytes:
+        return self._chunk({"text": text, "thought": True})
+
+    def tool(self, name: str, arguments: str) -> bytes:
+        return self._chunk({"functionCall": {"name": name, "args": msgspec.json.decode(arguments)}})
+
+    def text(self, text: str) -> bytes:
+        return self._chunk({"text": text})
+
+    def end(self, stop: str) -> bytes:
+        return self._chunk({"text": ""}, stop=self._STOP[stop])
+
+
+GOOGLE = "/v1beta/models"
 DIALECTS: dict[str, type[Dialect]] = {
     "/v1/chat/completions": ChatCompletions,
     "/v1/responses": Responses,
     "/v1/messages": Messages,
+    GOOGLE: GenerateContent,
 }

@@ -18,7 +18,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from rejoinder.testing.model_dialects import DIALECTS, Dialect
+from rejoinder.testing.model_dialects import DIALECTS, GOOGLE, Dialect
 
 
 class Say(Struct, frozen=True):
@@ -127,6 +127,8 @@ class ModelServer:
         app = web.Application(client_max_size=64 << 20)
         for path in DIALECTS:
             app.router.add_post(path, self._serve)
+        app.router.add_post(GOOGLE + "/{model}:{method}", self._serve)
+        app.router.add_post("/v1/messages/count_tokens", self._count)
         app.router.add_get("/v1/models", self._models)
         # handler_cancellation: a handler has to notice that its client is gone.
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1, access_log=None)
@@ -144,13 +146,22 @@ class ModelServer:
     async def _models(self, _: web.Request) -> web.Response:
         return web.json_response({"object": "list", "data": [{"id": "echo", "object": "model"}]})
 
+    async def _count(self, _: web.Request) -> web.Response:
+        return web.json_response({"input_tokens": 7})
+
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        dialect = DIALECTS[request.path]
+        method = request.match_info.get("method", "")
+        if method == "countTokens":
+            return web.json_response({"totalTokens": 7})
+        path = GOOGLE if method else request.path
+        dialect = DIALECTS[path]
         try:
             body = msgspec.json.decode(await request.read(), type=dict[str, Any])
         except msgspec.MsgspecError as problem:
             return _refusal(dialect, Refuse(400, message=f"The body is no JSON object: {problem}"))
-        asked = Asked(request.path, {key.lower(): value for key, value in request.headers.items()}, body)
+        if method:
+            body = {"model": request.match_info["model"], "stream": method.startswith("stream"), **body}
+        asked = Asked(path, {key.lower(): value for key, value in request.headers.items()}, body)
         self.requests.append(asked)
         answer = self._script.popleft() if self._script else self._answer(asked)
         if isinstance(answer, Refuse):

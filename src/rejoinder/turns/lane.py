@@ -26,6 +26,7 @@ from rejoinder.turns.backlog import (
     Waiting,
     admit,
     buffer_of,
+    estimate_tokens,
     quieted,
     ready_batch,
     settings_of,
@@ -373,3 +374,24 @@ def _then(decision: Decision, follow: Callable[[Lane], Decision]) -> Decision:
 
 def _ids(messages: Iterable[QueuedMessage]) -> tuple[str, ...]:
     return tuple([message.id for message in messages])
+
+
+# --- what waits is changed by its sender (CH-8) -------------------------------------------------
+
+
+def revised(lane: Lane, id: str, text: str | None) -> Lane:
+    """The lane with other words for a message that waits, or without it. One that was offered to the run stays as it
+    was: the agent may have it already."""
+    line = (
+        replace(each, message=replace(each.message, text=text or "", tokens=estimate_tokens((text or "",))))
+        if each.message.id == id and text is not None and not each.offered
+        else each
+        for each in lane.waiting
+        if each.message.id != id or text is not None or each.offered
+    )
+    return replace(lane, waiting=tuple(line))
+
+
+def waits(lane: Lane, id: str) -> bool:
+    """Whether the message is in the line and nobody has been offered it."""
+    return any(each.message.id == id and not each.offered for each in lane.waiting)

@@ -29,6 +29,7 @@ from rejoinder.web.flow import Flow
 from rejoinder.web.house import House
 from rejoinder.web.sentences import Handled
 
+MOST_SUBAGENTS, MOST_ENTRIES = 20, 20
 MOST_SESSIONS = 100
 MOST_PARTS = 200
 STUCK: tuple[PartState, ...] = ("dead", "held")
@@ -127,6 +128,13 @@ async def _rerun(house: House, _: Flow, request: Request) -> Struct:
                 await house.rerun(WantTurn(each.number) if kind == "turn" else WantEvent(each.number))
                 return views.Accepted()
     raise NotFound(f"no {kind} {wanted} is quarantined")
+
+
+async def _subagents(house: House, _: Flow, request: Request) -> Struct:
+    store = house.store
+    kept = await store.latest_subagents(MOST_SUBAGENTS)
+    logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in kept]
+    return views.Subagents(tuple(map(views.subagent_view, kept, logs)))
 
 
 async def _jobs(house: House, _: Flow, request: Request) -> Struct:
@@ -256,6 +264,13 @@ ENDPOINTS = (
         _rerun,
         (_KIND, _NUMBER),
         (404, 409),
+    ),
+    Endpoint(
+        "GET",
+        "/api/subagents",
+        "The runs beside conversations, the latest first, with their logs.",
+        views.Subagents,
+        _subagents,
     ),
     Endpoint(
         "GET",

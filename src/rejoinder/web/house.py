@@ -18,6 +18,8 @@ class ChannelState(Struct, frozen=True):
     listening: bool
     problem: str = ""
     """Why it does not listen, or nothing can be sent."""
+    silent_for: float | None = None
+    """Seconds since its platform last showed that it hears us (CH-7); None: it does not tell, or there was no sign."""
 
 
 class Asked(Struct, frozen=True):

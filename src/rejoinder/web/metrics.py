@@ -45,6 +45,12 @@ class Metrics:
         self._sockets = Gauge("rejoinder_web_sockets", "Browsers that are connected.", registry=own)
         self._dropped = Gauge("rejoinder_web_sockets_dropped", "Browsers let go as too slow.", registry=own)
         self._up = Gauge("rejoinder_channel_up", "Whether a `channel` listens.", ["channel"], registry=own)
+        self._sign = Gauge(
+            "rejoinder_channel_last_sign_seconds",
+            "Seconds since the platform of a `channel` last showed that it hears us.",
+            ["channel"],
+            registry=own,
+        )
         self._store = Gauge("rejoinder_store_up", "Whether the store can be read.", registry=own)
 
     async def text(self, house: House) -> bytes:
@@ -53,6 +59,8 @@ class Metrics:
         self._dropped.set(hub.dropped)
         for state in house.channels():
             self._up.labels(state.name).set(state.listening)
+            if state.silent_for is not None:
+                self._sign.labels(state.name).set(state.silent_for)
         try:
             census = await house.store.census()
         except StoreUnavailable:

@@ -83,7 +83,9 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
             load = await house.store.load()
             counts = {"unconfirmed": load.parts.get("held", 0), "not_delivered": load.parts.get("dead", 0)}
             counts["quarantined"] = load.quarantined
-        return JSONResponse({"status": status, "version": house.version, "problems": problems, **counts})
+        signs = {each.name: round(each.silent_for, 1) for each in house.channels() if each.silent_for is not None}
+        told = {"status": status, "version": house.version, "problems": problems, **counts}
+        return JSONResponse({**told, "last_sign_seconds": signs} if signs else told)
 
     async def ready(_: Request) -> Response:
         problems = await troubles()

@@ -5,12 +5,14 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from rejoinder.channels.web.logins import Invited
-from rejoinder.events import Step
+from rejoinder.events import PromptText, Step
 from rejoinder.store.base import (
+    Entry,
     InboxEvent,
     Input,
     KeptJob,
     KeptSession,
+    KeptSubagent,
     PairingRequest,
     Quarantined,
     StoredPart,
@@ -154,6 +156,25 @@ class JobView(Struct, frozen=True):
     """and why."""
 
 
+class SubagentView(Struct, frozen=True):
+    """A run beside a conversation."""
+
+    session: str
+    name: str
+    agent: str
+    where: str
+    """The session of its conversation."""
+    depth: int
+    state: str
+    """`running`, `ended`, `failed` or `killed`."""
+    task: str
+    result: str
+    started: datetime
+    ended: datetime | None
+    log: tuple[str, ...]
+    """The latest of what it was told and said."""
+
+
 class GatewayView(Struct, frozen=True):
     """The gateway itself."""
 
@@ -169,6 +190,10 @@ class Jobs(Struct, frozen=True):
 
 class Sessions(Struct, frozen=True):
     sessions: tuple[SessionView, ...]
+
+
+class Subagents(Struct, frozen=True):
+    subagents: tuple[SubagentView, ...]
 
 
 class Lanes(Struct, frozen=True):
@@ -285,6 +310,27 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
         event.reason,
         steps,
         tuple(RoutedView(each.put.session, each.put.state, each.put.turn, each.put.reason) for each in handled),
+    )
+
+
+def subagent_view(kept: KeptSubagent, entries: tuple[Entry, ...]) -> SubagentView:
+    return SubagentView(
+        kept.session,
+        kept.name,
+        kept.agent,
+        kept.root,
+        kept.depth,
+        kept.state,
+        kept.task,
+        kept.result,
+        kept.started,
+        kept.ended,
+        tuple(
+            f"{'>' if entry.role == 'user' else '<'} {part.text[:LONGEST_EXCERPT]}"
+            for entry in entries
+            for part in entry.parts
+            if isinstance(part, PromptText)
+        ),
     )
 
 

@@ -156,6 +156,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         delivery=_delivery(name, channel, kind, settings),
         replies_across_threads=kind.replies_across_threads,
         private_needs_interaction=kind.private_needs_interaction,
+        edits_told=kind.edits == "told",
     )
 
 

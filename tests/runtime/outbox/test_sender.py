@@ -10,24 +10,12 @@ from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
-from rejoinder.outbound.operations import Amend, Open, React, Remove, Say, decode, keyed, kind, words
+from rejoinder.outbound.operations import Amend, React, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import Wording
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.outbox import delivery_attempt, pacing, yielding_calls
 from rejoinder.runtime.outbox.fates import Sent
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.outbox.verdict import (
-    MOST_TRIES,
-    Again,
-    Arrived,
-    Forget,
-    GiveUp,
-    Hold,
-    Look,
-    conceded_in,
-    judge,
-    remembered,
-)
 from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
@@ -51,80 +39,6 @@ class Finder(FakeMessenger):
 
     async def find(self, part, since):
         return self.found.pop(0)
-
-
-BLIND, KEYS, FINDS = FakeMessenger(), FakeKeeper(), Finder()
-
-
-@pytest.mark.parametrize(
-    ("outcome", "deed", "channel", "verdict"),
-    [
-        (Delivered("9"), SAY, BLIND, Arrived("9")),
-        (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
-        (Rejected("bad", "formatting"), SAY, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
-        (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
-        (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
-        (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
-        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="message")),
-        (Rejected("gone", "target"), Amend("5", PLAIN, anew=False), BLIND, Forget("gone")),
-        (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
-        (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
-        (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
-        (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
-        (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
-        (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
-        (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
-        (RetryAfter(9, "502"), SAY, BLIND, Again(9, "502")),
-        (Unknown("reset"), SAY, KEYS, Again(1.0, "reset")),
-        (Unknown("reset"), SAY, FINDS, Look("reset")),
-        (Unknown("reset"), SAY, BLIND, Hold("reset")),
-        (Unknown("reset"), EDIT, BLIND, Again(1.0, "reset")),
-        (Unknown("reset"), REACT, BLIND, Again(1.0, "reset")),
-        (Unknown("reset"), Remove("5"), BLIND, Again(1.0, "reset")),
-        (Unknown("reset"), Open(Part(ROUTE, "…")), BLIND, Forget("reset")),
-    ],
-)
-def test_what_follows_from_an_outcome(outcome, deed, channel, verdict):
-    """DE-31, DE-32, DE-13, OD-62, DU-3."""
-    assert judge(outcome, deed, channel, tries=1) == verdict
-
-
-@pytest.mark.parametrize(
-    ("outcome", "deed", "conceded"),
-    [
-        (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
-        (Rejected("bad", "formatting"), SAY, {"formatting"}),
-        (Rejected("gone", "target"), REPLY, {"target"}),
-        (Rejected("gone", "target"), EDIT, {"message"}),
-        (Rejected("gone", "target"), Amend("5", Part(ROUTE, "hi", reply_to="7")), {"message", "target"}),
-    ],
-)
-def test_a_concession_is_made_once(outcome, deed, conceded):
-    """DE-13, OD-62: once, for that chunk only."""
-    assert isinstance(judge(outcome, deed, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
-
-
-def test_an_edit_that_became_a_message_is_one():
-    """DU-3: it may have arrived, and said again it would stand twice; also where a restart found it."""
-    became = frozenset({"message"})
-    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == Hold("reset")
-    assert conceded_in(remembered("gone", "message", frozenset({"formatting"}))) == {"formatting", "message"}
-
-
-def test_pauses_grow_and_end():
-    """DE-32: back-off with jitter; given up in the end."""
-    pauses = [judge(RetryAfter(None, "x"), SAY, BLIND, tries=n, jitter=0.5).seconds for n in range(1, MOST_TRIES)]
-    assert pauses[:4] == [1, 2, 4, 8]
-    assert pauses[-1] == 30
-    assert sum(pauses) > 1000
-    assert isinstance(judge(RetryAfter(None, "x"), SAY, BLIND, tries=MOST_TRIES), GiveUp)
-    jittered = {judge(RetryAfter(None, "x"), SAY, BLIND, tries=3, jitter=j).seconds for j in (0.0, 0.9)}
-    assert jittered == {2.0, 5.6}
-
-
-def test_resend_is_for_who_would_rather_have_it_twice():
-    """DU-3: `on_unknown = "resend"`."""
-    assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Again(1.0, "x")
 
 
 # --- at work ------------------------------------------------------------------------------------

@@ -60,6 +60,7 @@ class Translation:
         self._loaded = loaded
         self._replays_until: float | None = None
         self._passed_over: list[AgentEvent] = []
+        self._context = 0
         self._message: str | None = None
         self._tools: dict[str, _Tool] = {}
 
@@ -99,7 +100,11 @@ class Translation:
         if self.said_nothing and self._passed_over:
             events = [*self._passed_over, *events]
         said = result if is_object(result) else {}
-        if (usage := spent(said)) is not None:
+        usage = spent(said)
+        if self._context and (usage is None or not usage.input_tokens):
+            # codex tells no more than how full its context is: that is what its model read last.
+            usage = Usage(self._context, usage.output_tokens if usage is not None else 0)
+        if usage is not None:
             events.append(usage)
             self.said_nothing &= not (usage.input_tokens or usage.output_tokens)
         return [*events, STOP.get(str(said.get("stopReason")), Done())]
@@ -131,6 +136,7 @@ class Translation:
                 lines = (f"{_PLAN_MARK.get(entry.status, '[ ]')} {entry.content}" for entry in update.entries)
                 return [PlanChanged(tuple(lines))]
             case schema.UsageUpdate():
+                self._context = update.used
                 return [Usage(context_tokens=update.used)]
             case _:
                 return []
@@ -166,9 +172,14 @@ class Translation:
 def spent(result: dict[str, Any]) -> Usage | None:
     """What a turn cost, in the words of the protocol or, before it had any, in those agents put beside it."""
     beside = result.get("_meta")
-    for usage in (result.get("usage"), beside.get("usage") if is_object(beside) else None):
+    own = beside if is_object(beside) else {}
+    quota = own.get("quota")
+    for usage in (result.get("usage"), own.get("usage"), quota.get("token_count") if is_object(quota) else None):
         if is_object(usage):
-            counts = usage.get("inputTokens"), usage.get("outputTokens")
+            counts = (
+                usage.get("inputTokens", usage.get("input_tokens")),
+                usage.get("outputTokens", usage.get("output_tokens")),
+            )
             return Usage(*(count if isinstance(count, int) else 0 for count in counts))
     return None
 

@@ -71,6 +71,14 @@ class TelegramBot:
         self._moves = Moves(self._called)
         self._has_previews = True
 
+    deaf_after = 150.0
+    """Seconds: a poll is answered within a minute, even if nothing was said."""
+
+    @property
+    def last_sign(self) -> float | None:
+        """By a webhook Telegram calls only when there is something to tell, so its silence means nothing."""
+        return None if self._hook is not None else self._patient.last_sign
+
     @property
     def trouble(self) -> str:
         return self._patient.trouble

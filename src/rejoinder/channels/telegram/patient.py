@@ -9,6 +9,7 @@ Rule 2: everything else may pass: we ask again after pauses that grow, with jitt
 import asyncio
 import logging
 import random
+from time import monotonic
 from typing import Any
 
 from msgspec import Raw, Struct
@@ -50,6 +51,8 @@ class Patient:
         self._known = False  # Telegram has taken this token before
         self.trouble = ""
         """Why Telegram refuses this bot at the moment."""
+        self.last_sign: float | None = None
+        """When Telegram last answered, by the monotonic clock (CH-7)."""
 
     async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Raw:
         while not isinstance(answer := await self._api.call(method, payload, seconds), Ok):
@@ -58,7 +61,7 @@ class Patient:
         if self._failures or self.trouble:
             log.info("%s: Telegram answers again", self._name)
         self._failures = self._conflicts = 0
-        self._known, self.trouble = True, ""
+        self._known, self.trouble, self.last_sign = True, "", monotonic()
         return answer.result
 
     async def ask_once(self, method: str, seconds: float) -> Raw:

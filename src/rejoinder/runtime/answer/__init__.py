@@ -1,5 +1,5 @@
 """Shows an agent's answer in a conversation, and does what the agent asks for.
 
-its text       delivery, drafting, length, heartbeats
+its text       words, delivery, drafting, length, heartbeats; unposted, for a sub-agent
 its requests   acting, files, handoff, reach, and their outcomes
 """

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
@@ -52,54 +53,51 @@ ENOUGH_TO_PREFIX = 24
 """Characters needed to know whether an answer begins with its prefix, a list or a fence (DE-5)."""
 
 
+class AnswerOptions(Struct, frozen=True, kw_only=True):
+    """What its turn says about an answer."""
+
+    run: RunClaim | None = None
+    """The claim on the turn."""
+    earlier: Sequence[StoredPart] = ()
+    """What a previous run of the turn has planned."""
+    may_speak: Callable[[], bool] = lambda: True
+    says_when_empty: bool = True
+    silence: Literal["edges", "alone"] = "edges"
+    prefix: str = ""
+    speaker: Callable[[], Speaker] = Speaker
+    hand_over: HandOver | None = None
+    start: Start | None = None
+    """Starts a sub-agent."""
+    kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: ()
+    """What to store about the turn in the commit that plans the answer."""
+    beat: Beat | None = None
+    """Set in a heartbeat only (OD-45)."""
+    most: int = MAX_ANSWER_CHARS
+    """Characters after which the answer is cut."""
+
+
 class Answer:
-    """Takes the agent's raw text piece by piece and makes the conversation show it.
+    """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
-    `run` is the claim on the turn; `earlier` is what a previous run of it planned; `kept_with_it` gives what to store
-    about the turn in the commit that plans the answer; `beat` is set in a heartbeat only (OD-45). The answer is cut
-    after `most` characters.
-    """
-
-    def __init__(
-        self,
-        conversation: Conversation,
-        occasion: Occasion,
-        *,
-        run: RunClaim | None = None,
-        earlier: Sequence[StoredPart] = (),
-        may_speak: Callable[[], bool] = lambda: True,
-        says_when_empty: bool = True,
-        silence: Literal["edges", "alone"] = "edges",
-        prefix: str = "",
-        speaker: Callable[[], Speaker] = Speaker,
-        hand_over: HandOver | None = None,
-        start: Start | None = None,
-        kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: (),
-        beat: Beat | None = None,
-        most: int = MAX_ANSWER_CHARS,
-    ) -> None:
+    def __init__(self, conversation: Conversation, occasion: Occasion, turn: AnswerOptions) -> None:
+        run, beat = turn.run, turn.beat
         self.undelivered: str | None = None
         """Why a part of the answer did not arrive (OD-65)."""
         self.is_kept = False
         """Whether `kept_with_it` is certainly stored: a part planned in the same commit has arrived."""
         self._conversation = conversation
         self._occasion = occasion
-        self._run = run
-        self._may_speak = may_speak
-        self._says_when_empty = says_when_empty
-        self._prefix = prefix
-        self._speaker = speaker
-        self._kept_with_it = kept_with_it
-        self._beat = beat
+        self._turn = turn
+        self._may_speak = turn.may_speak
         self._reader = ReplyReader(
             registry=occasion.directives,
-            silence=silence,
+            silence=turn.silence,
             has_trigger=bool(occasion.trigger),
             heartbeat=beat is not None,
             ack_max_chars=beat.ack_max_chars if beat is not None else 0,
         )
         self._reveal = Reveal()
-        self._unprefixed: str | None = "" if prefix else None
+        self._unprefixed: str | None = "" if turn.prefix else None
         self._worn = ""  # the prefix as it is shown, which is not part of the agent's words
         self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
         self._end = ""  # the last two characters of the text, to count the newlines it ends in
@@ -108,8 +106,8 @@ class Answer:
         delivery, sender = conversation.how.delivery, conversation.sender
         self._options = delivery.options  # fixed for the whole answer, even if the configuration changes meanwhile
         self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
-        self._acting = Acting(conversation, occasion, self._stem, run, hand_over, start)
-        self._length = Length(most, occasion.folder, self._stem)
+        self._acting = Acting(conversation, occasion, self._stem, run, turn.hand_over, turn.start)
+        self._length = Length(turn.most, occasion.folder, self._stem)
         streaming = streaming_for(delivery.streaming, sender, delivery.options, other_bot=occasion.other_bot)
         if beat is not None:
             streaming = replace(streaming, mode="off")
@@ -120,7 +118,7 @@ class Answer:
         self._drafting = Drafting(
             sender, streaming, delivery.options, self._acting.wording, self._stem, run, delivery.human_delay
         )
-        self._drafting.take_over(earlier)
+        self._drafting.take_over(turn.earlier)
 
     @property
     def outcomes(self) -> Outcomes:
@@ -180,7 +178,7 @@ class Answer:
         whole_file = await self._end_cut()
         if self._reader.silent:
             await self._withdraw(self._acting.hand_over(), self._beside)
-            if self._beat is None and (self._says_when_empty or not self._occasion.peers):
+            if self._turn.beat is None and (self._turn.says_when_empty or not self._occasion.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words and await self._is_old_news():
@@ -191,10 +189,10 @@ class Answer:
                 self._between_segments = True
                 self._show(footer)
             await self._settle(whole_file, whole=True)
-        elif not self._acting.asked and self._says_when_empty:
+        elif not self._acting.asked and self._turn.says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
-            words = prefixed(NO_RESPONSE, self._prefix, self._speaker())
+            words = prefixed(NO_RESPONSE, self._turn.prefix, self._turn.speaker())
             own = self._settled(words, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
@@ -206,9 +204,9 @@ class Answer:
 
         A failed heartbeat is only logged: no person is waiting for it, and it is tried again soon.
         """
-        if self._beat is not None:
+        if self._turn.beat is not None:
             log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
-        if self._beat is not None or not self._may_speak():
+        if self._turn.beat is not None or not self._may_speak():
             return await self.abandon()
         await self._settle(await self._end_cut(), sentence)
         await self._acting.finish(PATIENCE)
@@ -302,7 +300,7 @@ class Answer:
             if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
                 return
             words, self._unprefixed = self._unprefixed, None
-            seen = prefixed(words, self._prefix, self._speaker())
+            seen = prefixed(words, self._turn.prefix, self._turn.speaker())
             self._worn = seen.removesuffix(words.lstrip())
         if seen:
             self._drafting.grow(seen)
@@ -351,7 +349,7 @@ class Answer:
         target = wording.reply_to if not self._has_words else None
         plain = Wording(target, author=wording.author, is_error=is_error, opens=wording.opens)
         plain = replace(plain, reply_context=wording.reply_context)
-        words = prefixed(sentence, self._prefix, self._speaker())
+        words = prefixed(sentence, self._turn.prefix, self._turn.speaker())
         return plan.say(words, self._conversation.route, self._options, plain, f"{self._stem}/own")
 
     async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
@@ -368,11 +366,12 @@ class Answer:
             await self._post([*planned, *handed], final=True)
 
     async def _is_old_news(self) -> bool:
-        return self._beat is not None and not await self._beat.is_news(self._words)
+        return self._turn.beat is not None and not await self._turn.beat.is_news(self._words)
 
     def _kept(self) -> WriteBatch:
         unit = WriteBatch(
-            *self._kept_with_it(), *(self._beat.kept_with_it(self._stem) if self._beat is not None else ())
+            *self._turn.kept_with_it(),
+            *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
         unit.include(self._acting.kept)
         return unit
@@ -380,7 +379,7 @@ class Answer:
     async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
         """Waits until it is delivered, and returns the id of its first message, if that is known."""
         also = self._kept() if final else None
-        posted = self._conversation.sender.post(planned, self._run, final=final, also=also) if planned else ()
+        posted = self._conversation.sender.post(planned, self._turn.run, final=final, also=also) if planned else ()
         if final and posted:
             posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
         await hear(posted, PATIENCE)

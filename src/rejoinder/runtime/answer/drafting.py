@@ -32,8 +32,8 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.rendering import Message, RenderOptions
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.fates import Fate, Sent
+from rejoinder.runtime.outbox.performing import recognised_by
 from rejoinder.runtime.outbox.sender import Sender
-from rejoinder.runtime.outbox.verdict import is_blind
 from rejoinder.runtime.outbox.yielding_calls import LetGo
 from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
 
@@ -296,5 +296,5 @@ def streaming_for(wanted: Streaming, sender: Sender, options: RenderOptions, *, 
     if can(channel, CanEdit):
         previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(sender.route)
         mode = "preview" if previews else "edits"
-        return Streaming(mode, wanted.pace, placeholder=is_blind(sender.channel))
+        return Streaming(mode, wanted.pace, placeholder=recognised_by(sender.channel) in ("openings", "nothing"))
     return Streaming("off")

@@ -1,7 +1,7 @@
 """Sends what is to be said, in order and once, and keeps what is known of each conversation.
 
-conversations   conversations, messages, recent, owners, offers, notices
+conversations   conversations, messages, owners, offers
 calls           outbox, sender, delivery_attempt, performing
 pace            pacing, yielding_calls, writing
-outcome         verdict, fates, losses, unconfirmed
+outcome         fates, losses
 """

@@ -37,8 +37,6 @@ COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands
 """Stages that answer requests to the gateway itself."""
 ROOT = "root"
 """How an agent may call the message that its thread hangs under, where the thread has its id."""
-OVERHEARD = "overheard"
-"""The prefix of the reason with which an overheard event is settled: the next turn here is told of it (IN-32)."""
 
 
 class Conversation:
@@ -106,7 +104,7 @@ class Conversation:
             if event.inbound.route != self.route:
                 continue
             if event.state == "settled":
-                return event.reason.startswith(OVERHEARD)
+                return event.overheard
             inputs = await self.store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
         if message.kind != "own" or not message.author or can(self.channel, TellsAgents):
@@ -123,7 +121,7 @@ class Conversation:
 
         The index counts every message once, including our own; a message that is counted already adds nothing here.
         """
-        if inbound.sender.is_self or inbound.entry == "reaction":
+        if inbound.sender.is_self or inbound.entry in ("reaction", "delete"):
             return self.bot_turns
         today = now.date()
         if not inbound.sender.is_bot:
@@ -155,7 +153,7 @@ class Conversation:
         fresh = [
             _noted(inbound, now, inbound.text if readable else "", ours=ours)
             for inbound in inbounds
-            if inbound.entry not in ("native", "reaction")
+            if inbound.entry not in ("native", "reaction", "delete")
             and inbound.message_id
             and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
         ]
@@ -187,6 +185,16 @@ class Conversation:
         for agent in agents:
             if agent != said.author_id:
                 self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
+
+    def reword(self, message: str, text: str | None) -> None:
+        """A message that agents have overheard says something else now, or was deleted (CH-8)."""
+        for agent, heard in self._overheard.items():
+            kept = [said for said in heard if said.message_id != message or text is not None]
+            self._overheard[agent] = tuple(
+                [replace(said, text=text or "") if said.message_id == message else said for said in kept]
+            )
+        if text is None:
+            self.messages.forget(message)
 
     def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
         """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""

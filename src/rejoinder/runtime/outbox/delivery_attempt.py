@@ -32,16 +32,15 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
 from rejoinder.outbound.plan import Planned
+from rejoinder.outbound.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Verdict, judge
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
-from rejoinder.runtime.outbox.performing import form_of, intent, perform, where
-from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, conceded_in, judge, remembered
+from rejoinder.runtime.outbox.performing import form_of, intent, perform, recognised_by, where
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.settings import OnUnknown
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import (
     BuryPart,
@@ -113,7 +112,7 @@ class DeliveryAttempts:
             deed = decode(row.body)
         except DecodeError as error:
             return await self._bury(row, error)
-        conceded, place = conceded_in(row.error), await self._place_of(row, deed)
+        conceded, place = frozenset(row.conceded), await self._place_of(row, deed)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
         try:
             self._line.pace.spend()
@@ -124,7 +123,7 @@ class DeliveryAttempts:
             log.exception("%s failed at a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         try:
-            await self._conclude(row, deed, outcome, conceded)
+            await self._conclude(row, deed, outcome)
         except Superseded as lost:  # the call outlasted its claim: the new claimant settles the part
             log.warning("%s: %s", self._channel.name, lost)
         crashpoint("K19")
@@ -135,16 +134,19 @@ class DeliveryAttempts:
         await self._keep(BuryPart(row, f"it cannot be read: {error}"))
         self._line.over(row, Unsent("it cannot be read"))
 
-    async def _conclude(self, row: StoredPart, deed: Operation, outcome: Outcome, conceded: frozenset[str]) -> None:
-        verdict = judge(
+    def _judge(self, outcome: Outcome, deed: Operation, row: StoredPart) -> Verdict:
+        return judge(
             outcome,
             deed,
-            self._channel,
+            recognised_by(self._channel),
             tries=row.attempts,
-            conceded=conceded,
+            conceded=frozenset(row.conceded),
             on_unknown=self._on_unknown,
             jitter=random(),
         )
+
+    async def _conclude(self, row: StoredPart, deed: Operation, outcome: Outcome) -> None:
+        verdict = self._judge(outcome, deed, row)
         now = self._clock()
         match verdict:
             case Arrived(message=message, place=place):
@@ -152,7 +154,7 @@ class DeliveryAttempts:
                 crashpoint("K12" if isinstance(deed, Open) else "K18")
                 await self._arrived(row, deed, message, now, place=place)
             case Again():
-                await self._later(row, verdict, conceded, now)
+                await self._later(row, verdict, now)
             case Look(error=error):
                 await self._keep(MarkUnknown(row, error))
                 await self._look(replace(row, state="unknown", error=error), deed)
@@ -219,8 +221,7 @@ class DeliveryAttempts:
         channel = self._channel
         return deed.part.opens is not None or (can(channel, OpensPlaces) and channel.opens_place(self._route))
 
-    async def _later(self, row: StoredPart, verdict: Again, conceded: frozenset[str], now: datetime) -> None:
-        error = remembered(verdict.error, verdict.concedes, conceded)
+    async def _later(self, row: StoredPart, verdict: Again, now: datetime) -> None:
         if verdict.refused:
             was, seconds = self._account.trouble, self._account.refuse(verdict.error)
             if not was:
@@ -233,7 +234,8 @@ class DeliveryAttempts:
             log.warning(waits, self._channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
             log.info("%s: again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
-        await self._keep(RetryPart(row, now + timedelta(seconds=verdict.seconds), error, verdict.counted))
+        at, given_up = now + timedelta(seconds=verdict.seconds), {*row.conceded, *filter(None, (verdict.concedes,))}
+        await self._keep(RetryPart(row, at, verdict.error, verdict.counted, tuple(sorted(given_up))))
         if not verdict.counted:
             self._line.pace.pause(verdict.seconds, everywhere=verdict.everywhere)
         self._line.has_more()
@@ -250,7 +252,7 @@ class DeliveryAttempts:
         outcome: Outcome = Unknown("it cannot be looked up")
         try:
             if can(channel, CanFind) and isinstance(deed, Say | Open):
-                form = form_of(deed.part, None, conceded_in(row.error), await self._place_of(row, deed))
+                form = form_of(deed.part, None, frozenset(row.conceded), await self._place_of(row, deed))
                 outcome = await channel.find(form, row.planned)
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
@@ -265,7 +267,7 @@ class DeliveryAttempts:
             case Rejected(reason=reason):  # an opening that was not found
                 await self._forget(row, reason)
             case RetryAfter(limited=False):
-                await self._keep(RetryPart(row, now, row.error))
+                await self._keep(RetryPart(row, now, row.error, conceded=row.conceded))
                 self.looking.discard(row.id)
                 self._line.has_more()
             case RetryAfter():  # a rate limit: this does not count as a look
@@ -336,10 +338,7 @@ class DeliveryAttempts:
             await self._bury(row, problem)
             return self._line.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        conceded = conceded_in(row.error)
-        verdict = judge(
-            Unknown(error), deed, self._channel, tries=row.attempts, conceded=conceded, on_unknown=self._on_unknown
-        )
+        verdict = self._judge(Unknown(error), deed, row)
         try:
             match verdict:
                 case Look():
@@ -349,7 +348,7 @@ class DeliveryAttempts:
                 case Forget():
                     await self._forget(row, error)
                 case _:
-                    await self._keep(RetryPart(row, now, remembered(error, None, conceded)))
+                    await self._keep(RetryPart(row, now, error, conceded=row.conceded))
                     self.looking.discard(row.id)
         except Superseded:  # it has been settled elsewhere
             self.looking.discard(row.id)

@@ -9,17 +9,19 @@ from msgspec.structs import replace
 from rejoinder.channels.base import (
     CanDelete,
     CanEdit,
+    CanFind,
+    CanFindOpening,
     CanReact,
     CanStream,
     Channel,
-    Delivered,
+    KeepsKeys,
     OpensPlaces,
-    Outcome,
-    Rejected,
 )
 from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import Planned
+from rejoinder.outbound.verdict import Recognises
+from rejoinder.outcomes import Delivered, Outcome, Rejected
 from rejoinder.runtime.abilities import can
 from rejoinder.store.base import Intent, StoreReader
 
@@ -29,6 +31,15 @@ NOTHING: Final = "\u200b"
 """Replaces a message that cannot be deleted (OD-41, OD-61)."""
 WITHDRAWN: Final = "(withdrawn)"
 """Replaces it where the platform takes `NOTHING` for an empty text, as Telegram does: else the old words would stay."""
+
+
+def recognised_by(channel: Channel) -> Recognises:
+    """What can be found out about a call to this channel that was not answered."""
+    if can(channel, KeepsKeys):
+        return "keys"
+    if can(channel, CanFind):
+        return "messages"
+    return "openings" if can(channel, CanFindOpening) else "nothing"
 
 
 def intent(planned: Planned, route: Route) -> Intent:

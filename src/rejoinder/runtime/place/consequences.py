@@ -18,7 +18,7 @@ from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.message import Message as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.conversations import OVERHEARD, Conversation
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.owners import Owners
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
 from rejoinder.runtime.place.inheriting import Inheritance
@@ -129,7 +129,8 @@ class Consequences:
         walked, conversation, event = decision.walk, decision.conversation, decision.event
         performed = await self._perform(decision)
         unit, noted = self._unit(decision, performed)
-        unit.add_all((SettleEvent(event.id, _reason(walked)),))
+        overheard = any(isinstance(effect, Overhear) for effect in walked.effects)
+        unit.add_all((SettleEvent(event.id, _reason(walked, overheard=overheard), overheard),))
         session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
             unit.add_all(held.becomes(session))
@@ -321,13 +322,10 @@ def _replies(decision: Decision, performed: list[Performed]) -> Sequence[str]:
     return (NOT_YOURS,) if alone and inbound.chat.kind != "direct" else ()
 
 
-def _reason(walked: Walk) -> str:
-    """The recorded end of an event that gets no turn."""
+def _reason(walked: Walk, *, overheard: bool) -> str:
+    """The recorded end of an event that gets no turn, for people."""
     outcome = walked.outcome
-    if any(isinstance(effect, Overhear) for effect in walked.effects):
-        how = OVERHEARD
-    else:
-        how = "answered" if isinstance(outcome, Answer) else "dropped"
+    how = "overheard" if overheard else "answered" if isinstance(outcome, Answer) else "dropped"
     return f"{how}: {outcome.reason}" if outcome.reason else how
 
 

@@ -33,6 +33,7 @@ from rejoinder.events import (
     ResetBotTurns,
     ResetSession,
     RestartGateway,
+    ReviseMessage,
     Route,
     RunShell,
     SessionEnded,
@@ -102,6 +103,7 @@ GatewayCommand = (
     | WriteConfig
     | AskSubagents
 )
+Revise = Callable[[ReviseMessage, Conversation], Awaitable[Performed]]
 RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
 
 
@@ -115,7 +117,9 @@ class Effects:
         run_command: RunCommand,
         readmission: Readmission,
         subagents: Subagents,
+        revise: Revise,
     ) -> None:
+        self._revise = revise
         self._agents = services.agents
         self._settings = services.settings
         self._lanes = lanes
@@ -156,6 +160,8 @@ class Effects:
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
                 return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))
+            case ReviseMessage():
+                return await self._revise(effect, conversation)
             case Overhear(said=said):
                 return Performed(then=lambda: conversation.hear(said, members))
             case ResetBotTurns():

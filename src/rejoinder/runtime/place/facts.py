@@ -1,16 +1,16 @@
 """Gathers the facts by which the inbound floor decides a message."""
 
-import re
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound, Route, Said, Step
+from rejoinder.events import Inbound, Quote, Route, Said, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.needs import needs_of
 from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.abilities import can
@@ -24,7 +24,6 @@ from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.work import Workers
 
 LAST_WORDS = 1000
-_THINKS = re.compile(r"(?<!\S)(?:\[\[)?/t(?:hink(?:ing)?)?(?![\w/])", re.IGNORECASE)
 NONE: frozenset[str] = frozenset()
 
 
@@ -62,20 +61,21 @@ class FactGatherer:
 
         `ours`: one of our own agents said it."""
         messages, quote, here = conversation.messages, inbound.reply_to, conversation.messages.facts
+        needs = needs_of(inbound.text)
         own = messages.get(inbound.message_id)
-        quoted, trace, of_group, of_sender = None, conversation.trace_of(None), 0, 0
+        quoted, of_group, of_sender = None, 0, 0
         if quote is not None:
             quoted = await conversation.look_up(quote.message_id)
-            trace = await self._trace(quote.message_id, inbound, conversation)
         place = (inbound.channel, inbound.account)
         await self._access.read(place)
         if inbound.chat.kind != "direct":
             of_group, of_sender = await self._turns_today(inbound, now)
         runs = self._run_facts(conversation, session, agent)
-        if "/status" in inbound.text.lower():
+        if "parts" in needs:
             runs = await self._with_parts(runs, conversation.route)
         return Facts(
             me=self.me(conversation, agent),
+            edits_told=conversation.how.edits_told,
             sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
             answers=await conversation.author_answered(inbound),
@@ -93,9 +93,9 @@ class FactGatherer:
             group_turns_today=of_group,
             sender_turns_today=of_sender,
             runs=runs,
-            last_trace=trace,
-            offered=await self._offered(inbound, agent),
-            levels=await self._levels(inbound, agent),
+            last_trace=await self._trace(quote, conversation) if "trace" in needs else (),
+            offered=await self._offered(agent) if "models" in needs else (),
+            levels=await self._levels(agent) if "levels" in needs else None,
             question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
             steers=self._steers(agent),
             announced=self._announced(agent),
@@ -103,19 +103,15 @@ class FactGatherer:
             version=self._settings.now.version,
         )
 
-    async def _offered(self, inbound: Inbound, agent: str) -> tuple[str, ...]:
-        """The models the agent says it has, asked for only where somebody may be choosing one."""
+    async def _offered(self, agent: str) -> tuple[str, ...]:
+        """The models the agent says it has."""
         speaker = self._agents.get(agent)
-        if "/" not in inbound.text or "/model" not in inbound.text.lower() or not can(speaker, CanTellModels):
-            return ()
-        return await speaker.offered()
+        return await speaker.offered() if can(speaker, CanTellModels) else ()
 
-    async def _levels(self, inbound: Inbound, agent: str) -> tuple[str, ...] | None:
-        """At which levels the agent can think, asked for only where somebody may be choosing one."""
+    async def _levels(self, agent: str) -> tuple[str, ...] | None:
+        """At which levels the agent says it can think."""
         speaker = self._agents.get(agent)
-        if "/" not in inbound.text or not _THINKS.search(inbound.text) or not can(speaker, CanTellLevels):
-            return None
-        return await speaker.levels()
+        return await speaker.levels() if can(speaker, CanTellLevels) else None
 
     def _steers(self, agent: str) -> bool | None:
         speaker = self._agents.get(agent)
@@ -145,9 +141,12 @@ class FactGatherer:
         of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
-    async def _trace(self, quoted: str, inbound: Inbound, conversation: Conversation) -> tuple[Step, ...]:
-        """The trace of the message this one answers, even if that is from before a restart."""
-        if inbound.text.startswith("/") and not conversation.has_trace(quoted):
+    async def _trace(self, quote: Quote | None, conversation: Conversation) -> tuple[Step, ...]:
+        """The trace of the message this one answers, even if that is from before a restart; or of the latest."""
+        if quote is None:
+            return conversation.trace_of(None)
+        quoted = quote.message_id
+        if not conversation.has_trace(quoted):
             events = await self._store.events_of(quoted)
             traced = [each for event in events for each in await self._store.trace(event.id)]
             conversation.trace(quoted, (step for each in traced for step in each.steps))

@@ -1,9 +1,11 @@
 """The lane of each session: what waits for its turn, the turn that runs, and the turns that no message triggers.
 
-waiting       lanes, lane, turn_inputs, slots
-in the store  journal, sessions
+waiting       lanes, lane, turn_inputs, queueing, slots
+in the store  journal, sessions, payloads, backlogs, quarantine, readmission
 before a turn briefing, fetching, thread_past, reminding
 while it runs work, attempts, relay, fairness, questions, thoughts, presence
 unprompted    chores, compaction, background, clockwork
+sub-agents    subagents, subagent_reports
+in words      prefixes, notices, unconfirmed
 without chat  completions
 """

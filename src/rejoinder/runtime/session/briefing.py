@@ -111,6 +111,11 @@ def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent
     return Scene(**asdict(here), run=run, choices=choices)
 
 
+def model_of(scene: Scene) -> str | None:
+    """The model that a person or the configuration has chosen for this turn."""
+    return chosen_model(scene.choices, scene.session, scene.profile)
+
+
 def brief(scene: Scene) -> Turn:
     """The whole turn of this run."""
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
@@ -133,7 +138,7 @@ def brief(scene: Scene) -> Turn:
         system_part(scene),
         user,
         boundary=_boundary(),
-        model=chosen_model(chosen, session, profile),
+        model=model_of(scene),
         think=scene.chosen("think") if profile.think_levels else None,
         permissions=_stricter(exec),
         host=exec.host if "host" in profile.takes_exec else None,

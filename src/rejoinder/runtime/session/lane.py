@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.events import PromptPart, Route
+from rejoinder.inbound.message import Message
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.payloads import unpack_told
 from rejoinder.runtime.session.prefixes import Prefix, no_prefix
@@ -26,7 +27,7 @@ from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, Tur
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns import backlog
-from rejoinder.turns.lane import Lane, Phase, may_speak, step
+from rejoinder.turns.lane import Lane, Phase, may_speak, revised, step, waits
 from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import (
@@ -236,6 +237,25 @@ class SessionLane:
             or (asked.conversation.opening is not None and asked.message.inbound.stands_at == route)
             for asked in self._at_hand
         )
+
+    def waiting_input(self, event: int) -> TurnInput | None:
+        """This message, if it waits by itself."""
+        alone = (group[0] for id, group in self._asked.items() if len(group) == 1 and waits(self.lane, id))
+        return next((asked for asked in alone if asked.event == event), None)
+
+    def revise(self, asked: TurnInput, message: Message | None) -> None:
+        """Its sender has edited a message that waits, or deleted it (CH-8)."""
+        if not waits(self.lane, asked.id):
+            return  # its turn has begun meanwhile
+        self.lane = revised(self.lane, asked.id, None if message is None else message.agent_text)
+        if message is not None:
+            self._asked[asked.id] = (replace(asked, message=message),)
+            return
+        del self._asked[asked.id]
+        if asked.signs is not None:
+            asked.signs.ended(ok=False)
+        if self.is_idle:
+            self._rest(self)
 
     @property
     def is_talked_to(self) -> bool:

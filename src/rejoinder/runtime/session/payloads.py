@@ -76,6 +76,10 @@ def pack(message: Message, agent: str, overheard: tuple[Said, ...], came: Inboun
     return _encode(decided)
 
 
+def repack(decided: Decided) -> bytes:
+    return _encode(decided)
+
+
 def unpack(payload: bytes) -> Decided:
     return _decided.decode(payload)
 

@@ -12,24 +12,20 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from rejoinder.agents.base import Agent, CanAnswer, Option, Question
-from rejoinder.events import Choice, Route
+from rejoinder.agents.base import Agent, CanAnswer
+from rejoinder.events import Question, Route
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
-from rejoinder.unicode_repair import one_line
+from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, how_to_answer, meant
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
-ALLOWED, ALWAYS, DENIED = "allow-once", "allow-always", "deny"
-OUTCOMES = {ALLOWED: "Allowed once.", ALWAYS: "Allowed.", DENIED: "Denied."}
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
 RESTARTED = "No longer asked: the gateway was started again."
-LONGEST_LABEL, MOST_BUTTONS = 60, 20
-"""Beyond that a platform may refuse the whole message; its text lists all options, which can be chosen by number."""
 
 
-class Open(Struct, frozen=True):
+class PendingQuestion(Struct, frozen=True):
     """An open question. `session`: that of the run; `people`: those who may answer; `close`: takes the text that says
     what became of it, and the message whose button was pressed, if one was."""
 
@@ -46,7 +42,7 @@ class Questions:
     def __init__(self, services: Services) -> None:
         self._runs = services.runs
         self._settings = services.settings
-        self._open: dict[str, Open] = {}
+        self._open: dict[str, PendingQuestion] = {}
         self._count = 0
         # Specific to this claim, so that a button from before a restart cannot answer a new question.
         self._mark = blake2b(str(services.tenure.lease.generation).encode(), digest_size=2).hexdigest()
@@ -71,8 +67,8 @@ class Questions:
         which = f"q{self._count}-{self._mark}"
         timer = asyncio.get_running_loop().call_later(self._settings.now.question_seconds, self._time_is_up, which)
         # The agent's words are shown unchanged: they are what the user allows.
-        close = conversation.offer(f"{question.text}\n\n{_how_to_answer(question, which)}", _buttons(question, which))
-        self._open[which] = Open(session, agent, question, conversation.route, people, timer, close)
+        close = conversation.offer(f"{question.text}\n\n{how_to_answer(question, which)}", buttons(question, which))
+        self._open[which] = PendingQuestion(session, agent, question, conversation.route, people, timer, close)
 
     def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> str | None:
         """Takes a person's answer; returns a sentence to reply with, if there is something to say.
@@ -83,9 +79,9 @@ class Questions:
         if asked is None or asked.route != route or sender not in asked.people:
             return UNKNOWN.format(which=which)
         said = words.strip().casefold()
-        option = _meant(asked.question, said)
+        option = meant(asked.question, said)
         if option is None and said not in OUTCOMES:
-            return f"Request {which} has no option {words}.\n\n{_how_to_answer(asked.question, which)}"
+            return f"Request {which} has no option {words}.\n\n{how_to_answer(asked.question, which)}"
         if option is None:
             self._close(which, OUTCOMES[said], pressed)
             self._tell(asked.agent, asked.question.id, None if said == DENIED else said)
@@ -120,7 +116,7 @@ class Questions:
         asked = self._close(which, TOO_LATE)
         self._tell(asked.agent, asked.question.id, None)
 
-    def _close(self, which: str, outcome: str, pressed: str = "") -> Open:
+    def _close(self, which: str, outcome: str, pressed: str = "") -> PendingQuestion:
         asked = self._open.pop(which)
         asked.timer.cancel()
         asked.close(f"{asked.question.text}\n\n{outcome}", pressed)
@@ -129,32 +125,3 @@ class Questions:
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer):
             self._runs.start(f"answer:{question}", agent.answer(question, option))
-
-
-def _how_to_answer(question: Question, which: str) -> str:
-    """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
-    if not question.options:
-        return f"Answer yes or no. /approve {which} allows it once, too; /approve {which} {DENIED} does not."
-    listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
-    words = "the number, yes or no" if any(option.grants for option in question.offered) else "the number"
-    allows = f"/approve {which} and the number answers it, too; /approve {which} {DENIED} allows nothing."
-    return f"{listed}\n\nAnswer with {words}. {allows}"
-
-
-def _buttons(question: Question, which: str) -> tuple[Choice, ...]:
-    """Each button sends its number: an id may be anything, of any length. One of several options is the agent's own no,
-    so no button is added for it."""
-    own = [
-        Choice(one_line(option.called)[:LONGEST_LABEL] or f"{number}", f"/approve {which} {number}")
-        for number, option in enumerate(question.offered[:MOST_BUTTONS], 1)
-    ]
-    if len(own) > 1:
-        return tuple(own)
-    return (*(own or [Choice("Allow once", f"/approve {which}")]), Choice("Deny", f"/approve {which} {DENIED}"))
-
-
-def _meant(question: Question, said: str) -> Option | None:
-    """The option with this number, id or label."""
-    numbered = {f"{number}": option for number, option in enumerate(question.offered, 1)}
-    named = (each for each in numbered.values() if said in (each.id.casefold(), each.called.casefold()))
-    return numbered.get(said) or next(named, None)

@@ -53,6 +53,10 @@ class Shows(Struct, frozen=True):
 
     tools: Display = "none"
     tool_output: bool = False
+    thoughts: Thoughts | None = None
+    """Where they see what it thinks, if they do."""
+    most: int = MAX_ANSWER_CHARS
+    """Characters of its words, and of its thoughts, that are kept."""
 
 
 Hears = Callable[[str], Awaitable[None] | None]
@@ -80,10 +84,8 @@ class Relay:
         agent: Agent,
         answer: Words,
         typing: TypingSign,
+        callbacks: RunCallbacks,
         shows: Shows,
-        ears: RunCallbacks,
-        thoughts: Thoughts | None,
-        most: int = MAX_ANSWER_CHARS,
     ) -> None:
         self.usage = Usage()
         self.begun = False  # the agent has said something; the gateway's own notices do not count
@@ -92,8 +94,8 @@ class Relay:
         self._answer = answer
         self._typing = typing
         self._shows = shows
-        self._ears = ears
-        self._thoughts = thoughts
+        self._callbacks = callbacks
+        self._thoughts = shows.thoughts
         self._letters = StreamRepair()
         self._answers: Answers | None = None  # called before the first words are passed on
         self._tool: str = ""  # the tool shown last
@@ -101,7 +103,7 @@ class Relay:
         self._shown = "", ""  # its id and kind
         self._fairness = Fairness()
         self._heard = 0
-        self._to_remember = self._to_think = most  # characters that still are
+        self._to_remember = self._to_think = shows.most  # characters that still are
 
     async def attempt(self, turn: Turn, answers: Answers) -> Failed | None:
         """One try at the turn; None when it was answered, or the run may no longer speak."""
@@ -161,7 +163,7 @@ class Relay:
                 title = repair_text(title[:LONGEST_TITLE])
                 self._typing.seen("tool")
                 self._became(state_of_tool(f"{kind} {title}"))
-                await tell(self._ears.watcher.tool, title)
+                await tell(self._callbacks.watcher.tool, title)
                 await self._show_tool(id, title, kind)
             case ToolEnded(output=output):
                 self._became(State.THINKING)
@@ -174,14 +176,14 @@ class Relay:
                 self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
                 self._run.model = model
-                await tell(self._ears.watcher.model, model)
+                await tell(self._callbacks.watcher.model, model)
             case SessionOpened():
-                await self._ears.opened(event)
+                await self._callbacks.opened(event)
             case Question(text=text):
                 self._run.asking = True
                 if len(text) > LONGEST_QUESTION:
                     event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
-                await self._ears.asks(event)
+                await self._callbacks.asks(event)
             case PlanChanged() | Done() | Failed():
                 pass  # plans are not shown; `_pass_on` handles the end
 
@@ -227,7 +229,7 @@ class Relay:
 
     async def _rename_tool(self, id: str, title: str) -> None:
         """What is shown only grows, so a better title goes behind the first; it is too late once others follow."""
-        await tell(self._ears.watcher.tool, title)
+        await tell(self._callbacks.watcher.tool, title)
         shown, kind = self._shown
         if id != shown or self._times != 1:
             return

@@ -21,7 +21,7 @@ from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.acting import Occasion
-from rejoinder.runtime.answer.delivery import Answer, stem_of
+from rejoinder.runtime.answer.delivery import Answer, AnswerOptions, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
@@ -31,7 +31,7 @@ from rejoinder.runtime.outbox.fates import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
-from rejoinder.runtime.session.briefing import Scene, brief, brief_further, outbox_folder, people_of, scene_of
+from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import with_files
@@ -122,30 +122,9 @@ class Workers:
 
     async def _take_turn(self, run: Run, scene: Scene) -> None:
         began = monotonic()
-        agent, session, asked = scene.agent, scene.session, run.message.inbound
-        most = scene.settings.max_answer_chars(agent.name)
+        agent, session = scene.agent, scene.session
         await self.reminder.remind(run.session, agent, session.started)
-        answer: Words
-        unposted = self._unposted(run, scene, most) if run.message.subagent else None
-        answer = unposted or Answer(
-            run.conversation,
-            _occasion(scene),
-            run=run.claim,
-            earlier=run.before,
-            may_speak=lambda: run.may_speak() and not run.message.listening,
-            says_when_empty=_is_awaited(run),
-            silence=scene.settings.silence,
-            prefix=filled(run.conversation.how.delivery.prefix, run.message, session),
-            speaker=lambda: Speaker(agent.name, run.model or turn.model or "", scene.level("think")),
-            kept_with_it=lambda: transcript(run, self._clock()),
-            beat=self._beat(run),
-            most=most,
-            hand_over=lambda to, words, id: self._hand_over(
-                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
-                lambda: run.released,
-            ),
-            start=lambda wanted, key: self._start(run, wanted, key),
-        )
+        answer: Words = self._unposted(run, scene) if run.message.subagent else self._answer(run, scene)
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
@@ -154,9 +133,7 @@ class Workers:
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
                 run.told.append(turn.parts)
-                ears = self._ears(run, agent, scene, answer)
-                thoughts = self._thoughts(scene, answer) if isinstance(answer, Answer) else None
-                relay = Relay(run, agent, answer, typing, _shows(scene), ears, thoughts, most)
+                relay = self._relay(run, scene, answer, typing)
                 run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
                 _became(run, State.THINKING)
@@ -182,8 +159,8 @@ class Workers:
                     ended = "failed"
             reason = failed.kind if failed is not None else answer.undelivered
             over = None
-            if unposted is not None:
-                result = unposted.text, unposted.failure
+            if isinstance(answer, Unposted):
+                result = answer.text, answer.failure
                 over = self._subagents().ending(run.session, run.claim.turn, *result)
             also = (PutSubagent(over),) if over is not None else ()
             await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
@@ -202,6 +179,32 @@ class Workers:
             who = (run.session, agent.name, run.conversation.route)
             self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
         await self.compaction.after_turn(agent, turn, run.seen)
+
+    def _answer(self, run: Run, scene: Scene) -> Answer:
+        agent, asked = scene.agent, run.message.inbound
+        options = AnswerOptions(
+            run=run.claim,
+            earlier=run.before,
+            may_speak=lambda: run.may_speak() and not run.message.listening,
+            says_when_empty=_is_awaited(run),
+            silence=scene.settings.silence,
+            prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
+            speaker=lambda: Speaker(agent.name, run.model or model_of(scene) or "", scene.level("think")),
+            kept_with_it=lambda: transcript(run, self._clock()),
+            beat=self._beat(run),
+            most=scene.settings.max_answer_chars(agent.name),
+            hand_over=lambda to, words, id: self._hand_over(
+                handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
+                lambda: run.released,
+            ),
+            start=lambda wanted, key: self._start(run, wanted, key),
+        )
+        return Answer(run.conversation, _occasion(scene), options)
+
+    def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
+        callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
+        thoughts = self._thoughts(scene, answer) if isinstance(answer, Answer) else None
+        return Relay(run, scene.agent, answer, typing, callbacks, _shows(scene, thoughts, most))
 
     async def _do_chore(self, run: Run, scene: Scene) -> None:
         done = False
@@ -291,7 +294,7 @@ class Workers:
             return None
         return Thoughts(run, answer, self._runs, live=level == "stream")
 
-    def _unposted(self, run: Run, scene: Scene, most: int) -> Unposted:
+    def _unposted(self, run: Run, scene: Scene) -> Unposted:
         """What a sub-agent says its words to."""
 
         def broke_off() -> None:
@@ -304,7 +307,7 @@ class Workers:
             (lambda wanted, key: self._start(run, wanted, key)) if granted else None,
             stem_of(run.claim, run.trigger),
             broke_off,
-            most,
+            scene.settings.max_answer_chars(run.agent),
         )
         self._subagents().works(run.session, answer.lines)
         return answer
@@ -335,7 +338,9 @@ class Workers:
             decided = decided or False
         self.questions.ask(run.session, named, agent, conversation or run.conversation, people_of(run), decided)
 
-    def _ears(self, run: Run, agent: Agent, scene: Scene, answer: Words) -> RunCallbacks:
+    def _callbacks(self, run: Run, scene: Scene, answer: Words) -> RunCallbacks:
+        agent = scene.agent
+
         async def asks(question: Question) -> None:
             if run.message.subagent and (kept := self._subagents().get(run.session)) is not None:
                 return await self._asks_below(run, question, agent, kept, scene.settings.rules)
@@ -410,18 +415,18 @@ def _occasion(scene: Scene) -> Occasion:
     )
 
 
-def _shows(scene: Scene) -> Shows:
+def _shows(scene: Scene, thoughts: Thoughts | None, most: int) -> Shows:
     run, in_group = scene.run, scene.run.message.in_group
     if run.message.listening or run.message.heartbeat:
-        return Shows()
+        return Shows(thoughts=thoughts, most=most)
     if run.message.subagent:
-        return Shows("full", tool_output=True)  # in its log
+        return Shows("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
     verbose, tools = scene.level("verbose"), "none"
     if verbose != "off":
         trusted = all(asked.message.command_authorised for asked in run.asked)
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
-    return Shows(tools, output)
+    return Shows(tools, output, thoughts, most)
 
 
 def _chose_model(scene: Scene) -> bool:

@@ -11,4 +11,4 @@ CREATE TABLE subagent (
 
 CREATE INDEX subagent_root ON subagent (root, started);
 CREATE INDEX subagent_open ON subagent (state) WHERE state = 'running' OR told = 0;
-CREATE INDEX subagent_told ON subagent (started) WHERE told = 1;
+CREATE INDEX subagent_started ON subagent (started);

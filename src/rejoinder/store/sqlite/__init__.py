@@ -250,6 +250,9 @@ class SqliteReader:
     async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.subagents, root, limit)
 
+    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.latest_subagents, limit)
+
     async def subagent(self, session: str) -> KeptSubagent | None:
         return await self._read(subagents.subagent, session)
 

@@ -14,6 +14,7 @@ from rejoinder.store.base import (
     QuarantineEvent,
     ReadmitEvent,
     ReleaseEvents,
+    ReviseInput,
     RouteEvent,
     SettleEvent,
     SummariseInputs,
@@ -100,8 +101,8 @@ def readmit_event(db: Connection, verb: ReadmitEvent) -> InboxEvent:
 
 
 def settle_event(db: Connection, verb: SettleEvent) -> None:
-    sql = "UPDATE inbox SET state = 'settled', reason = ? WHERE id = ? AND state = 'new'"
-    moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
+    sql = "UPDATE inbox SET state = 'settled', reason = ?, overheard = ? WHERE id = ? AND state = 'new'"
+    moved(db, sql, (verb.reason, verb.overheard, verb.event), f"event {verb.event}")
 
 
 def drop_inputs(db: Connection, verb: DropInputs) -> None:
@@ -111,6 +112,11 @@ def drop_inputs(db: Connection, verb: DropInputs) -> None:
     )
     for event in verb.events:
         moved(db, sql, (verb.reason, event, verb.session), f"event {event} in {verb.session}")
+
+
+def revise_input(db: Connection, verb: ReviseInput) -> None:
+    sql = "UPDATE turn_input SET body = ? WHERE event = ? AND session = ? AND state = 'waiting'"
+    moved(db, sql, (seal(verb.payload), verb.event, verb.session), f"event {verb.event} in {verb.session}")
 
 
 def summarise_inputs(db: Connection, verb: SummariseInputs) -> None:

@@ -154,7 +154,9 @@ def mark_unknown(db: Connection, verb: MarkUnknown) -> StoredPart:
 
 def retry_part(db: Connection, verb: RetryPart) -> StoredPart:
     made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
-    return _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made)
+    conceded = " ".join(verb.conceded)
+    moved = _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, conceded=conceded)
+    return replace(moved, conceded=verb.conceded)
 
 
 def hold_part(db: Connection, verb: HoldPart) -> StoredPart:

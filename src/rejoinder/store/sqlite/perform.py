@@ -19,6 +19,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ReadmitEvent: inbox.readmit_event,
     base.SettleEvent: inbox.settle_event,
     base.DropInputs: inbox.drop_inputs,
+    base.ReviseInput: inbox.revise_input,
     base.SummariseInputs: inbox.summarise_inputs,
     base.BeginTurn: turns.begin_turn,
     base.ResumeTurn: turns.resume_turn,

@@ -27,13 +27,18 @@ def subagent(db: Connection, session: str) -> KeptSubagent | None:
     return None if row is None else _unpack(row[0])
 
 
+def latest_subagents(db: Connection, limit: int) -> tuple[KeptSubagent, ...]:
+    sql = "SELECT body FROM subagent ORDER BY started DESC LIMIT ?"
+    return tuple(_unpack(body) for (body,) in db.execute(sql, (limit,)))
+
+
 def open_subagents(db: Connection, shard: int | None = None) -> tuple[KeptSubagent, ...]:
     sql = "SELECT body, shard FROM subagent WHERE state = 'running' OR told = 0 ORDER BY started"
     return tuple(_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
 
 
 def sweep_subagents(db: Connection, old: int, most: int) -> int:
-    sql = "SELECT session FROM subagent WHERE told = 1 AND started < ? AND state <> 'running' LIMIT ?"
+    sql = "SELECT session FROM subagent WHERE started < ? AND told = 1 AND state <> 'running' LIMIT ?"
     gone = db.execute(sql, (old, most)).fetchall()
     db.executemany("DELETE FROM subagent WHERE session = ?", gone)
     return len(gone)

@@ -122,7 +122,10 @@ def inserted(cursor: sqlite3.Cursor) -> int:
 
 # --- rows ---------------------------------------------------------------------------------------
 
-EVENT = "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.shard, inbox.body"
+EVENT = (
+    "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.shard, inbox.overheard, "
+    "inbox.body"
+)
 INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
 PLACE = "place.channel, place.chat, place.thread, place.account"
 TURN = (
@@ -131,7 +134,7 @@ TURN = (
 )
 PART = (
     f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
-    "part.retry_at, part.receipt, part.error, part.body"
+    "part.retry_at, part.receipt, part.error, part.conceded, part.body"
 )
 MESSAGE = "message.number, message.body"
 
@@ -140,8 +143,9 @@ EVENT_COLUMNS = EVENT.count(",") + 1
 
 
 def event_from(row: Row) -> InboxEvent:
-    id, accepted, state, reason, attempts, alone, shard, body = row
-    return InboxEvent(id, unpack_inbound(body), instant(accepted), state, reason, attempts, alone, shard)
+    id, accepted, state, reason, attempts, alone, shard, overheard, body = row
+    inbound, at = unpack_inbound(body), instant(accepted)
+    return InboxEvent(id, inbound, at, state, reason, attempts, alone, shard, bool(overheard))
 
 
 def input_from(row: Row) -> Input:
@@ -174,7 +178,7 @@ def turn_from(row: Row) -> StoredTurn:
 
 
 def part_from(row: Row) -> StoredPart:
-    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, body = row[4:]
+    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, conceded, body = row[4:]
     return StoredPart(
         id=id,
         key=key,
@@ -189,6 +193,7 @@ def part_from(row: Row) -> StoredPart:
         retry_at=None if retry_at is None else instant(retry_at),
         receipt=receipt,
         error=error,
+        conceded=tuple(conceded.split()),
     )
 
 

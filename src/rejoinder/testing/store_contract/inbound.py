@@ -86,14 +86,16 @@ class Events(Opened):
         async with self.opened(tmp_path) as store:
             one, two = await accepted(store, 1, 2)
             await store.write(RouteEvent(one.id, (Destination("a", b"for a"), Destination("b"))))
-            await store.write(SettleEvent(two.id, "overheard"))
+            await store.write(SettleEvent(two.id, "not addressed", overheard=True))
             for verb in (RouteEvent(one.id, (Destination("c"),)), SettleEvent(one.id, "late"), TryEvents((two.id,))):
                 await loses(store, verb)
             assert [(put.session, put.payload) for put in await store.inputs_of(one.id)] == [
                 ("a", b"for a"),
                 ("b", b""),
             ]
-            assert [event.reason for event in await store.events_of("2")] == ["overheard"]
+            assert [(event.reason, event.overheard) for event in await store.events_of("2")] == [
+                ("not addressed", True)
+            ]
             assert (await store.recover(NOW)).events == ()
 
     async def test_a_quarantined_event_is_left_alone(self, tmp_path: Path) -> None:

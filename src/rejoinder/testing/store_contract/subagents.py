@@ -22,6 +22,7 @@ class SubagentsKept(Opened):
             await store.write(PutSubagent(later), PutSubagent(EVE), PutSubagent(other))
             assert await store.subagents("s") == (EVE, later)
             assert await store.subagents("s", 1) == (later,)
+            assert await store.latest_subagents(1) == (later,)
             over = replace(EVE, state="ended", result="42", ended=NOW, told=False)
             await store.write(PutSubagent(over))
             assert await store.subagent("s:eve") == over

@@ -6,6 +6,7 @@ import { icon } from "../shared/icons.js";
 import { post } from "../shared/api.js";
 import { Card, since, until } from "./card.js";
 import { drawJobs } from "./jobs.js";
+import { drawSubagents } from "./subagents.js";
 
 export const cards = () => ({
   sessions: new Card("sessions", "Sessions", "sessions", drawSessions),
@@ -16,6 +17,7 @@ export const cards = () => ({
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
+  subagents: new Card("subagents", "Sub-agents", "subagents", drawSubagents),
 });
 
 /** @param {any} answer */
@@ -31,6 +33,7 @@ const drawChannels = ({ channels }) => [
         h("strong", {}, clean(channel.name)),
         channel.kind === channel.name ? null : h("span", { class: "quiet-text" }, channel.kind),
         h("span", { class: "state" }, channel.listening ? "listens" : "does not listen"),
+        channel.silent_for == null ? null : h("span", { class: "state" }, `heard ${Math.round(channel.silent_for)} s ago`),
         channel.problem ? h("p", { class: "reason" }, clean(channel.problem)) : null,
       ),
     ),

@@ -1,6 +1,6 @@
 """The grid of docs/delivery.md: what it says is explained, and what is explained is said."""
 
-from rejoinder.runtime.tables import MEANINGS, outcome_table
+from rejoinder.outbound.tables import MEANINGS, outcome_table
 
 
 def test_every_word_of_the_grid_is_explained_and_used():

@@ -3,17 +3,15 @@
 The table is made by calling `judge` itself, case by case, so that it cannot differ from what is done.
 """
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Final, Literal, assert_never
+from collections.abc import Callable
+from typing import Final, assert_never
 
 from msgspec import Struct
 
-from rejoinder.channels.base import Delivered, Limits, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say
-from rejoinder.runtime.outbox.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, Verdict, judge
-from rejoinder.runtime.settings import OnUnknown
+from rejoinder.outbound.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Recognises, Verdict, judge
+from rejoinder.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.tables import table
 
 MEANINGS: Final = {
@@ -33,35 +31,9 @@ MEANINGS: Final = {
 }
 
 
-class _Blind:
-    """A platform that cannot be asked what arrived and does not recognise a message that is sent twice."""
-
-    name = "blind"
-    limits = Limits()
-
-    async def listen(self, deliver: object) -> None: ...
-
-    async def send(self, part: Part) -> Outcome:
-        raise NotImplementedError
-
-
-class _Keeps(_Blind):
-    keeps_keys: Literal[True] = True
-
-
-class _Looks(_Blind):
-    async def find(self, part: Part, since: datetime) -> Outcome:
-        raise NotImplementedError
-
-
-class _FindsOpenings(_Blind):
-    async def find_opening(self, part: Part, older: Sequence[str], newer: Sequence[str]) -> Outcome:
-        raise NotImplementedError
-
-
 class _Case(Struct, frozen=True):
     outcome: Outcome
-    channel: _Blind = _Blind()
+    recognises: Recognises = "nothing"
     on_unknown: OnUnknown = "hold"
 
 
@@ -87,9 +59,9 @@ _CASES: Final[dict[str, _Case]] = {
     "rejected, `other`": _Case(Rejected("", "other")),
     "retry": _Case(RetryAfter()),
     "limited": _Case(RetryAfter(limited=True)),
-    "unknown, where a key is kept": _Case(Unknown(""), _Keeps()),
-    "unknown, where it can be looked up": _Case(Unknown(""), _Looks()),
-    "unknown, where only an opening can be looked up": _Case(Unknown(""), _FindsOpenings()),
+    "unknown, where a key is kept": _Case(Unknown(""), "keys"),
+    "unknown, where it can be looked up": _Case(Unknown(""), "messages"),
+    "unknown, where only an opening can be looked up": _Case(Unknown(""), "openings"),
     'unknown, `on_unknown = "hold"`': _Case(Unknown("")),
     'unknown, `on_unknown = "resend"`': _Case(Unknown(""), on_unknown="resend"),
 }
@@ -100,7 +72,7 @@ def outcome_table() -> str:
         [
             said,
             *(
-                _word(judge(case.outcome, deed, case.channel, tries=1, on_unknown=case.on_unknown))
+                _word(judge(case.outcome, deed, case.recognises, tries=1, on_unknown=case.on_unknown))
                 for deed in _DEEDS.values()
             ),
         ]

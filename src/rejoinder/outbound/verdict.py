@@ -6,26 +6,19 @@ Rule 3: a deed that adds no words, such as the opening of a draft, is never left
 docs/delivery.md has the whole grid, generated from `judge`.
 """
 
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 from msgspec import Struct
 
-from rejoinder.channels.base import (
-    CanFind,
-    CanFindOpening,
-    Channel,
-    Delivered,
-    KeepsKeys,
-    Outcome,
-    Rejected,
-    RetryAfter,
-    Unknown,
-)
 from rejoinder.events import Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
-from rejoinder.runtime.abilities import can
-from rejoinder.runtime.settings import OnUnknown
+from rejoinder.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 
+OnUnknown = Literal["hold", "resend"]
+"""What is done with a message when it is unknown whether it arrived (DU-3)."""
+Recognises = Literal["keys", "messages", "openings", "nothing"]
+"""How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
+only for the opening of a draft; or there is no way to tell."""
 Concession = Literal["formatting", "message", "target", "thread"]
 """What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
 thread that was to be opened."""
@@ -83,7 +76,7 @@ Verdict = Arrived | Again | Look | Hold | Forget | GiveUp
 def judge(
     outcome: Outcome,
     deed: Operation,
-    channel: Channel,
+    recognises: Recognises,
     *,
     tries: int,
     conceded: frozenset[str] = frozenset(),
@@ -111,9 +104,9 @@ def judge(
             return _again(deed, seconds or 0.0, reason or "not taken", tries, jitter)
         case Unknown(reason=reason):
             is_edit = isinstance(deed, Amend) and "message" not in conceded
-            if can(channel, KeepsKeys) or is_edit or isinstance(deed, React | Remove):
+            if recognises == "keys" or is_edit or isinstance(deed, React | Remove):
                 return _again(deed, 0.0, reason, tries, jitter)
-            if can(channel, CanFind) or (isinstance(deed, Open) and can(channel, CanFindOpening)):
+            if recognises == "messages" or (isinstance(deed, Open) and recognises == "openings"):
                 return Look(reason)
             if on_unknown == "resend":
                 return _again(deed, 0.0, reason, tries, jitter)
@@ -161,23 +154,3 @@ def _lost_target(deed: Operation, conceded: frozenset[str]) -> Concession | None
             return None if "target" in conceded else "target"
         case _:
             return None
-
-
-def is_blind(channel: Channel) -> bool:
-    """Whether there is no way to tell if an unanswered call to this channel arrived (DU-3)."""
-    return not can(channel, KeepsKeys) and not can(channel, CanFind)
-
-
-# --- what was conceded is remembered in the row's error ------------------------------------------
-
-
-def remembered(error: str, concedes: str | None, before: frozenset[str]) -> str:
-    """The row's error, preceded by what has been given up so far, so that a restart goes on from there."""
-    given_up = sorted(before | {concedes}) if concedes else sorted(before)
-    return "".join(f"[without {what}] " for what in given_up) + error
-
-
-def conceded_in(error: str) -> frozenset[str]:
-    if not error:
-        return frozenset()
-    return frozenset(what for what in get_args(Concession) if f"[without {what}]" in error)

@@ -1,0 +1,50 @@
+"""What a platform answered to a call (DE-31, DE-32): a channel returns it, `outbound.verdict` judges it."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events import Route
+
+
+class Delivered(Struct, frozen=True):
+    """The platform has it, under this id."""
+
+    message: str
+    place: Route | None = None
+    """Where it stands, if not where it was sent: a thread that was opened by it. What follows goes there (CH-2)."""
+
+
+Refusal = Literal["formatting", "target", "thread", "gone", "account", "other"]
+
+
+class Rejected(Struct, frozen=True):
+    """The platform will never take it like this.
+
+    `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
+    there. `thread`: the thread cannot be opened, but the chat takes the words. `gone`: the chat is closed to us.
+    `account`: our token is refused, and with it every chat.
+    """
+
+    reason: str
+    why: Refusal = "other"
+
+
+class RetryAfter(Struct, frozen=True):
+    """The platform certainly did not take it: try again, after the platform's delay if it named one."""
+
+    seconds: float | None = None
+    reason: str = ""
+    limited: bool = False
+    """We were too fast: send nothing to this chat until then, and do not count this as an attempt."""
+    everywhere: bool = False
+    """The limit is that of the whole account."""
+
+
+class Unknown(Struct, frozen=True):
+    """It may or may not have arrived: the one dangerous outcome."""
+
+    reason: str
+
+
+Outcome = Delivered | Rejected | RetryAfter | Unknown

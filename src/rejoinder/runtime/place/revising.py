@@ -1,0 +1,80 @@
+"""What an edit or a deletion by a person leads to (CH-8).
+
+Rule 1: a message that waits for its turn changes, or goes, in the store and in its lane.
+Rule 2: an agent that has been told the message is told of the edit with its next turn; no turn is fired. Of a deletion
+        it is told nothing: it cannot forget.
+Rule 3: what was only overheard is told with its new words, or not at all.
+"""
+
+from msgspec import MsgspecError
+from msgspec.structs import replace
+
+from rejoinder.events import ReviseMessage
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.place.effects import Performed
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.payloads import Decided, message_of, repack, unpack
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import with_event
+from rejoinder.store.base import DropInputs, ForgetMessage, Input, ReviseInput
+
+DELETED = "deleted by its sender"
+EDITED = "{name} edited an earlier message ({id}); it now says: {text}"
+LONGEST = 2000
+
+
+class Revising:
+    def __init__(self, services: Services, lanes: Lanes, sessions: Sessions) -> None:
+        self._store = services.store
+        self._clock = services.clock
+        self._lanes = lanes
+        self._sessions = sessions
+
+    async def revise(self, revision: ReviseMessage, conversation: Conversation) -> Performed:
+        done = [Performed(then=lambda: conversation.reword(revision.message, revision.text))]
+        for event in await self._store.events_of(revision.message):
+            if event.inbound.route != conversation.route or event.inbound.entry in ("edit", "delete"):
+                continue
+            for put in await self._store.inputs_of(event.id):
+                done.append(await self._revise(put, revision, conversation))
+        if revision.text is None:
+            done.append(Performed((ForgetMessage(conversation.route, revision.message),)))
+
+        def then() -> None:
+            for each in done:
+                each.then()
+
+        return Performed(tuple(verb for each in done for verb in each.verbs), then)
+
+    async def _revise(self, put: Input, revision: ReviseMessage, conversation: Conversation) -> Performed:
+        lane = self._lanes.get(put.session)
+        waiting = None if lane is None or put.state != "waiting" else lane.waiting_input(put.event.id)
+        if lane is None or waiting is None:
+            if revision.text is not None and put.state in ("taken", "steered"):
+                await self._tell(put, revision, conversation)
+            return Performed()
+        if revision.text is None:
+            verb = DropInputs(put.session, (put.event.id,), DELETED)
+            return Performed((verb,), lambda: lane.revise(waiting, None))
+        decided = unpack(put.payload)
+        inbound = replace(decided.inbound or put.event.inbound, text=revision.text)
+        revised = replace(decided, text=revision.text, around=None, prompt=None, taken=(), inbound=inbound)
+        message = message_of(revised, put.event.inbound)
+        return Performed(
+            (ReviseInput(put.session, put.event.id, repack(revised)),), lambda: lane.revise(waiting, message)
+        )
+
+    async def _tell(self, put: Input, revision: ReviseMessage, conversation: Conversation) -> None:
+        try:
+            decided: Decided = unpack(put.payload)
+        except MsgspecError:  # of another version: the agent goes without
+            return
+        handle = conversation.messages.handle(revision.message) or revision.message
+        text = (revision.text or "")[:LONGEST]
+        told = EDITED.format(name=put.event.inbound.sender.called or "The sender", id=handle, text=text)
+        async with self._sessions.changing(put.session, decided.agent, self._clock()) as held:
+            session = with_event(held.session, told)
+            await WriteBatch(*held.becomes(session)).write(self._store)
+            held.became(session)

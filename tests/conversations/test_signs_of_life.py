@@ -1,0 +1,73 @@
+"""A connection that has gone deaf is told, and so is what could not be stored in time (CH-5, CH-7)."""
+
+import asyncio
+from time import monotonic
+
+import pytest
+
+from rejoinder.errors import NotStored, StoreUnavailable
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime.inlet import ChannelInlet
+from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
+
+
+class Living(FakeMessenger):
+    deaf_after = 60.0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last_sign: float | None = None
+
+
+async def test_the_age_of_the_last_sign_is_told():
+    """CH-7: how long ago the platform was heard, and a sentence once that is too long."""
+    channel = Living()
+    async with conversation(ScriptedAgent(), channel) as chat:
+        await channel.until(lambda: channel.listens)
+        assert (chat.gateway.silent_for("fake"), chat.gateway.problem("fake")) == (None, "")
+        channel.last_sign = monotonic() - 10
+        assert 10 <= chat.gateway.silent_for("fake") < 60
+        assert chat.gateway.problem("fake") == ""
+        channel.last_sign = monotonic() - 100
+        assert chat.gateway.problem("fake").startswith("nothing has been heard from its platform for 10")
+
+
+def hello(event: str) -> Inbound:
+    return Inbound("fake", event, event, Chat("room"), Sender("ann"), "hello")
+
+
+async def test_a_channel_learns_what_was_not_stored_in_time():
+    """CH-5: within the platform's limit; delivered again, it is the same message."""
+    channel, free = FakeMessenger(), asyncio.Event()
+    async with conversation(ScriptedAgent("Hi."), channel) as chat:
+        await channel.until(lambda: channel.listens)
+        engine, store, runs = chat.gateway.engine, chat.gateway.store, chat.gateway.runs
+        accept = engine.accept
+
+        class Slow:
+            async def accept(self, *messages, **how):
+                await free.wait()
+                await accept(*messages, **how)
+
+        inlet = ChannelInlet("fake", "default", Slow(), store, runs)
+        with pytest.raises(NotStored):
+            await inlet(hello("e1"), within=0.01)
+        free.set()
+        await inlet(hello("e1"), within=30)
+        await chat.hears("Hi.")
+
+
+async def test_a_store_that_is_away_is_not_waited_for():
+    """CH-5, DU-15: nothing was written, and nothing is left behind."""
+    channel = FakeMessenger()
+    async with conversation(ScriptedAgent(), channel) as chat:
+        await channel.until(lambda: channel.listens)
+
+        class Away:
+            async def accept(self, *messages, **how):
+                raise StoreUnavailable("full", "of this test")
+
+        inlet = ChannelInlet("fake", "default", Away(), chat.gateway.store, chat.gateway.runs)
+        with pytest.raises(NotStored):
+            await inlet(hello("e1"), within=0.05)
+        await chat.rests()

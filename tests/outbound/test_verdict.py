@@ -1,0 +1,87 @@
+"""What follows from a platform's answer."""
+
+import pytest
+
+from rejoinder.events import Part, Route
+from rejoinder.outbound.operations import Amend, Open, React, Remove, Say
+from rejoinder.outbound.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
+from rejoinder.outcomes import Delivered, Rejected, RetryAfter, Unknown
+
+ROUTE = Route("fake", "room")
+PLAIN = Part(ROUTE, "*hi*")
+SAY = Say(Part(ROUTE, "hi"))
+FORMATTED = Say(Part(ROUTE, "hi", html="<b>hi</b>"), PLAIN)
+REPLY = Say(Part(ROUTE, "hi", reply_to="7"))
+EDIT = Amend("5", Part(ROUTE, "hi"))
+REACT = React("5", "👀")
+BLIND, KEYS, FINDS = "nothing", "keys", "messages"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "deed", "recognises", "verdict"),
+    [
+        (Delivered("9"), SAY, BLIND, Arrived("9")),
+        (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), SAY, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
+        (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
+        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="message")),
+        (Rejected("gone", "target"), Amend("5", PLAIN, anew=False), BLIND, Forget("gone")),
+        (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
+        (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
+        (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
+        (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
+        (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
+        (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
+        (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
+        (RetryAfter(9, "502"), SAY, BLIND, Again(9, "502")),
+        (Unknown("reset"), SAY, KEYS, Again(1.0, "reset")),
+        (Unknown("reset"), SAY, FINDS, Look("reset")),
+        (Unknown("reset"), SAY, BLIND, Hold("reset")),
+        (Unknown("reset"), EDIT, BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), REACT, BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), Remove("5"), BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), Open(Part(ROUTE, "…")), BLIND, Forget("reset")),
+    ],
+)
+def test_what_follows_from_an_outcome(outcome, deed, recognises, verdict):
+    """DE-31, DE-32, DE-13, OD-62, DU-3."""
+    assert judge(outcome, deed, recognises, tries=1) == verdict
+
+
+@pytest.mark.parametrize(
+    ("outcome", "deed", "conceded"),
+    [
+        (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
+        (Rejected("bad", "formatting"), SAY, {"formatting"}),
+        (Rejected("gone", "target"), REPLY, {"target"}),
+        (Rejected("gone", "target"), EDIT, {"message"}),
+        (Rejected("gone", "target"), Amend("5", Part(ROUTE, "hi", reply_to="7")), {"message", "target"}),
+    ],
+)
+def test_a_concession_is_made_once(outcome, deed, conceded):
+    """DE-13, OD-62: once, for that chunk only."""
+    assert isinstance(judge(outcome, deed, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
+
+
+def test_an_edit_that_became_a_message_is_one():
+    """DU-3: it may have arrived, and said again it would stand twice."""
+    became = frozenset({"message"})
+    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == Hold("reset")
+
+
+def test_pauses_grow_and_end():
+    """DE-32: back-off with jitter; given up in the end."""
+    pauses = [judge(RetryAfter(None, "x"), SAY, BLIND, tries=n, jitter=0.5).seconds for n in range(1, MOST_TRIES)]
+    assert pauses[:4] == [1, 2, 4, 8]
+    assert pauses[-1] == 30
+    assert sum(pauses) > 1000
+    assert isinstance(judge(RetryAfter(None, "x"), SAY, BLIND, tries=MOST_TRIES), GiveUp)
+    jittered = {judge(RetryAfter(None, "x"), SAY, BLIND, tries=3, jitter=j).seconds for j in (0.0, 0.9)}
+    assert jittered == {2.0, 5.6}
+
+
+def test_resend_is_for_who_would_rather_have_it_twice():
+    """DU-3: `on_unknown = "resend"`."""
+    assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Again(1.0, "x")

@@ -24,7 +24,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
-from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader
+from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
@@ -511,4 +511,5 @@ __all__ = [
     "WantTurn",
     "WithdrawParts",
     "said_about",
+    "scope_of",
 ]

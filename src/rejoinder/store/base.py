@@ -152,6 +152,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The last message (no tick, no hand-off), of this channel or chat if named, among the latest 10,000 events."""
         ...
 
+    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        """The events that wait for a decision and can be read, oldest first."""
+        ...
+
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         """What became of an event, in each session it was routed to."""
         ...

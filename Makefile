@@ -5,13 +5,17 @@ BIN  := $(VENV)/bin
 # One process for each core, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
 PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
 
-.PHONY: run demo chat wheel test test-agents test-versions deep crash check format docs bench fuzz clean
+.PHONY: run demo demo-discord chat wheel test test-agents test-versions deep crash check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/python scripts/gateway run
 
 demo: $(VENV)/.run
 	@$(BIN)/python scripts/gateway run --demo
+
+# A thread on a fake Discord with five bots and three people, played and printed.
+demo-discord: $(VENV)/.dev
+	@$(BIN)/python -m rejoinder.testing.discord_thread
 
 chat: $(VENV)/.run
 	@$(BIN)/rejoinder chat

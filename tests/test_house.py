@@ -52,7 +52,7 @@ def test_floors_never_wait(name):
     assert not {module.partition(".")[0] for module in imports(name)} & NOT_ON_A_FLOOR
 
 
-RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("deciding", "lanes", "turn", "answer", "sending"))]
+RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("place", "session", "answer", "outbox", "ownership"))]
 
 
 @pytest.mark.parametrize("room", ["agents", "config", "outbound", "rendering", *RUNTIME, "turns"])

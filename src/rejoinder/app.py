@@ -4,8 +4,9 @@ import asyncio
 import logging
 import signal
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
+from functools import partial
 from secrets import token_urlsafe
 from time import monotonic
 from typing import TYPE_CHECKING, Self
@@ -35,10 +36,13 @@ from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.engine import Engine, utc_now
+from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.ownership.renewing import Renewing
 from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
@@ -48,7 +52,8 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
-from rejoinder.store.base import Health, Lease, SharedStore
+from rejoinder.runtime.upkeep import Upkeep
+from rejoinder.store.base import Health, Lease, Renewal, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
@@ -151,12 +156,12 @@ class Gateway:
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
-        if not hasattr(self, "engine"):
+        if not hasattr(self, "engines"):
             raise BadUse("the gateway is not open; write `async with Gateway(...) as gateway:`")
         if inbound.channel not in self.channels:
             there = ", ".join(sorted(self.channels)) or "none"
             raise BadUse(f"the gateway has no channel {inbound.channel!r}; there are: {there}")
-        await self.engine.accept(inbound)
+        await self.engines.accept(inbound)
 
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
@@ -190,7 +195,8 @@ class Gateway:
         silent = self.silent_for(listener) if isinstance(here, ShowsLife) else None
         if silent is not None and isinstance(here, ShowsLife) and silent > here.deaf_after:
             return f"nothing has been heard from its platform for {silent:.0f} s; it is being connected again"
-        refused = self.engine.outbox.trouble(here.name, account_of(here) if isinstance(here, HasAccount) else None)
+        account = account_of(here) if isinstance(here, HasAccount) else None
+        refused = next(filter(None, (each.outbox.trouble(here.name, account) for each in self.engines)), "")
         return f"nothing can be sent: {refused}" if refused else ""
 
     @property
@@ -204,7 +210,12 @@ class Gateway:
 
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
-        await self.engine.recover()
+        if self.store.lease_seconds is not None:
+            self._upkeep.start("own", self.engines.own(GRACE, SENDING))
+            leases = Renewing(self.store, self.engines.holder, lambda: self.engines.leases, self._renewed)
+            self._upkeep.start("renew", leases.run())
+        for engine in self.engines:
+            await engine.recover()
         self._wind_up()
         opened = {} if self._ending else self.listeners
         self.listening = listening = [
@@ -217,8 +228,13 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
+    def _renewed(self, sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
+        if isinstance(self._clock, DatabaseClock):
+            self._clock.told(renewal.now)
+        self.engines.renewed(sent, asked, renewal)
+
     def _inlet(self, channel: Channel) -> ChannelInlet:
-        return ChannelInlet(channel.name, account_of(channel), self.engine, self.store, self.runs)
+        return ChannelInlet(channel.name, account_of(channel), self.engines, self.store, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
@@ -227,7 +243,7 @@ class Gateway:
 
         def end(number: signal.Signals) -> None:
             self.runs.start("drain", self.drain(0 if told else grace))
-            if not told and (running := self.engine.lanes.at_work):
+            if not told and (running := sum(engine.lanes.at_work for engine in self.engines)):
                 answers = "An answer is" if running == 1 else f"{running} answers are"
                 log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
             told.append(number)
@@ -249,15 +265,13 @@ class Gateway:
     async def drain(self, grace: float = GRACE) -> None:
         """Ends cleanly: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
-        self.engine.defer()
+        for engine in self.engines:
+            engine.take_no_more()
         for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
-                await self.engine.recovery.stop()
-                await self.engine.lanes.drain(grace)
-                await self.engine.shell.stop()
-                await self.engine.outbox.drain(min(grace, SENDING))
+                await self.engines.drain(grace, SENDING)
         except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
             await self.store.close()
 
@@ -265,15 +279,16 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
-        lease = await self.store.claim(0, process_name())
-        if lease is None:
-            raise StoreUnavailable("taken", str(self._opens))
-        self._stack.push_async_callback(self._give_back, lease)
-        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        store, tenure = self.store.owned(lease), Tenure(lease)
-        services = Services(self.agents, places, store, self.runs, self._settings, self._clock, self.hooks, tenure)
         restarting = Restarting(self._reviving, self._begin_anew, self._clock())
-        self.engine = Engine(services, self._nowhere, restarting, self.commands, self._watcher)
+        if self.store.lease_seconds is not None:
+            self._clock = DatabaseClock(self._clock)
+        make = partial(self._make_engine, restarting)
+        self.engines = Engines(self.store, process_name(), make, self.runs, self._settings, self._clock, self.hooks)
+        self._stack.push_async_callback(self.engines.leave)
+        if self.store.lease_seconds is None:  # the store is this gateway's alone
+            for shard in range(self.store.shards):
+                if await self.engines.claim(shard) is None:
+                    raise StoreUnavailable("taken", str(self._opens))
         self._stack.push_async_callback(self._close_agents)
         for channel in self.listeners.values():
             if isinstance(channel, ClosesDown):
@@ -284,16 +299,26 @@ class Gateway:
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
                 await channel.use_store(
-                    Kept(ChannelLog(channel.name, self.engine.record, self.store, self._clock), blobs)
+                    Kept(ChannelLog(channel.name, self.engines.record, self.store, self._clock), blobs)
                 )
-        self.store.on_foreign_change(self.engine.foreign_changes.changed)
+        self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
-        self._upkeep.start("upkeep", self.engine.upkeep.run())
+        self.upkeep = Upkeep(self.store, self._clock)
+        self._upkeep.start("upkeep", self.upkeep.run())
         return self
 
-    async def _give_back(self, lease: Lease) -> None:
-        with suppress(StoreUnavailable):  # the next process finds that this one has ended
-            await self.store.release(lease)
+    def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
+        places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
+        services = Services(self.agents, places, store, runs, self._settings, self._clock, self.hooks, tenure)
+        return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of a gateway that has its store to itself."""
+        engine = self.engines.of(0)
+        if engine is None:
+            raise BadUse("this gateway does not hold the shard 0")
+        return engine
 
     async def __aexit__(self, *_: object) -> None:
         try:
@@ -333,7 +358,7 @@ class Gateway:
         self._configured = taken.settings
         self._settings.become(ready)
         self._jobs.become(jobs)
-        if self.clockwork is None and self.engine.recovery.over.is_set():
+        if self.clockwork is None and all(engine.recovery.over.is_set() for engine in self.engines):
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
@@ -377,8 +402,9 @@ class Gateway:
     async def _retire(self, agent: Agent) -> None:
         """Closes a replaced agent when its turns and loans have ended."""
         try:
-            for run in self.engine.workers.turns_of(agent):
-                await run.gone.wait()
+            for engine in self.engines:
+                for run in engine.workers.turns_of(agent):
+                    await run.gone.wait()
             for back in [back for back, lent in self._lent.items() if lent is agent]:
                 await back.wait()
         finally:

@@ -68,13 +68,13 @@ def test_a_matrix_event_has_room_around_the_text() -> None:
     [
         ("terminal", "reply react", "files voice"),
         ("telegram", "reply react silent previews", "ephemeral"),
-        ("discord", "reply react silent threads", "ephemeral"),
+        ("discord", "reply react silent threads ephemeral", "voice"),
         ("slack", "reply react ephemeral threads", "silent"),
         ("matrix", "reply react files", "ephemeral"),
     ],
 )
 def test_what_platforms_are_known_for(name: str, can: str, cannot: str) -> None:
-    """What people rely on, said a second time: `ephemeral` is Slack's, `silent` Discord's and Telegram's."""
+    """What people rely on, said a second time: `silent` is Discord's and Telegram's."""
     assert set(can.split()) <= channel_kind(name).can
     assert not set(cannot.split()) & channel_kind(name).can
 

@@ -6,7 +6,7 @@ from rejoinder.agents.base import TextDelta
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.discord.world import user_id
-from tests.conversations.agents import said
+from tests.conversations.agents import Asking, said
 from tests.conversations.discord import discord
 
 NO_THREADS = 'threads = "off"'
@@ -92,3 +92,28 @@ async def test_nobody_is_pinged():
         answer = await platform.hears("#team")
         assert "everyone" in answer.text
         assert not oracles.mentions_fired(platform.truth.frames)
+
+
+async def test_a_slash_command_is_answered_to_the_person_alone():
+    """CH-9, CH-26: from the menu that the registry fills."""
+    async with discord(ScriptedAgent()) as platform:
+        await platform.truth.until(lambda: "testbot" in platform.people.rest.commands)
+        offered = {command["name"] for command in platform.people.rest.commands["testbot"]}
+        assert {"help", "status", "model", "whoami"} <= offered
+        await platform.says("ann", "ann", "/whoami")
+        await platform.hears("ann")
+        platform.people.interactions.command("#team", "ann", "whoami")
+        answer = await platform.hears("#team")
+        assert platform.id_of("ann") in answer.text
+        assert answer.only_for == "ann"
+
+
+async def test_a_permission_is_given_by_a_button():
+    """TU-34, CH-10, CH-26: the buttons stand under the question, and go with the answer."""
+    agent = Asking()
+    async with discord(agent) as platform:
+        await platform.says("ann", "ann", "delete it")
+        asked = await platform.hears("ann")
+        assert asked.buttons
+        await platform.presses("ann", "ann", asked.id, asked.buttons[0])
+        await platform.truth.until(lambda: not platform.truth.messages("ann")[0].buttons)

@@ -204,11 +204,11 @@ async def test_what_has_ended_long_ago_is_swept(tmp_path, monkeypatch):
         await machine.chat.says("hello")
         await machine.chat.hears("Hi.")
         await settled(gateway)
-        await gateway.engine.upkeep.sweep()
+        await gateway.upkeep.sweep()
         assert (await gateway.store.census()).turns == {"closed": 1}
-        clock = gateway.engine.upkeep._clock
-        monkeypatch.setattr(gateway.engine.upkeep, "_clock", lambda: clock() + timedelta(days=31))
-        await gateway.engine.upkeep.sweep()
+        clock = gateway.upkeep._clock
+        monkeypatch.setattr(gateway.upkeep, "_clock", lambda: clock() + timedelta(days=31))
+        await gateway.upkeep.sweep()
         assert (await gateway.store.census()).turns == {}
 
 

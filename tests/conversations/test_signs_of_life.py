@@ -41,8 +41,8 @@ async def test_a_channel_learns_what_was_not_stored_in_time():
     channel, free = FakeMessenger(), asyncio.Event()
     async with conversation(ScriptedAgent("Hi."), channel) as chat:
         await channel.until(lambda: channel.listens)
-        engine, store, runs = chat.gateway.engine, chat.gateway.store, chat.gateway.runs
-        accept = engine.accept
+        engines, store, runs = chat.gateway.engines, chat.gateway.store, chat.gateway.runs
+        accept = engines.accept
 
         class Slow:
             async def accept(self, *messages, **how):

@@ -70,9 +70,16 @@ def _involved(message: Message, channel: ChannelRules) -> str | None:
     mode, thread = channel.settings.user_messages, message.facts.thread
     if message.inbound.thread is None or mode == "mentions" or not (thread.owned or thread.posted):
         return None
-    if mode == "multibot-mentions" and thread.other_bot:
+    if mode == "multibot-mentions" and (thread.other_bot or _names_somebody_else(message)):
         return None
     return f"a thread we take part in (user_messages = {mode})"
+
+
+def _names_somebody_else(message: Message) -> bool:
+    """Whether the words call another person or bot by the platform's own means, and not us: it is for them (IN-30)."""
+    if not message.facts.resolves_mentions or message.addressed == "mention":
+        return False
+    return any(mention.kind == "user" and mention.token for mention in message.inbound.mentions)
 
 
 def _in_room(message: Message, channel: ChannelRules) -> Outcome:

@@ -262,14 +262,14 @@ def _house(
 
     async def resend(part: StoredPart) -> None:
         await store.write(ResendPart(part))
-        gateway.engine.outbox.wake(part.route)
+        gateway.engines.changed()
 
     async def drop(part: StoredPart) -> None:
         await store.write(DropPart(part))
 
     async def rerun(verb: WantEvent | WantTurn) -> None:
         await store.write(verb)
-        gateway.engine.foreign_changes.changed()
+        gateway.engines.changed()
 
     async def jog(verb: WantJob | PauseJob) -> None:
         await store.write(verb)
@@ -278,7 +278,7 @@ def _house(
 
     async def approve(code: str) -> PairingRequest | None:
         knock = await store.write(ApprovePairing(code, datetime.now(UTC)))
-        gateway.engine.foreign_changes.changed()
+        gateway.engines.changed()
         return knock
 
     return House(

@@ -7,8 +7,8 @@ place        decides each message of a chat and writes down what follows from th
 session      what waits for its turn in a session, what runs, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
-ownership    which part of the store this process may write
+ownership    leases: how long this process may act for a shard, and which shards it claims
 
-unprompted   recovery, upkeep, foreign_changes
+unprompted   recovery, upkeep
 shared       services, settings, live, runs, write_batch, hooks, abilities, serving, profiles, folders, recent, entropy
 """

@@ -1,4 +1,4 @@
-"""One engine: everything it owns, and how a message enters it.
+"""One shard: everything its owner remembers of it, and how a message enters. It dies with the lease (SC-4).
 
 Read `__init__` from top to bottom for what is built on what: calls go downwards only, place -> session -> answer ->
 outbox.
@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from rejoinder.events import Inbound, MessageReceived
+from rejoinder.bounded import Bounded
+from rejoinder.events import Inbound
 from rejoinder.runtime.answer.handoff import HandedRow
-from rejoinder.runtime.foreign_changes import ForeignChanges
 from rejoinder.runtime.outbox.conversations import Conversations
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.owners import Owners
@@ -44,11 +44,11 @@ from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
 from rejoinder.runtime.session.work import Workers
-from rejoinder.runtime.upkeep import Upkeep
-from rejoinder.session import home
-from rejoinder.store.base import Accept, Cursor, InboxEvent, RecordChanges
+from rejoinder.store.base import InboxEvent
 
 NOBODY = Watcher()
+SEEN = 20_000
+"""More events than an engine has in hand at a time."""
 
 
 def utc_now() -> datetime:
@@ -67,9 +67,10 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
-        self._defers = True  # until it has recovered
-        self._deferred: list[InboxEvent] = []
-        store, clock, runs = services.store, services.clock, services.runs
+        self.runs = services.runs
+        self._ending = False
+        self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
+        store, runs = services.store, services.runs
         sessions, access = Sessions(store), Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
 
@@ -100,11 +101,9 @@ class Engine:
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
-        self.decide, self.suggest = self._decider.decide, self._decider.suggest
+        self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
-        self.upkeep = Upkeep(store, clock)
-        self.foreign_changes = ForeignChanges(store, self.outbox, access, self.readmission, runs)
         self.recovery = Recovery(
             services,
             self.conversations,
@@ -120,6 +119,8 @@ class Engine:
             prefixes,
             self.readmission,
             recovered,
+            access,
+            lambda event: event.id in self._seen,
         )
 
     async def recover(self) -> None:
@@ -128,67 +129,55 @@ class Engine:
         await self.subagents.load()
         await self.recovery.run()
         await self.subagents.settle()
-        self._defers = False
-        waited, self._deferred = self._deferred, []
-        for event in waited:
-            if event.id not in self.recovery.found:
-                self.take(event)
 
-    def defer(self) -> None:
-        """From now on what people say in rooms is kept, and decided after the next start."""
-        self._defers = True
+    def take_no_more(self) -> None:
+        """From now on what comes is kept, and decided by the next owner."""
+        self._ending = True
 
-    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
-        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
+    # --- what comes in ------------------------------------------------------------------------------
 
-        Deciding starts while they are being written, so the decision is usually part of the same commit.
-        """
-        await self._accept(Accept(messages, self._services.clock(), cursor, places, self._homes(messages)), None)
+    def is_early(self, event: InboxEvent) -> bool:
+        """Whether an event may be decided before it is durable, in the same commit."""
+        return not self._ending and not self._debounce.waits(event.inbound.channel)
 
-    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
-        """The same, in one transaction with what a room log says of the messages; returns what that verb does."""
-        accept = Accept(messages, self._services.clock(), homes=self._homes(messages))
-        return await self._accept(accept, change)
+    def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
+        for event in group:
+            self._seen[event.id] = None
+        return self._decider.decide(*group)
 
-    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
-        session = self._services.settings.now.rules.settings.session
-        return tuple([home(message, session) for message in messages])
-
-    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
-        first, store = 0, self._services.store
-        is_deferred = self._defers and change is not None  # people may write before, and after, channels listen
-        taken: list[InboxEvent] = []
-
-        def take(events: tuple[InboxEvent, ...]) -> None:
-            if is_deferred:
-                return
-            taken.extend(event for event in events if not self._debounce.waits(event.inbound.channel))
-            for event in taken:
-                self.decide(event)
-
-        try:
-            if change is None:
-                events = await store.write(accept, known=take)
-            else:
-                events, first = await store.write(accept, change, known=take)
-        except Exception:
-            for event in taken:  # the platform will deliver it again
-                self._decider.forget(event)
-            raise
-        for event in events:
-            self._services.hooks.tell(MessageReceived(event.inbound))
-            if is_deferred and self._defers:
-                self._deferred.append(event)
-            elif event not in taken:
-                self.take(event)
-        return first
+    def forget(self, event: InboxEvent) -> None:
+        """It could not be stored: the platform will deliver it again."""
+        self._decider.forget(event)
 
     def take(self, event: InboxEvent) -> None:
         """Goes on with an event that is durable: at once, or with the rest of what its sender is typing (IN-76)."""
+        if self._ending:
+            return  # the next owner finds it
         if self._debounce.waits(event.inbound.channel):
+            self._seen[event.id] = None
             self._debounce.take(event, self._gatherer.me(self.conversations.of(event.inbound)))
         else:
             self.decide(event)
+
+    @property
+    def is_recovered(self) -> bool:
+        return self.recovery.over.is_set()
+
+    # --- the end ------------------------------------------------------------------------------------
+
+    async def drain(self, grace: float, sending: float) -> None:
+        """Takes nothing more, gives runs `grace` seconds to end, gives back the rest, and sends for a moment."""
+        self._ending = True
+        await self.recovery.stop()
+        await self.lanes.drain(grace)
+        await self.shell.stop()
+        await self.outbox.drain(min(grace, sending))
+
+    def kill(self) -> None:
+        """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""
+        self._ending = True
+        self.lanes.begin_no_more()
+        self._services.runs.kill()
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
         return HandedRow(inbound, self._services, self.decide, is_left)

@@ -1,6 +1,10 @@
-"""After a restart: everything that was accepted is finished, in order and not all at once (DU-13, TU-10).
+"""After a claim: everything that was accepted in the shard is finished, in order and not all at once (SC-4, TU-10).
 
-Rule 1: everything is in its queue before a channel is opened, so no new message can overtake it.
+It is the same after a start, after kill -9 and when a shard moves from one process to another. Later `look` finds what
+was written from outside the engine, by its state: a part to send again, a turn to run again, a message from the
+operator, a stranger who is let in (DE-33, DU-2), and in a shared store what other processes have accepted.
+
+Rule 1: everything is in its queue before a new message is taken, so none can overtake it.
 Rule 2: no decision is made twice: what was routed goes on as it was decided.
 Rule 3: an attempt is counted before it is made, and a crash makes suspects of all that was under way (DU-2). Turns that
         were under way in two crashes run one at a time (slots.py, `turns.suspicion`), events that were tried before are
@@ -23,6 +27,7 @@ from rejoinder.events import Step
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.outbox.offers import close_left_open
 from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.backlogs import Backlogs
@@ -74,6 +79,8 @@ class Recovery:
         prefixes: Prefixes,
         readmission: Readmission,
         over: asyncio.Event,
+        access: Access,
+        is_taken: Callable[[InboxEvent], bool],
     ) -> None:
         self._store = services.store
         self._conversations = conversations
@@ -92,16 +99,18 @@ class Recovery:
         self._backlogs = backlogs
         self._prefixes = prefixes
         self._readmission = readmission
+        self._access = access
+        self._is_taken = is_taken
         self._tried: list[int] = []
         self._stopped = False
+        self._looking: asyncio.Task[None] | None = None
+        self._again = False
         self.over = over
-        self.found: frozenset[int] = frozenset()
         """The events that it goes on with itself."""
 
     async def run(self) -> None:
         """When this returns, everything is in its queue or under way."""
         found = await self._store.recover(self._clock())
-        self.found = frozenset(event.id for event in found.events)
         crashpoint("K25")
         await self._outbox.recover(found.unknown, found.to_send)
         await close_left_open(self._store, self._outbox, RESTARTED)
@@ -117,6 +126,31 @@ class Recovery:
             self._slots.let_go()
         await self._readmission.look()
         self.over.set()
+        if self._again:
+            self.changed()
+
+    def changed(self) -> None:
+        """Something may have been written from outside. Returns at once; one look runs at a time, however often
+        something changes, and none before the recovery is over."""
+        self._access.forget()
+        self._again = True
+        if self.over.is_set() and (self._looking is None or self._looking.done()):
+            self._looking = self._runs.start("look", self._look())
+
+    async def _look(self) -> None:
+        while self._again:
+            self._again = False
+            try:
+                await self._readmission.look()
+                routes = await self._store.to_send()
+                events = await self._store.undecided()
+            except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
+                return
+            for route in routes:
+                self._outbox.wake(route)
+            for event in events:
+                if not self._is_taken(event) and self._conversations.has(event.inbound.channel):
+                    self._take(event)
 
     async def _put_in_line(self, found: Found) -> None:
         for open in sorted(found.turns, key=_in_turn):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, Self
 
-from rejoinder.errors import RejoinderError, StoreUnavailable
+from rejoinder.errors import LeaseLost, RejoinderError, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -22,12 +22,17 @@ PATIENCE = 5.0
 
 
 class Runs:
-    """The tasks of one gateway; leaving the block ends them all."""
+    """The tasks of one gateway; leaving the block ends them all. `scope` are those of a part of it."""
 
-    def __init__(self, patience: float = PATIENCE) -> None:
+    def __init__(self, patience: float = PATIENCE, whole: "Runs | None" = None) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._patience = patience
+        self._whole = whole
         self._closed = False
+
+    def scope(self) -> "Runs":
+        """Tasks that can be ended by themselves, and are among these as well."""
+        return Runs(self._patience, self)
 
     def __len__(self) -> int:
         return len(self._tasks)
@@ -41,14 +46,24 @@ class Runs:
     ) -> asyncio.Task[None]:
         """`then` is called when the task has ended, however it ended, even if it never began to run."""
         task = asyncio.create_task(work, name=name)
-        self._tasks.add(task)
+        self._add(task)
         task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
-        if self._closed:
-            task.cancel()
         return task
 
-    def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
+    def _add(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        if self._whole is not None:
+            self._whole._add(task)
+        if self._closed:
+            task.cancel()
+
+    def _discard(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        if self._whole is not None:
+            self._whole._discard(task)
+
+    def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
+        self._discard(task)
         if not task.cancelled() and (error := task.exception()):
             _tell_failure(task.get_name(), error)
         if then is not None:
@@ -70,6 +85,12 @@ class Runs:
         while tasks := self._tasks.difference(besides):
             await asyncio.wait(tasks)
 
+    def kill(self) -> None:
+        """Cancels all tasks, and those that are started from now on, without waiting for them."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+
     async def close(self) -> None:
         """Cancels all tasks. One that does not end in time, as it waits for a task that is gone, is cancelled again."""
         while self._tasks:
@@ -88,5 +109,7 @@ class Runs:
 def _tell_failure(name: str, error: BaseException) -> None:
     if isinstance(error, StoreUnavailable) and error.fault == "closed":
         return log.debug("%s has ended with the store", name)
+    if isinstance(error, LeaseLost):
+        return log.debug("%s has ended with its lease", name)
     whose = None if isinstance(error, RejoinderError) else error  # a sentence for the operator needs no stack
     log.error("%s failed: %s", name, error, exc_info=whose)

@@ -24,7 +24,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
-from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader
+from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
     EVENT_STATES,
     IN_FLIGHT,
@@ -150,6 +150,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
         """The last message (no tick, no hand-off), of this channel or chat if named, among the latest 10,000 events."""
+        ...
+
+    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        """The events that wait for a decision and can be read, oldest first."""
         ...
 
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
@@ -511,4 +515,5 @@ __all__ = [
     "WantTurn",
     "WithdrawParts",
     "said_about",
+    "scope_of",
 ]

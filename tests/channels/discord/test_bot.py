@@ -104,6 +104,16 @@ async def test_a_process_that_dies_while_it_catches_up_begins_again(platform):
     assert gateway_calls(platform)[-2:] == ["RESUME", "IDENTIFY"]
 
 
+async def test_a_first_start_that_died_is_caught_up_with(platform):
+    """CH-20: from the first start on everything counts, though no session was stored."""
+    inlet = KeptInlet()
+    await bot(platform)._intake.recall(inlet, 0.0)
+    platform.people.gateway.somebody_listens.set()
+    await platform.says("#team", "ann", "said meanwhile")
+    async with listening(bot(platform), inlet):
+        await inlet.message("said meanwhile")
+
+
 async def test_a_first_start_reads_no_history(platform):
     """What was said before the bot came is not for it."""
     inlet = KeptInlet()

@@ -19,7 +19,7 @@ class Place:
     def __init__(self, takes: float = 0, *, speaking: bool = False, room: bool = True) -> None:
         self.route, self.channel, self.shown = "here", self, 0
         self._takes, self._room = takes, room
-        self.sender = SimpleNamespace(is_speaking=speaking, pace=self)
+        self.sender = SimpleNamespace(is_speaking=speaking, pace=self, check=lambda: None)
 
     def has_room(self, what: str) -> bool:
         return self._room and what == "typing"

@@ -150,12 +150,16 @@ class Intake:
             try:
                 cursor = read_cursor(await deliver.cursor())
                 self._places.recall(await deliver.places())
+                if cursor is None:  # from now on everything counts, even if this process does not live to hear it
+                    self._cursor = Cursor(since=snowflake(time.time()))
+                    await deliver(cursor=write_cursor(self._cursor))
+                    return None
             except StoreUnavailable as problem:
                 log.debug("%s", problem)  # the store itself says it once, in the log
                 await asyncio.sleep(pause)
                 continue
-            self._has_gap = cursor is not None
-            self._cursor = cursor or Cursor()
+            self._has_gap = True
+            self._cursor = cursor
             return cursor
 
     async def run(self, me: Me, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
@@ -183,8 +187,8 @@ class Intake:
         if self._has_gap:
             await catch_up(self._guilds_came, self._cursor.since, partial(self._take_history, deliver, pause))
         self._has_gap = True
-        since = self._cursor.since or snowflake(time.time())
-        await self._store([], Cursor(ready.session, ready.sequence, ready.address, since), deliver, pause)
+        cursor = Cursor(ready.session, ready.sequence, ready.address, self._cursor.since)
+        await self._store([], cursor, deliver, pause)
 
     async def _take(self, batch: list[Event], deliver: Inlet, pause: float) -> None:
         interactions: list[Interaction] = []

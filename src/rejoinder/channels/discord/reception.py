@@ -57,8 +57,7 @@ class Reception:
         await self._call_back(interaction, interactions.busy())
 
     async def suggest(self, interaction: Interaction, typed: Inbound, deliver: Inlet) -> None:
-        suggest = getattr(deliver, "suggest", None)
-        values = await suggest(typed, interactions.focused(interaction)) if suggest is not None else ()
+        values = await deliver.suggest(typed, interactions.focused(interaction))
         await self._call_back(interaction, interactions.suggested(values))
 
     async def _call_back(self, interaction: Interaction, body: object) -> None:

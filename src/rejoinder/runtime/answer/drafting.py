@@ -218,6 +218,7 @@ class Drafting:
     async def _show(self, step: EditSlot | Preview, call: Coroutine[Any, Any, Outcome]) -> None:
         self._answered.clear()
         try:
+            self._sender.check()
             outcome = await self._sender.aside.make(call)
         finally:
             self._answered.set()
@@ -246,6 +247,7 @@ class Drafting:
     async def _feed(self, step: Feed) -> None:
         channel = self._sender.channel
         if can(channel, CanStream):
+            self._sender.check()
             await channel.append(self._sender.route, self.draft.slots[-1].message, step.text)
         self.draft = drafts.shown(self.draft, step, asyncio.get_running_loop().time())
 

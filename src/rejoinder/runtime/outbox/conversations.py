@@ -316,6 +316,7 @@ class Conversation:
 
     async def note(self, text: str) -> None:
         if can(self.channel, CanNote):
+            self.sender.check()
             await self.channel.note(self.route, text)
 
     # --- what became of each message (IN-64) ------------------------------------------------------

@@ -114,6 +114,7 @@ class DeliveryAttempts:
             return await self._bury(row, error)
         conceded, place = frozenset(row.conceded), await self._place_of(row, deed)
         crashpoint("K20" if isinstance(deed, Sign) else "K16")
+        self._services.tenure.check()
         try:
             self._line.pace.spend()
             with calling(_ACCEPTED.get(type(deed), "K17")):

@@ -69,6 +69,8 @@ class Sender:
         self.route = route
         self.channel = account.channel
         self.tell = services.hooks.tell
+        self.check = services.tenure.check
+        """Raises `LeaseLost` when nothing may be sent any more; called right before every call (SC-3)."""
         self.messages = MessageIndex(services.store, route)
         """What was said here, kept up to date with what is sent."""
         self.writing = Writing(account.channel.name)

@@ -64,3 +64,8 @@ class Tenure:
 
 UNENDING: Final = Tenure(Lease(0, "this process", 0))
 """For an engine on a store that nobody else can open."""
+
+
+def deadline_of(sent: float, seconds: float | None) -> float:
+    """Until when a lease of so many seconds may be used that was asked for at this time."""
+    return inf if seconds is None else sent + seconds - MARGIN

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from rejoinder.events import Inbound
 from rejoinder.room_log import Changes, Entry, Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
-from rejoinder.store.base import OpenLog, RecordChanges, Store
-from rejoinder.store.rooms import scope_of
+from rejoinder.store.base import OpenLog, RecordChanges, Store, scope_of
 
 
 class Record(Protocol):

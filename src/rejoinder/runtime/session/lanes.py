@@ -87,12 +87,15 @@ class Lanes:
         runs = (lane.run for lane in self._lanes.values())
         return [run for run in runs if run is not None and not run.gone.is_set()]
 
-    async def drain(self, grace: float) -> None:
-        """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
-        before they are given back too."""
+    def begin_no_more(self) -> None:
         self._draining = True
         for lane in self._lanes.values():
             lane.draining = True
+
+    async def drain(self, grace: float) -> None:
+        """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
+        before they are given back too."""
+        self.begin_no_more()
         crashpoint("K24")
         await self._give_back([lane for lane in self._lanes.values() if not lane.is_at_work])
         try:

@@ -70,6 +70,7 @@ class TypingSign:
             self._call = self._runs.start("typing", self._tell(self._channel))
 
     async def _tell(self, channel: CanType) -> None:
+        self._conversation.sender.check()
         await channel.typing(self._conversation.route, author=self._author)
 
 
@@ -119,6 +120,7 @@ class StatusSigns:
             sign = project(call.emoji, self._conversation.how.delivery.reactions).value
             try:
                 if sign is not None:
+                    self._conversation.sender.check()
                     await channel.react(
                         self._at,
                         self._message,

@@ -41,6 +41,7 @@ class PendingQuestion(Struct, frozen=True):
 class Questions:
     def __init__(self, services: Services) -> None:
         self._runs = services.runs
+        self._tenure = services.tenure
         self._settings = services.settings
         self._open: dict[str, PendingQuestion] = {}
         self._count = 0
@@ -123,5 +124,5 @@ class Questions:
         return asked
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
-        if can(agent, CanAnswer):
+        if can(agent, CanAnswer) and self._tenure.holds:
             self._runs.start(f"answer:{question}", agent.answer(question, option))

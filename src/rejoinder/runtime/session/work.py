@@ -90,6 +90,7 @@ class Workers:
         self._store = services.store
         self._settings = services.settings
         self._runs = services.runs
+        self._tenure = services.tenure
         self.questions = questions
         self._clock = services.clock
         self._watcher = watcher
@@ -367,7 +368,7 @@ class Workers:
             return False  # it is over
         agent = scene.agent
         further = brief_further(scene, await with_files(asked, agent, self._describer))
-        taken = can(agent, CanSteer) and await agent.steer(further)
+        taken = can(agent, CanSteer) and self._tenure.holds and await agent.steer(further)
         if taken:
             run.told.append(further.parts)
         return taken

@@ -158,6 +158,9 @@ class SqliteReader:
     async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
         return await self._read(lookups.latest_event, channel, chat)
 
+    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided, limit)
+
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
 
@@ -384,7 +387,11 @@ class SqliteStore(SqliteReader):
 
     async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
         when = {"seconds": self.lease_seconds, "at": self._clock()}
-        return await self._change(partial(renew, holder=holder, leases=leases, **when))
+        work = partial(renew, holder=holder, leases=leases, **when)
+        home = self._writer.loop
+        if home is None or home is asyncio.get_running_loop():
+            return await self._change(work)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._change(work), home))
 
     async def release(self, lease: Lease) -> None:
         await self._change(partial(leases.release, lease=lease))
@@ -476,6 +483,9 @@ class SqliteShard(SqliteReader):
 
     async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
         return await self._read(recover, now, singly, within, self._lease.shard)
+
+    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
+        return await self._read(reads.undecided, limit, self._lease.shard)
 
     async def to_send(self) -> tuple[Route, ...]:
         return await self._read(reads.to_send, self._lease.shard)

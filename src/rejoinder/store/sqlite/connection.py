@@ -77,8 +77,8 @@ class Connection(sqlite3.Connection):
             self._owners[shard] = found
         return self._owners[shard]
 
-    def forget_owner(self, shard: int) -> None:
-        self._owners.pop(shard, None)
+    def know_owner(self, shard: int, generation: int) -> None:
+        self._owners[shard] = generation
 
     def known_handles(self, place: int) -> int | None:
         return self._handles.get(place)

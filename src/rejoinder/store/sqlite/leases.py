@@ -50,7 +50,7 @@ def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: da
     until = _until(now, seconds)
     sql = "UPDATE shard SET holder = ?, generation = ?, lease_until = ? WHERE id = ?"
     db.execute(sql, (holder, generation, until, shard))
-    db.forget_owner(shard)
+    db.know_owner(shard, generation)
     _show(db, holder, until, now)
     return Lease(shard, holder, generation)
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -117,6 +118,15 @@ def parts_in(
 
 def count_parts(db: Connection, states: tuple[PartState, ...]) -> int:
     return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
+
+
+def undecided(db: Connection, limit: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
+    found: list[InboxEvent] = []
+    new = f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id LIMIT ?"
+    for row in db.execute(new, (limit,)):
+        with suppress(Unreadable, Damaged):  # the next claim puts it into quarantine
+            found.append(event_from(row))
+    return tuple(found)
 
 
 def of_shard(table: str, shard: int | None) -> str:

@@ -127,6 +127,11 @@ class Writer:
             self._carry_out()
         return await unit.answer()
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The loop that writes, once one has."""
+        return self._loop
+
     def refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("closed", self._where)

@@ -76,10 +76,13 @@ class Truth:
     def __init__(self) -> None:
         self.frames: list[Frame] = []
         self.calls: list[Call] = []
+        self.shown: Callable[[Frame], None] = lambda frame: None
+        """Called with every frame as it is shown."""
         self._changed = asyncio.Event()
 
     def show(self, frame: Frame) -> None:
         self.frames.append(frame)
+        self.shown(frame)
         self._wake()
 
     def note(self, call: Call) -> None:

@@ -160,7 +160,8 @@ class Rest:
         stored.flags, stored.nonce = int(payload.get("flags", 0)), payload.get("nonce")
         stored.components = payload.get("components") or []
         stored.attachments = [self._attached(room, stored, number, file) for number, file in enumerate(files)]
-        self.show(room, stored, "message", payload.get("allowed_mentions"))
+        stored.pinged = self._pinged(stored, payload.get("allowed_mentions"))
+        self.show(room, stored, "message")
         if not only_for:
             echo = {"nonce": stored.nonce} if stored.nonce else {}
             self._gateway.tell("MESSAGE_CREATE", {**self._world.event(stored), **echo}, room)
@@ -277,9 +278,7 @@ class Rest:
         about = {"id": id, "filename": file.name, "size": len(file.content), "url": self.url + path}
         return {**about, "proxy_url": self.url + path, **({"content_type": mime} if mime else {})}
 
-    def show(
-        self, room: Place, stored: Stored, kind: Literal["message", "edit"], allowed: Payload | None = None
-    ) -> None:
+    def show(self, room: Place, stored: Stored, kind: Literal["message", "edit"]) -> None:
         labels = tuple(_labels(stored.components))
         thread = room.id if room.parent is not None else None
         self._truth.show(
@@ -294,13 +293,13 @@ class Rest:
                 stored.reply_to,
                 bool(stored.flags & SUPPRESS_NOTIFICATIONS),
                 labels,
-                self._pinged(stored, allowed) if kind == "message" and stored.by in self._world.bots else (),
+                tuple(f"@{self._world.names.get(id, id)}" for id in stored.pinged or ()) if kind == "message" else (),
                 files=tuple(file["filename"] for file in stored.attachments),
                 only_for=stored.only_for,
             )
         )
 
-    def _pinged(self, stored: Stored, allowed: Payload | None) -> tuple[str, ...]:
+    def _pinged(self, stored: Stored, allowed: Payload | None) -> list[str]:
         """Whom a bot's message pings: what `allowed_mentions` does not forbid."""
         named = self._world.mentioned(stored)
         if allowed is not None and "users" not in allowed.get("parse", []):
@@ -308,10 +307,7 @@ class Rest:
         target = self._world.rooms[stored.channel].messages.get(stored.reply_to or "")
         if target is not None and (allowed is None or allowed.get("replied_user")):
             named.append(target.by)
-        everybody = (
-            ["everyone"] if "@everyone" in stored.content and "everyone" in (allowed or {}).get("parse", []) else []
-        )
-        return tuple(f"@{self._world.names.get(id, id)}" for id in dict.fromkeys([*named, *everybody]))
+        return list(dict.fromkeys(named))
 
     def _show_reactions(self, room: Place, stored: Stored, by: str) -> None:
         text = "".join(shown for shown, who in stored.reactions.items() if who)

@@ -59,6 +59,8 @@ class Stored(Struct):
     reactions: dict[str, list[str]] = {}
     nonce: str | int | None = None
     only_for: str = ""
+    pinged: list[str] | None = None
+    """Of a bot's message: whom it pings, of those it mentions."""
     more: dict[str, Any] = {}
     """Fields as Discord has them, over all others."""
 
@@ -169,7 +171,9 @@ class World:
         if room.parent is not None:
             archived = {"archived": False, "auto_archive_duration": 4320, "locked": False}
             meta = {**archived, "archive_timestamp": "2026-01-01T00:00:00+00:00"}
-            return {**written, "parent_id": room.parent, "owner_id": room.bot or "0", "thread_metadata": meta}
+            counts = {"message_count": len(room.messages), "total_message_sent": len(room.messages), "member_count": 2}
+            owner = {"parent_id": room.parent, "owner_id": room.bot or "0", "rate_limit_per_user": 0}
+            return {**written, **owner, **counts, "thread_metadata": meta}
         return {**written, "position": 0, "permission_overwrites": _denied(room), "parent_id": None, "nsfw": False}
 
     def guild(self, bot: str) -> dict[str, Any]:
@@ -231,6 +235,8 @@ class World:
         return written
 
     def mentioned(self, stored: Stored) -> list[str]:
+        if stored.pinged is not None:
+            return stored.pinged
         named = [id for id in dict.fromkeys(_MENTION.findall(stored.content)) if id in self.names]
         target = self.rooms[stored.channel].messages.get(stored.reply_to or "")
         if target is not None and stored.by not in self.bots and target.by not in named and target.by != stored.by:

@@ -1,0 +1,233 @@
+"""The engines of this process, one for each shard it holds: claims them, hands them messages, and closes them.
+
+Rule 1: an engine lives as long as the lease on its shard. Claiming makes a new one, which recovers the shard; losing
+        the lease ends it at once, and nothing of it is written or sent after that (SC-3, SC-4).
+Rule 2: a message is written down for its home, whoever owns that. Its owner decides it; if that is another process, it
+        finds the row.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from random import uniform
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Inbound, MessageReceived
+from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.live import Live
+from rejoinder.runtime.ownership.balance import balance
+from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import home, shard_of
+from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, RecordChanges, Renewal, SharedStore, Store
+
+log = logging.getLogger(__name__)
+
+A_LOOK = 1.0
+"""Seconds between two looks at what other processes hold and have written."""
+
+Make = Callable[[Store, Tenure, Runs], Engine]
+
+
+class Engines:
+    def __init__(
+        self,
+        store: SharedStore,
+        holder: str,
+        make: Make,
+        runs: Runs,
+        settings: Live[RuntimeSettings],
+        clock: Callable[[], datetime],
+        hooks: Hooks,
+        *,
+        boot: Callable[[], float] = boot_time,
+    ) -> None:
+        self._boot = boot
+        self.holder = holder
+        self._store = store
+        self._make = make
+        self._runs = runs
+        self._settings = settings
+        self._clock = clock
+        self._hooks = hooks
+        self._held: dict[int, tuple[Tenure, Engine]] = {}
+        self._leaving: set[int] = set()
+
+    def __iter__(self) -> Iterator[Engine]:
+        return (engine for _, engine in tuple(self._held.values()))
+
+    def of(self, shard: int) -> Engine | None:
+        held = self._held.get(shard)
+        return None if held is None else held[1]
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        return tuple(tenure.lease for tenure, _ in self._held.values())
+
+    @property
+    def leaving(self) -> frozenset[int]:
+        """The shards that are being handed over."""
+        return frozenset(self._leaving)
+
+    # --- what comes in ------------------------------------------------------------------------------
+
+    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
+        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
+
+        Deciding starts while they are being written, so the decision is usually part of the same commit.
+        """
+        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages)), None)
+
+    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
+        """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
+        may write before, and after, channels listen: what they say then is decided after the recovery."""
+        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages)), change)
+
+    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
+        session = self._settings.now.rules.settings.session
+        return tuple([home(message, session) for message in messages])
+
+    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
+        first, waits = 0, change is not None or self._store.lease_seconds is not None
+        taken: list[tuple[Engine, InboxEvent]] = []
+
+        def take(events: tuple[InboxEvent, ...]) -> None:
+            for event in events:
+                engine = self._taking(event, waits=waits)
+                if engine is not None and engine.is_early(event):
+                    taken.append((engine, event))
+                    engine.decide(event)
+
+        try:
+            if change is None:
+                events = await self._store.write(accept, known=take)
+            else:
+                events, first = await self._store.write(accept, change, known=take)
+        except Exception:
+            for engine, event in taken:
+                engine.forget(event)
+            raise
+        early = {event.id for _, event in taken}
+        for event in events:
+            self._hooks.tell(MessageReceived(event.inbound))
+            if event.id not in early:
+                self._hand(event, waits=waits)
+        return first
+
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that is being typed; nothing is stored of it, so any engine can tell."""
+        shard = shard_of(home(typed, self._settings.now.rules.settings.session), self._store.shards)
+        engine = self.of(shard) or next(iter(self), None)
+        return () if engine is None else await engine.suggest(typed, option)
+
+    def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
+        """The engine that takes the event now. `waits`: not before it has recovered."""
+        engine = self.of(event.shard)
+        return None if engine is None or (waits and not engine.is_recovered) else engine
+
+    def _hand(self, event: InboxEvent, *, waits: bool) -> None:
+        if (engine := self._taking(event, waits=waits)) is not None:
+            engine.take(event)
+        elif (recovering := self.of(event.shard)) is not None:
+            recovering.recovery.changed()
+
+    def changed(self) -> None:
+        """Something may have been written from outside these engines."""
+        for engine in self:
+            engine.recovery.changed()
+
+    # --- shards come and go -------------------------------------------------------------------------
+
+    async def claim(self, shard: int) -> Engine | None:
+        """None: somebody else holds it. The engine has yet to recover."""
+        sent = self._boot()
+        lease = await self._store.claim(shard, self.holder)
+        if lease is None:
+            return None
+        if (before := self._held.get(shard)) is not None:
+            before[0].lose()  # its lease had run out here, and the store has given out a new one
+        tenure = Tenure(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        engine = self._make(self._store.owned(lease, tenure.lose), tenure, self._runs.scope())
+        self._held[shard] = tenure, engine
+        tenure.on_loss(partial(self._lost, lease, engine))
+        return engine
+
+    def renewed(self, sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
+        """`sent`: when the renewal of what was asked for was sent."""
+        for tenure, _ in tuple(self._held.values()):
+            if tenure.lease in renewal.held:
+                tenure.renewed(deadline_of(sent, self._store.lease_seconds))
+            elif tenure.lease in asked:
+                tenure.lose()
+
+    def look_at_deadlines(self) -> None:
+        """Ends the engines whose time is over, also when none of them is about to do something."""
+        for tenure, _ in tuple(self._held.values()):
+            if not tenure.holds:
+                log.debug("shard %d: the lease has run out here", tenure.lease.shard)
+
+    def _lost(self, lease: Lease, engine: Engine) -> None:
+        log.warning("Shard %d is lost: what was done for it ends here, and goes on with its next owner", lease.shard)
+        held = self._held.get(lease.shard)
+        if held is not None and held[1] is engine:
+            del self._held[lease.shard]
+        engine.kill()
+
+    async def hand_over(self, shard: int, grace: float, sending: float) -> None:
+        """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""
+        held = self._held.get(shard)
+        if held is None or shard in self._leaving:
+            return
+        tenure, engine = held
+        self._leaving.add(shard)
+        try:
+            await engine.drain(grace, sending)
+            if self._held.get(shard) is held:
+                del self._held[shard]
+                engine.kill()
+                await self._store.release(tenure.lease)
+        finally:
+            self._leaving.discard(shard)
+
+    async def balance(self, grace: float, sending: float) -> bool:
+        """One step towards an even share of the shards, by what all processes hold now (SC-5). Returns whether there
+        may be more to claim."""
+        owners = await self._store.owners()
+        recovering = frozenset(tenure.lease.shard for tenure, engine in self._held.values() if not engine.is_recovered)
+        steps = balance(self.holder, owners, recovering, self.leaving)
+        for shard in steps.claim:
+            if (engine := await self.claim(shard)) is not None:
+                self.start_recovery(engine)
+        if steps.give_up is not None:
+            self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace, sending))
+        return bool(steps.claim)
+
+    def start_recovery(self, engine: Engine) -> None:
+        engine.runs.start("recover", engine.recover())
+
+    async def own(self, grace: float, sending: float) -> None:
+        """For a store that several processes share: claims, gives up, loses, and looks for what others have written,
+        until it is cancelled."""
+        while True:
+            pause = A_LOOK
+            try:
+                self.look_at_deadlines()
+                if await self.balance(grace, sending):
+                    pause = uniform(0.02, 0.2)  # processes that start together do not go in step
+                self.changed()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+            await asyncio.sleep(pause)
+
+    async def drain(self, grace: float, sending: float) -> None:
+        await asyncio.gather(*(engine.drain(grace, sending) for engine in self))
+
+    async def leave(self) -> None:
+        """The process ends, all its work being done: gives its leases back."""
+        with suppress(StoreUnavailable):  # the next process finds that this one has ended
+            await self._store.leave(self.holder)

@@ -1,0 +1,75 @@
+"""Renews the leases in a thread of its own, as long as the loop moves (SC-5).
+
+A loop that is busy for a moment loses nothing; one that hangs loses its shards, as a process that has died would. The
+thread decides nothing: what it learns is told in the loop.
+"""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.ownership.tenure import boot_time
+from rejoinder.store.base import Lease, Renewal, SharedStore
+
+log = logging.getLogger(__name__)
+
+EVERY: Final = 3.0
+STILL: Final = 5.0
+"""Seconds without a sign of the loop after which nothing is renewed for it."""
+
+Renewed = Callable[[float, tuple[Lease, ...], Renewal], None]
+
+
+class Renewing:
+    """`leases` is asked in the loop; `renewed` is called in the loop with when the renewal was sent."""
+
+    def __init__(
+        self,
+        store: SharedStore,
+        holder: str,
+        leases: Callable[[], tuple[Lease, ...]],
+        renewed: Renewed,
+        every: float = EVERY,
+        still: float = STILL,
+        clock: Callable[[], float] = boot_time,
+    ) -> None:
+        self._store = store
+        self._holder = holder
+        self._leases = leases
+        self._renewed = renewed
+        self._every = every
+        self._still = still
+        self._clock = clock
+        self._moved = clock()
+        self._asked: tuple[Lease, ...] = ()
+        self._ends = threading.Event()
+
+    async def run(self) -> None:
+        """Shows that the loop moves until it is cancelled."""
+        loop = asyncio.get_running_loop()
+        self._asked = self._leases()
+        thread = threading.Thread(target=self._renew, args=(loop,), name="rejoinder-leases", daemon=True)
+        thread.start()
+        try:
+            while True:
+                self._moved, self._asked = self._clock(), self._leases()
+                await asyncio.sleep(self._every / 3)
+        finally:
+            self._ends.set()
+
+    def _renew(self, loop: asyncio.AbstractEventLoop) -> None:
+        while not self._ends.wait(self._every):
+            sent, asked = self._clock(), self._asked
+            if sent - self._moved > self._still:
+                log.error("The gateway has not moved for %.0f s: its leases are not renewed", sent - self._moved)
+                continue
+            try:
+                renewal = asyncio.run(self._store.renew(self._holder, asked))
+                loop.call_soon_threadsafe(self._renewed, sent, asked, renewal)
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+            except RuntimeError:  # the loop has ended
+                return

@@ -1,0 +1,203 @@
+"""One thread on a fake Discord with five bots and three people, played and printed: `make demo-discord`.
+
+Three of the bots are agents behind a gateway, each with an account of its own; two are strangers, written with plain
+discord.py. `weather` mentions whoever mentions it, so two bots could go on for ever; `scribe` writes down what it sees,
+which is what a bot can see: the first version of every message.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from rejoinder.agents.base import Agent, AgentEvent, Done, TextDelta
+from rejoinder.agents.python import text_of
+from rejoinder.agents.scripted import ScriptedAgent
+from rejoinder.app import MEMORY, Gateway
+from rejoinder.config.load import read
+from rejoinder.events import Turn
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.platform import FakePlatform
+from rejoinder.testing.platform.discord.world import token_of, user_id
+from rejoinder.testing.platform.truth import Frame, Seen
+from rejoinder.wiring.opening import open_channels
+
+OURS, FOREIGN, PEOPLE = ("planner", "coder", "reviewer"), ("weather", "scribe"), ("ann", "bob", "cyd")
+TEAM = "#team"
+SECTION = """
+[agents.{name}]
+kind = "scripted"
+script = "-"
+
+[channels.{name}]
+{here}
+agent = "{name}"
+groups = "open"
+allow = {people}
+bot_messages = "mentions"
+pace = {{ chat = "unlimited", account = "unlimited" }}
+"""
+
+
+class Foreign(discord.Client):
+    """A bot of somebody else."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(intents=discord.Intents(guilds=True, guild_messages=True, message_content=True))
+        self.name = name
+        self.saw: list[tuple[str, str]] = []
+        """Author and words of every message, as they came."""
+
+    async def on_message(self, message: discord.Message) -> None:
+        if self.user is None or message.author.id == self.user.id or message.is_system():
+            return
+        self.saw.append((message.author.name, message.content))
+        if self.name == "weather" and self.user in message.mentions:
+            await message.channel.send(f"{message.author.mention} It is sunny.")
+
+
+class Play:
+    """What happened: the platform, who asked what, and what the strangers saw."""
+
+    def __init__(self, platform: FakePlatform, strangers: dict[str, Foreign]) -> None:
+        self.platform = platform
+        self.strangers = strangers
+        self.root = ""
+        self.asked: dict[str, tuple[str, str]] = {}
+        """By what the answer says: the message that was asked, and the bot that was."""
+
+    def answers(self, text: str) -> list[Seen]:
+        return [seen for seen in self.platform.truth.messages(TEAM, by=None) if seen.text == text]
+
+    async def says(self, person: str, text: str, expected: str, bot: str) -> None:
+        """A person asks a bot in the thread and is answered."""
+        thread = self.root or None
+        message = await self.platform.says(TEAM, person, text, thread=thread)
+        self.root = self.root or message
+        self.asked[expected] = (message, bot)
+        await self.platform.truth.until(lambda: bool(self.answers(expected)))
+
+
+class Answering(ScriptedAgent):
+    """Answers what it was asked, as a reply to that message; the stranger it answers with a mention."""
+
+    async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
+        words = text_of(turn)
+        if "It is sunny." in words:
+            yield TextDelta(f"<@{user_id('weather')}> Are you sure?")
+        else:
+            topic = words.rpartition("about ")[2].partition("?")[0]
+            for piece in ("[[reply_to:current]]\n", f"{self.name} on ", f"{topic}: done."):
+                yield TextDelta(piece)
+        yield Done()
+
+
+@asynccontextmanager
+async def strangers(platform: FakePlatform) -> AsyncGenerator[dict[str, Foreign]]:
+    """Plain discord.py finds this Discord by the addresses of its classes."""
+    before = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+    Route.BASE = f"{platform.url}/api/v10"
+    DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(platform.url.replace("http", "ws") + "/gateway")
+    bots = {name: Foreign(name) for name in FOREIGN}
+    running = [asyncio.create_task(bot.start(token_of(name))) for name, bot in bots.items()]
+    try:
+        for bot in bots.values():
+            while bot.user is None:  # noqa: ASYNC110 - discord.py tells it before it is there
+                await asyncio.sleep(0.01)
+        yield bots
+    finally:
+        for bot in bots.values():
+            await bot.close()
+        for task in running:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = before
+
+
+@asynccontextmanager
+async def gateway(platform: FakePlatform, agents: dict[str, Agent]) -> AsyncGenerator[Gateway]:
+    people = [platform.id_of(name) for name in PEOPLE]
+    server: Any = platform.people
+    sections = [SECTION.format(name=name, here=server.config(platform.url, name), people=people) for name in OURS]
+    settings = read("".join(sections) + "\n[messages.queue]\ndebounce_ms = 0\n", "rejoinder.toml", {})
+    async with Gateway(settings, agents=agents, channels=open_channels(settings), store=MEMORY) as opened:
+        serving = asyncio.create_task(opened.serve())
+        try:
+            yield opened
+        finally:
+            serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
+
+
+@asynccontextmanager
+async def played(shown: Callable[[Frame], None] | None = None) -> AsyncGenerator[Play]:
+    """Everybody is there; yields when the play is over, and ends it."""
+    async with FakePlatform("discord") as platform:
+        server: Any = platform.people
+        for name in (*OURS, *FOREIGN):
+            server.add_bot(name)
+        server.world.room(TEAM)
+        agents: dict[str, Agent] = {name: Answering(name=name) for name in OURS}
+        async with strangers(platform) as foreign, gateway(platform, agents):
+            await platform.truth.until(lambda: _connected(platform) == set(OURS) | set(FOREIGN))
+            play = Play(platform, foreign)
+            if shown is not None:
+                platform.truth.shown = shown
+            await _play(play)
+            yield play
+
+
+def _connected(platform: FakePlatform) -> set[str]:
+    return {call.payload["bot"] for call in platform.truth.calls if call.name == "IDENTIFY"}
+
+
+async def _play(play: Play) -> None:
+    platform = play.platform
+    await play.says("ann", "@planner what about the release?", "planner on the release: done.", "planner")
+    await play.says("bob", "@coder what about the tests?", "coder on the tests: done.", "coder")
+    await play.says("cyd", "@reviewer what about the docs?", "reviewer on the docs: done.", "reviewer")
+    await play.says("ann", "@coder what about the changelog?", "coder on the changelog: done.", "coder")
+    await play.says("bob", "@reviewer what about the licence?", "reviewer on the licence: done.", "reviewer")
+    # Two bots that could go on for ever: the stranger mentions ours, ours answers with a mention.
+    await platform.says(TEAM, "cyd", "@weather say hello to the planner", thread=play.root)
+    await (
+        play.strangers["weather"].get_partial_messageable(int(play.root)).send(f"<@{user_id('planner')}> It is sunny.")
+    )
+    await platform.truth.until(lambda: any("bot turns in a row" in seen.text for seen in _notices(play)))
+    await play.says("cyd", "@planner what about tomorrow?", "planner on tomorrow: done.", "planner")
+
+
+def _notices(play: Play) -> list[Seen]:
+    """What the gateway itself says."""
+    known = {*play.asked, "It is sunny."}
+    ours = [seen for name in OURS for seen in play.platform.truth.messages(TEAM, by=name)]
+    return [seen for seen in ours if seen.text not in known and "Are you sure?" not in seen.text]
+
+
+def _tell(frame: Frame) -> None:
+    if frame.kind == "message":
+        where = f"  {(frame.thread and 'thread') or TEAM:7}"
+        answers = f" (replies to {frame.reply_to[-4:]})" if frame.reply_to else ""
+        sys.stdout.write(f"{where} {frame.message[-4:]} {frame.by:>9}{answers}: {frame.text}\n")
+        sys.stdout.flush()
+
+
+async def main() -> None:
+    sys.stdout.write("Five bots and three people in one thread, on the fake Discord of the tests.\n\n")
+    async with asyncio.timeout(PATIENCE), played(_tell) as play:
+        seen = len(play.strangers["scribe"].saw)
+        sys.stdout.write(
+            f"\nThe stranger `scribe` saw {seen} messages, each whole; nobody was pinged without being asked.\n"
+        )
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,93 @@
+"""SC-3, SC-5, SC-6: how long a process may act for its shards, and who renews that."""
+
+import asyncio
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from math import inf
+
+import pytest
+
+from rejoinder.errors import LeaseLost
+from rejoinder.runtime.ownership.database_clock import DatabaseClock
+from rejoinder.runtime.ownership.renewing import Renewing
+from rejoinder.runtime.ownership.tenure import MARGIN, Tenure, deadline_of
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import Lease, Renewal
+from rejoinder.testing.patience import PATIENCE
+
+LEASE = Lease(3, "one", 7)
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def test_it_ends_at_its_deadline_before_anything_is_done() -> None:
+    """SC-3: whoever asks first finds it, and the engine is told once; a late renewal brings nothing back."""
+    seconds, told = [0.0], list[str]()
+    tenure = Tenure(LEASE, deadline_of(0.0, 10.0), lambda: seconds[0])
+    tenure.on_loss(lambda: told.append("lost"))
+    seconds[0] = 10 - MARGIN - 0.1
+    tenure.check()
+    tenure.renewed(deadline_of(seconds[0], 10.0))
+    seconds[0] += 10 - MARGIN
+    assert told == []
+    with pytest.raises(LeaseLost, match="one no longer holds shard 3"):
+        tenure.check()
+    tenure.renewed(inf)
+    assert not tenure.holds
+    assert told == ["lost"]
+
+
+def test_a_lease_that_does_not_run_out_has_no_deadline() -> None:
+    """SC-5: a laptop may sleep."""
+    assert deadline_of(5.0, None) == inf
+    assert Tenure(LEASE).holds
+
+
+class Renews:
+    """A store of which only the renewals are asked."""
+
+    def __init__(self) -> None:
+        self.threads: set[str] = set()
+
+    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
+        self.threads.add(threading.current_thread().name)
+        return Renewal(leases, NOW)
+
+
+async def test_leases_are_renewed_in_a_thread_and_told_in_the_loop() -> None:
+    """SC-5: with the time at which the renewal was sent."""
+    store, told, here = Renews(), asyncio.Event(), threading.current_thread()
+
+    def renewed(sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
+        assert threading.current_thread() is here
+        assert (asked, renewal.held) == ((LEASE,), (LEASE,))
+        told.set()
+
+    async with Runs() as runs:
+        runs.start("renew", Renewing(store, "one", lambda: (LEASE,), renewed, every=0.01).run())
+        await asyncio.wait_for(told.wait(), PATIENCE)
+    assert store.threads == {"rejoinder-leases"}
+
+
+async def test_a_loop_that_hangs_is_not_renewed(caplog: pytest.LogCaptureFixture) -> None:
+    """SC-5: for other processes it is as good as dead."""
+    store = Renews()
+    renewing = Renewing(store, "one", lambda: (LEASE,), lambda *_: None, every=0.01, still=0.0)
+    async with Runs() as runs:
+        runs.start("renew", renewing.run())
+        await asyncio.sleep(0)
+        ends = time.monotonic() + PATIENCE
+        while "has not moved" not in caplog.text and time.monotonic() < ends:
+            time.sleep(0.01)  # noqa: ASYNC251 - the loop hangs
+    assert "has not moved" in caplog.text
+    assert store.threads == set()
+
+
+def test_the_time_of_the_store_goes_on_by_itself() -> None:
+    """SC-6: from what the store said last, whatever the clock of the machine does."""
+    seconds = [0.0]
+    clock = DatabaseClock(lambda: NOW - timedelta(days=1), lambda: seconds[0])
+    assert clock() == NOW - timedelta(days=1)
+    clock.told(NOW)
+    seconds[0] = 5.0
+    assert clock() == NOW + timedelta(seconds=5)

@@ -3,6 +3,8 @@
 import asyncio
 from contextlib import asynccontextmanager, suppress
 
+import pytest
+
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
@@ -141,3 +143,27 @@ async def test_a_command_is_answered_to_the_person_alone():
         assert platform.id_of("ann") in told.text
         assert not platform.truth.messages("#team")
     assert not agent.turns
+
+
+@pytest.mark.parametrize(("mode", "answers"), [("involved", 3), ("mentions", 2), ("multibot-mentions", 2)])
+async def test_a_thread_with_two_people_and_a_foreign_bot(mode, answers):
+    """CH-31, IN-22, IN-21: in a thread it takes part in, a mention is needed or not, as is set; a foreign bot is heard
+    only where it mentions us and `bot_messages` lets it."""
+    agent = ScriptedAgent(*["Yes."] * 5)
+    settings = f'user_messages = "{mode}"\nbot_messages = "off"\ngroups = "open"\ndm = "open"'
+    async with slack(agent, settings) as platform:
+        question = await platform.says("#team", "ann", "@testbot are you there?")
+        await platform.hears("#team", "Yes.")
+        await platform.says("#team", "ci", "build 42 failed", thread=question, bot=True)
+        await platform.says("#team", "bob", "is that bad?", thread=question)
+        if answers == 3:
+            await platform.hears("#team", "Yes.")
+        await platform.says("#team", "bob", "@testbot is it?", thread=question)
+        assert (await platform.hears("#team", "Yes.")).thread == question
+        await until_acknowledged(platform)
+    assert len(agent.turns) == answers
+
+
+async def until_acknowledged(platform):
+    while platform.people.events.unacknowledged:  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.01)

@@ -4,8 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-Personality = Literal["telegram hold", "telegram resend", "discord", "web"]
-PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "discord", "web")
+Personality = Literal["telegram hold", "telegram resend", "discord", "slack", "web"]
+PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "discord", "slack", "web")
 
 Way = Literal["serving", "sigterm", "first start", "grown old", "at random"]
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.xdist_group("crash points")  # the trials are run once,
 MESSAGES, CHATS, JOBS = 4, 2, 4
 ON_WEB = ("K2", "K4", "K8", "K9", "K10", "K14", "K15", "K19", "K22", "K23")
 """What no channel has to do with is tried where nothing is paced."""
-ALSO = (("K11", "web"), ("K17", "web"))
+ALSO = (("K11", "web"), ("K17", "web"), ("K5", "slack"), ("K17", "slack"))
 ON_ALONE = ("K16", "K17", "K18")
 """Exactly one message is of unknown fate there."""
 HANDED = (("K15", "telegram hold", 2), ("K19", "web", 1), ("K22", "telegram resend", 1))

@@ -18,6 +18,8 @@ from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform.slack.strict import SCOPES
 from tests.channels.slack.served import QUICK, app, called_app, listening
 
+AGO = datetime.now(UTC) - timedelta(minutes=1)
+
 
 class SlowInlet(KeptInlet):
     """Stores when it is told to."""
@@ -250,10 +252,10 @@ async def test_a_part_is_found_by_its_key(platform):
             part = Part(place, "here", key=f"k/{place.thread}")
             platform.fault("accept-drop")
             await channel.send(part)
-            found = await channel.find(part)
+            found = await channel.find(part, AGO)
             assert isinstance(found, Delivered)
             assert found.message in platform.people.world.room("#team").messages
-            missing = await channel.find(Part(place, "there", key="k/other"))
+            missing = await channel.find(Part(place, "there", key="k/other"), AGO)
             assert isinstance(missing, RetryAfter)
 
 
@@ -263,7 +265,7 @@ async def test_three_reads_find_what_history_shows_late(platform):
         part = Part(route, "here", key="k1")
         assert isinstance(await channel.send(part), Delivered)
         platform.people.hides(0.3)
-        assert isinstance(await channel.find(part), Delivered)
+        assert isinstance(await channel.find(part, AGO), Delivered)
     assert len([call for call in platform.truth.calls if call.name == "conversations.history"]) >= 3
 
 
@@ -366,7 +368,7 @@ async def test_an_agents_file_is_shared_with_its_words(platform):
         part = Part(thread, "March", files=(kept,), key="k1")
         platform.fault("accept-drop")
         await channel.send(part)
-        assert isinstance(await channel.find(part), Delivered)
+        assert isinstance(await channel.find(part, AGO), Delivered)
         with pytest.raises(FileRefused, match="empty"):
             await channel.keep_file("empty", Attachment("", "empty.txt", content=b""))
     (sent,) = platform.truth.messages("#team")
@@ -380,7 +382,7 @@ async def test_a_stream_of_unknown_fate_is_found_and_one_that_was_left_is_stoppe
         opening = Part(thread, "One", html="One", key="turn/open0/abc")
         platform.fault("accept-drop")
         await channel.begin(opening)
-        found = await channel.find(opening)
+        found = await channel.find(opening, AGO)
         assert isinstance(found, Delivered)
         assert isinstance(await channel.edit(thread, found.message, Part(thread, "One two", key="turn/0")), Delivered)
     (sent,) = platform.truth.messages("#team")

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -189,13 +190,15 @@ class SlackApp:
         found = known or await self._reader.thread_of(part.route.chat, target)
         return found if found is not None else Rejected(f"there is no message {target!r} to reply to", "target")
 
-    async def find(self, part: Part) -> Outcome:
+    async def find(self, part: Part, since: datetime) -> Outcome:
         if part.only_for is not None and not _is_direct(part.route):
             return RetryAfter(None, "what one person alone sees cannot be looked up, and does no harm twice")
+        if not self._me.id:  # after a restart it may be asked before it listens: it must know its own messages
+            await self._introduce()
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return RetryAfter(None, thread.reason)
-        return await self._reader.find(part, thread)
+        return await self._reader.find(part, thread, since)
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         if not _TS.fullmatch(message):

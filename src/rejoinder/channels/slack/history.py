@@ -4,7 +4,7 @@ fate (CH-30, CH-35, TU-31)."""
 import asyncio
 import logging
 from collections.abc import Callable
-from time import time
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 
 PAGE = 200
 MOST_PAGES = 10
-LOOK_BACK = 86_400.0
-"""Seconds: a part of unknown fate is younger than a day, or a person has been asked about it."""
+CLOCKS = 120.0
+"""Seconds by which Slack's clock and ours may differ."""
 LOOKS = (0.0, 10.0, 20.0)
 """Pauses before each of the three reads over thirty seconds (CH-35)."""
 AT_ONCE = 5
@@ -77,18 +77,19 @@ class Reader:
 
     # --- of unknown fate ----------------------------------------------------------------------------
 
-    async def find(self, part: Part, thread: str | None) -> Outcome:
+    async def find(self, part: Part, thread: str | None, since: datetime) -> Outcome:
         """Three reads over half a minute: Slack may show a message late."""
         outcome: Outcome = Unknown("it could not be looked up")
+        oldest = f"{since.timestamp() - CLOCKS:.6f}"
         for pause in self._looks:
             await asyncio.sleep(pause)
-            outcome = await self._look(part, thread)
+            outcome = await self._look(part, thread, oldest)
             if not isinstance(outcome, RetryAfter) or outcome.limited:
                 return outcome
         return outcome
 
-    async def _look(self, part: Part, thread: str | None) -> Outcome:
-        oldest, cursor = f"{time() - LOOK_BACK:.6f}", ""
+    async def _look(self, part: Part, thread: str | None, oldest: str) -> Outcome:
+        cursor = ""
         for _ in range(MOST_PAGES):
             answer = await self._ask(part.route.chat, thread, oldest, cursor)
             if isinstance(answer, Refused) and answer.error in NO_PLACE:

@@ -23,11 +23,12 @@ RETRY_SECONDS = 0.05
 
 
 class Going(Struct):
-    """Something on its way to the app."""
+    """Something on its way to the app; `number`: its place among all."""
 
     kind: str
     payload: dict[str, Any]
     tries: int = 0
+    number: int = 0
     answer: dict[str, Any] | None = None
 
 
@@ -37,6 +38,7 @@ class Socket:
     def __init__(self, line: web.WebSocketResponse | None, transport: asyncio.Transport | None = None) -> None:
         self.line = line
         self.transport = transport
+        self.waiting: list[asyncio.Future[dict[str, Any]]] = []
 
     @property
     def is_open(self) -> bool:
@@ -104,6 +106,7 @@ class Events:
 
     def push(self, going: Going) -> None:
         self.sent += 1
+        going.number = self.sent
         self._start(going)
 
     def _start(self, going: Going) -> None:
@@ -151,6 +154,7 @@ class Events:
             envelope |= {"retry_attempt": going.tries, "retry_reason": "timeout"}
         done: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting[id] = (going, done)
+        socket.waiting.append(done)
         try:
             await socket.line.send_str(msgspec.json.encode(envelope).decode())
             async with asyncio.timeout(self._ack_seconds):
@@ -219,7 +223,7 @@ class Events:
             }
         )
         again, self._undelivered = self._undelivered, []
-        for going in again:
+        for going in sorted(again, key=lambda each: each.number):
             self.retried += 1
             self._start(going)
         self.changed()
@@ -228,7 +232,14 @@ class Events:
                 said = msgspec.json.decode(message.data)
                 if (known := self._waiting.get(said.get("envelope_id", ""))) is not None and not known[1].done():
                     known[1].set_result(said.get("payload") or {})
+        self._give_back(socket)
         return line
+
+    def _give_back(self, socket: Socket) -> None:
+        """What was sent to a socket that has ended is not acknowledged any more."""
+        for _, done in [each for each in self._waiting.values() if each[1] in socket.waiting]:
+            if not done.done():
+                done.set_exception(ConnectionError("the socket has ended"))
 
     async def ask_to_refresh(self) -> None:
         """Slack announces that it will close the sockets in a moment."""

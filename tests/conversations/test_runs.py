@@ -15,7 +15,6 @@ from rejoinder.config.schema import Channel, GatewaySettings, Settings
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.signals import Stop
 from rejoinder.wiring.runtime_settings import runtime_settings
 from tests.conversations.agents import Asking, Deaf, Steerable, said, signs, told
@@ -74,7 +73,7 @@ async def test_who_waits_for_a_person_is_not_silent():
         await chat.hears()
         lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
         later = monotonic() + 100
-        assert lane.lease_until(LeaseSettings(idle_timeout_s=1), later) == later + 1
+        assert lane.lease_until(later) == later + lane.run.lease.idle_timeout_s
         agent.answers.put_nowait("yes")
         await chat.hears("I was told yes.")
 

@@ -2,7 +2,8 @@
 
 Its packages, in the order in which a message passes through them; each calls only those below it:
 
-engine       accepts messages and builds everything else; inlet is where channels deliver them
+gateway      the engines of this process: claims shards, hands over and loses them
+engine       one shard: accepts messages and builds everything else; inlet is where channels deliver them
 place        decides each message of a chat and writes down what follows from the decision
 session      what waits for its turn in a session, what runs, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows

@@ -1,4 +1,4 @@
-"""SC-5, SC-32: how shards move between processes, searched over all interleavings of 3 processes and 4 shards.
+"""SC-5, SC-32: how shards move between processes, searched over interleavings of 3 processes and 4 shards.
 
 The model has what is real about it: a process reads who holds what, decides by `balance`, and acts later, when that may
 have changed; leases run out, processes freeze, die and come back. Time is in one rule: a process that is not frozen has

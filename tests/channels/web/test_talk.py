@@ -98,7 +98,7 @@ async def test_resume_brings_exactly_what_was_missed(channel):
         assert kinds == ["message", "person", "reacted", "message", "done"]
 
 
-@pytest.mark.parametrize("other", [{"journal": "another"}, {"seq": 10**9}])
+@pytest.mark.parametrize("other", [{"journal": "another"}, {"seq": 10**9}, {"seq": None}, {"seq": -1}])
 async def test_other_numbers_begin_anew(channel, other):
     async with browsers(channel, "") as [page]:
         known = {"seq": page.seq, "journal": page.journal, **other}

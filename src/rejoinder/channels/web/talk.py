@@ -110,7 +110,8 @@ class Talk:
         log = self._journal.log
         connection.hold()
         self._hub.join(connection)
-        since = hello.seq if hello.journal == self._journal.id and hello.seq in EVER else None
+        is_known = hello.journal == self._journal.id and hello.seq is not None and hello.seq in EVER
+        since = hello.seq if is_known else None
         found = await log.overview(me.id, since, reading.MOST_RESUMED)
         people = await reading.people(log, PEOPLE)  # last: whoever joined since then is in it, and is told of once more
         resumed = found.missed is not None and since is not None and since <= found.state.seq

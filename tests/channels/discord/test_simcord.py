@@ -4,7 +4,7 @@ and it."""
 import asyncio
 from contextlib import asynccontextmanager, suppress
 
-import pytest
+import simcord
 
 from rejoinder.channels.base import Delivered
 from rejoinder.channels.discord.bot import DiscordBot
@@ -13,8 +13,6 @@ from rejoinder.events import Choice, MenuCommand, NewThread, Part, Route
 from rejoinder.secret import Secret
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.patience import PATIENCE
-
-simcord = pytest.importorskip("simcord")
 
 
 @asynccontextmanager

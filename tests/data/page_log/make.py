@@ -9,8 +9,9 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.keeper import Keeper
+
+from rejoinder.channels.web.journal import Journal
 from rejoinder.channels.web.logins import hashed
 from rejoinder.events import Attachment, Part, Route
 from tests.web.running import running, settings

@@ -12,7 +12,9 @@ from rejoinder.testing.patience import PATIENCE
 
 
 def test_who_asks_for_a_platform_that_nobody_plays_is_told():
-    with pytest.raises(BadUse, match="no platform called 'irc' can be played; there are: telegram, web"):
+    with pytest.raises(
+        BadUse, match="no platform called 'irc' can be played; there are: telegram, discord, slack, web"
+    ):
         FakePlatform("irc")
 
 

@@ -11,7 +11,8 @@ _MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
 
 
 def render(source: str, tables: TableStyle) -> Rendering:
-    return Rendering(write(layout(source, tables), _MRKDWN), html=inert(source))
+    text, twin = write(layout(source, tables), _MRKDWN), inert(source)
+    return Rendering(text, html="" if twin == text else twin)
 
 
 def inert(source: str) -> str:

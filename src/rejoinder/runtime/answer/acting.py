@@ -276,9 +276,10 @@ class Acting:
         self._title = " ".join(title.split())[:LONGEST_TITLE]
         self.outcomes.note(name, "done")
 
-    def _no_effect(self, name: str, why: str = "it has no effect here") -> None:
-        self.outcomes.note(name, "unsupported", why)
-        log.warning("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, name, why)
+    def _no_effect(self, name: str, why: str = "") -> None:
+        self.outcomes.note(name, "unsupported", why or "it has no effect here")
+        where, because = self._conversation.channel.name, f": {why}" if why else ""
+        log.warning("%s %s: %s has no effect here%s", where, self._occasion.trigger, name, because)
 
     async def _react(self, effect: AddReaction) -> None:
         conversation, emoji, reference = self._conversation, effect.emoji, effect.message

@@ -108,6 +108,20 @@ async def test_a_slash_command_is_answered_to_the_person_alone():
         assert answer.only_for == "ann"
 
 
+async def test_every_slash_command_is_answered():
+    """CH-9, CH-26: also one whose answer is ready before Discord was told that the command was heard."""
+    async with discord(ScriptedAgent()) as platform:
+        await platform.says("ann", "ann", "/whoami")
+        await platform.hears("ann")
+        for name, value, answer in (
+            ("whoami", {}, "You are"),
+            ("verbose", {"value": "on"}, "Verbose: on."),
+            ("think", {"value": "high"}, "Thinking: high."),
+        ):
+            platform.people.interactions.command("#team", "ann", name, **value)
+            await platform.truth.until(lambda answer=answer: answer in platform.truth.messages("#team")[-1].text)
+
+
 async def test_a_permission_is_given_by_a_button():
     """TU-34, CH-10, CH-26: the buttons stand under the question, and go with the answer."""
     agent = Asking()

@@ -199,11 +199,12 @@ class Intake:
         typing = [each for each in interactions if each.type == AUTOCOMPLETE]
         chosen = [each for each in interactions if each.type != AUTOCOMPLETE]
         await asyncio.gather(*(self.reception.suggest(each, self._typed.pop(each.id), deliver) for each in typing))
-        if messages or self._untold >= MOST_UNTOLD:
-            await self._store(messages, cursor, deliver, pause, chosen)
-        else:
-            self._cursor = cursor
-        await asyncio.gather(*map(self.reception.notice, chosen))
+        with self.reception.unnoticed(chosen):
+            if messages or self._untold >= MOST_UNTOLD:
+                await self._store(messages, cursor, deliver, pause, chosen)
+            else:
+                self._cursor = cursor
+            await asyncio.gather(*map(self.reception.notice, chosen))
 
     async def _take_history(self, deliver: Inlet, pause: float, place: str, missed: list[Message]) -> None:
         """Messages that were missed, oldest first; the session's position stays where it is."""

@@ -1,6 +1,9 @@
 """Answers the platform's own commands and buttons: at once that they were heard, later what is said to them (CH-3)."""
 
+import asyncio
 import logging
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 
 from rejoinder.channels.base import Delivered, Inlet, Outcome, RetryAfter, Unknown
 from rejoinder.channels.discord import interactions, payloads
@@ -37,6 +40,8 @@ class Reception:
         self._api = api
         self.private: frozenset[str] = frozenset()
         """Commands whose answer is for the person alone."""
+        self._unnoticed: dict[str, asyncio.Event] = {}
+        """By token: Discord does not know yet that these were heard."""
 
     async def offer(self, application: str, menu: tuple[MenuCommand, ...]) -> None:
         """Fills the menu of commands that Discord shows."""
@@ -49,6 +54,17 @@ class Reception:
             log.warning("%s: Discord did not take the menu of commands: %s", self._called, failure(answer).reason)
 
     # --- at once --------------------------------------------------------------------------------------
+
+    @contextmanager
+    def unnoticed(self, chosen: Iterable[Interaction]) -> Generator[None]:
+        """Until they are noticed nothing is said to them: Discord would not know what the answer belongs to."""
+        tokens = [each.token for each in chosen]
+        self._unnoticed |= {token: asyncio.Event() for token in tokens}
+        try:
+            yield
+        finally:
+            for token in tokens:
+                self._unnoticed.pop(token).set()
 
     async def notice(self, interaction: Interaction) -> None:
         await self._call_back(interaction, interactions.heard(interaction, self.private))
@@ -103,6 +119,10 @@ class Reception:
     async def _call(
         self, method: str, path: str, context: ReplyContext, body: object = None, message: str = ""
     ) -> Answer:
+        if (noticed := self._unnoticed.get(context.token)) is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CALLBACK_SECONDS):
+                    await noticed.wait()
         application = context.data.get(interactions.APPLICATION, "")
         ids = {"webhook_id": application, "webhook_token": context.token, "message_id": message}
         return await self._api.call(method, path.format_map(ids), body)

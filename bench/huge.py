@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from bench.timing import Bars, duration, print_table
 from rejoinder.agents import http, openai, python
 from rejoinder.agents.base import Agent
+from rejoinder.agents.python.function import PythonAgent
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import Limits
 from rejoinder.config.schema import Settings
@@ -48,7 +49,7 @@ def in_pieces(text: str) -> Callable[[Turn], AsyncIterator[str]]:
 
 
 def _python(call: Callable[[Turn], Any]) -> Agent:
-    return python.PythonAgent("huge", python.Settings(call="-:-"), call)
+    return PythonAgent("huge", python.Settings(call="-:-"), call)
 
 
 @asynccontextmanager

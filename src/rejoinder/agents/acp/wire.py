@@ -146,7 +146,7 @@ def options(result: Any) -> dict[str, Option]:
 
 
 def replaced(before: Mapping[str, Option], result: Any) -> dict[str, Option]:
-    """What a session offers after the agent has told it anew: options it no longer names are gone, and what older
+    """What a session offers after the agent has said it again: options it no longer names are gone, and what older
     agents set by other methods stays as it was (TU-35)."""
     told = options(result)
     if not is_object(result) or result.get("configOptions") is None:
@@ -156,7 +156,7 @@ def replaced(before: Mapping[str, Option], result: Any) -> dict[str, Option]:
 
 
 def changed_offers(params: dict[str, Any]) -> dict[str, Any] | None:
-    """What a session offers, where an update tells it anew."""
+    """What a session offers, where an update says it again."""
     update = params.get("update")
     if is_object(update) and update.get("sessionUpdate") == "config_option_update":
         return {"configOptions": update.get("configOptions")}

@@ -150,6 +150,16 @@ class Said(Struct, frozen=True):
     is_bot: bool = False
 
 
+class Page(Struct, frozen=True, omit_defaults=True):
+    """A page that a message links to, as it was read (ME-20): the words of whoever wrote it."""
+
+    address: str
+    title: str = ""
+    text: str = ""
+    unread: str | None = None
+    """Why it could not be read."""
+
+
 Entry = Literal["text", "native", "button", "reaction", "edit", "delete", "http", "cron"]
 
 
@@ -221,6 +231,11 @@ class Inbound(Struct, frozen=True):
     reply_context: ReplyContext | None = None
     invoked: Invoked | None = None
     """Of entry `native`: the command that was chosen."""
+    understood: bool = False
+    """What had to be understood of it has been: its voice was listened to, its links were read. `transcript`, `pages`
+    and the attachments say what came of it, and nothing is asked twice."""
+    pages: tuple[Page, ...] = ()
+    """The pages its text links to."""
 
     @property
     def route(self) -> Route:

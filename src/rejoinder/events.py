@@ -12,6 +12,8 @@ Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "sile
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
+FileKind = Literal["photo", "video", "audio", "voice", "document"]
+"""How a file is shown; a document is what is only offered to be loaded."""
 ReplyMode = Literal["off", "first", "all"]
 """Which messages of an answer stand as a native reply, where the agent does not say (DE-6)."""
 TableStyle = Literal["code", "bullets", "off"]
@@ -133,7 +135,8 @@ class Attachment(Struct, frozen=True):
     url: str | None = None
     content: bytes | None = None  # once it has been read
     described: str | None = None  # a picture in words, for agents that cannot see it
-    voice: bool = False  # a voice note: recorded to be heard as a message, not a file of music
+    kind: FileKind | None = None
+    """How it is shown; None: the platform does not tell."""
     seconds: float | None = None  # how long it plays, as the platform tells
     heard: str | None = None  # the words in it, once it has been listened to (ME-1)
     unheard: str | None = None  # why it could not be heard
@@ -151,7 +154,7 @@ class Said(Struct, frozen=True):
 
 
 class Page(Struct, frozen=True, omit_defaults=True):
-    """A page that a message links to, as it was read (ME-20): the words of whoever wrote it."""
+    """A page that a message links to, as it was read: the words of whoever wrote it."""
 
     address: str
     title: str = ""

@@ -47,7 +47,7 @@ async def gateway(slack, agent, folder):
 
 
 async def test_a_conversation_and_a_restart(tmp_path):
-    """CH-30 to CH-33: a direct message, a mention, the thread under it, a reaction, a draft that is edited; and what was
+    """CH-30 to CH-33: a direct message, a mention, the thread under it, a reaction, an edited draft; and what was
     said while no gateway ran is answered by the next one, once."""
     more = asyncio.Event()
     agent = ScriptedAgent(

@@ -133,6 +133,10 @@ class Attachment(Struct, frozen=True):
     url: str | None = None
     content: bytes | None = None  # once it has been read
     described: str | None = None  # a picture in words, for agents that cannot see it
+    voice: bool = False  # a voice note: recorded to be heard as a message, not a file of music
+    seconds: float | None = None  # how long it plays, as the platform tells
+    heard: str | None = None  # the words in it, once it has been listened to (ME-1)
+    unheard: str | None = None  # why it could not be heard
 
 
 class Said(Struct, frozen=True):

@@ -6,6 +6,8 @@ from rejoinder.events import Attachment
 # Telegram names no type for these kinds; they always have this one.
 _USUAL = {"photo": "image/jpeg", "voice": "audio/ogg", "video": "video/mp4", "video_note": "video/mp4"}
 _NAMED = ("audio", "voice", "video", "video_note")
+_SPOKEN = ("voice", "video_note")
+"""Recorded to be heard as a message."""
 
 
 def attachments(message: Message) -> tuple[Attachment, ...]:
@@ -22,7 +24,8 @@ def attachments(message: Message) -> tuple[Attachment, ...]:
 
 def _attachment(kind: str, file: File) -> Attachment:
     mime = file.mime_type or _USUAL.get(kind, "")
-    return Attachment(file.file_id, file.file_name or f"{kind}-{file.file_unique_id}", mime, file.file_size)
+    name = file.file_name or f"{kind}-{file.file_unique_id}"
+    return Attachment(file.file_id, name, mime, file.file_size, voice=kind in _SPOKEN, seconds=file.duration)
 
 
 def _sticker(file: File) -> Attachment:

@@ -19,6 +19,8 @@ from tests.web.running import running, settings
 TOKEN = "n8n-canary-0123456789"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 ROOM = "/api/messages"
+JSON = {**BEARER, "Content-Type": "application/json"}
+BODY = {"chat": "web:helper~you", "text": "x"}
 
 
 def with_token(made, *chats, agents=("helper",)):
@@ -71,23 +73,31 @@ async def test_the_same_key_is_the_same_message_after_a_restart_too(tmp_path):
         (401, "this needs a token of its own", {"headers": {}}),
         (401, "this needs a token of its own", {"headers": {"Authorization": "Bearer wrong", "X-Rejoinder": "1"}}),
         (401, "this needs a token of its own", {"headers": {"Authorization": f"Basic {TOKEN}"}}),
-        (403, "this token may not write in 'web:coder~you'; it may write in: web:helper~you", {"json": {"chat": "web:coder~you", "text": "x"}}),
-        (403, "this token may not write in 'helper~you'", {"json": {"chat": "helper~you", "text": "x"}}),
-        (403, "this token may not use 'coder'", {"json": {"chat": "web:helper~you", "text": "x", "agent": "coder"}}),
-        (422, "there is nothing in this message", {"json": {"chat": "web:helper~you", "text": " \n"}}),
-        (422, "this text is too long", {"json": {"chat": "web:helper~you", "text": "x" * 100_001}}),
-        (422, "The message this thread hangs under is not there", {"json": {"chat": "web:helper~you", "text": "x", "thread": "w1"}}),
-        (400, "this is no message: Object contains unknown field `as`", {"json": {"chat": "web:helper~you", "text": "x", "as": "owner"}}),
-        (400, "this is no message", {"data": b"{", "headers": {**BEARER, "Content-Type": "application/json"}}),
-        (400, "this is no message", {"data": b"[" * 100_000, "headers": {**BEARER, "Content-Type": "application/json"}}),
-        (400, "this is no message", {"data": b'{"chat":"web:helper~you","text":"\xff"}', "headers": {**BEARER, "Content-Type": "application/json"}}),
-        (400, "an Idempotency-Key has 1 to 200", {"headers": keyed("a b"), "json": {"chat": "web:helper~you", "text": "x"}}),
-        (400, "an Idempotency-Key has 1 to 200", {"headers": keyed("k" * 201), "json": {"chat": "web:helper~you", "text": "x"}}),
-        (415, "send JSON", {"data": b'{"chat":"web:helper~you","text":"x"}', "headers": {**BEARER, "Content-Type": "text/plain"}}),
-        (413, "this is larger than", {"data": b"x" * (600 << 10), "headers": {**BEARER, "Content-Type": "application/json"}}),
+        (
+            403,
+            "this token may not write in 'web:coder~you'; it may write in: web:helper~you",
+            {"json": {**BODY, "chat": "web:coder~you"}},
+        ),
+        (403, "this token may not write in 'helper~you'", {"json": {**BODY, "chat": "helper~you"}}),
+        (403, "this token may not use 'coder'", {"json": {**BODY, "agent": "coder"}}),
+        (422, "there is nothing in this message", {"json": {**BODY, "text": " \n"}}),
+        (422, "this text is too long", {"json": {**BODY, "text": "x" * 100_001}}),
+        (422, "The message this thread hangs under is not there", {"json": {**BODY, "thread": "w1"}}),
+        (400, "this is no message: Object contains unknown field `as`", {"json": {**BODY, "as": "owner"}}),
+        (400, "this is no message", {"data": b"{", "headers": JSON}),
+        (400, "this is no message", {"data": b"[" * 100_000, "headers": JSON}),
+        (400, "this is no message", {"data": b'{"chat":"web:helper~you","text":"\xff"}', "headers": JSON}),
+        (400, "an Idempotency-Key has 1 to 200", {"headers": keyed("a b"), "json": BODY}),
+        (400, "an Idempotency-Key has 1 to 200", {"headers": keyed("k" * 201), "json": BODY}),
+        (
+            415,
+            "send JSON",
+            {"data": b'{"chat":"web:helper~you","text":"x"}', "headers": {**BEARER, "Content-Type": "text/plain"}},
+        ),
+        (413, "this is larger than", {"data": b"x" * (600 << 10), "headers": JSON}),
         (403, "this request comes from another site", {"headers": {**BEARER, "Origin": "http://elsewhere.example"}}),
     ],
-)  # fmt: skip
+)
 async def test_what_is_refused_is_said(status, sentence, more, caplog):
     """IN-8, IN-12: on loopback, where nobody has to log in, a program still needs its token; refusals are sentences."""
     async with running(with_token(settings(agents=("helper", "coder")))) as site:
@@ -102,7 +112,7 @@ async def test_a_program_has_no_other_right():
     async with running(with_token(settings(host="0.0.0.0", token=Secret("page-token-123")))) as site:
         for path in ("/api/sessions", "/api/outbox", "/v1/models", "/api/messages/w1/trace"):
             assert (await site.get(path, headers=BEARER))[0] == 401
-        body = {"chat": "web:helper~you", "text": "x"}
+        body = BODY
         page = {"Authorization": "Bearer page-token-123"}
         assert (await site.post(ROOM, headers=page, json=body))[0] == 401
         assert (await site.post(ROOM, headers=BEARER, json=body))[0] == 200
@@ -112,7 +122,7 @@ async def test_a_program_that_writes_too_fast_waits(monkeypatch):
     monkeypatch.setattr(incoming, "AT_ONCE", 2)
     monkeypatch.setattr(incoming, "A_SECOND", 0.001)
     async with running(with_token(settings())) as site:
-        body = {"chat": "web:helper~you", "text": "x"}
+        body = BODY
         assert [(await site.post(ROOM, headers=keyed("k"), json=body))[0] for _ in range(3)] == [200, 200, 429]
 
 

@@ -174,7 +174,7 @@ async def test_what_an_open_conversation_obeys_changes_too(home, added, asked, t
     assert told in (await home.chat.hears()).text
 
 
-async def test_an_agent_that_was_opened_anew_knows_what_was_said_before(tmp_path):
+async def test_an_agent_that_was_opened_again_knows_what_was_said_before(tmp_path):
     """TU-33 holds here too."""
     async with ModelServer() as server:
         server.will(Say("Your cat is called Mia."), Say("Mia."))

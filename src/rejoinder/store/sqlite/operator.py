@@ -33,9 +33,7 @@ class SqliteOperatorStore(SqliteReader):
         verbs = (verb, *others)
         for each in verbs:
             if type(each) not in BESIDE:
-                raise BadUse(
-                    f"{type(each).__name__} is the gateway's own; other processes may write only a few verbs"
-                )
+                raise BadUse(f"{type(each).__name__} is the gateway's own; other processes may write only a few verbs")
         results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
         return results if others else results[0]
 

@@ -130,4 +130,4 @@ class House(Struct, frozen=True):
     programs: Programs
     invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
-    """Channel and account of each place where a stranger could knock."""
+    """Channel and account of each place where a stranger could ask to be paired."""

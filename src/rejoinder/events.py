@@ -12,6 +12,8 @@ Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "sile
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
+FileKind = Literal["photo", "video", "audio", "voice", "document"]
+"""How a file is shown; a document is what is only offered to be loaded."""
 ReplyMode = Literal["off", "first", "all"]
 """Which messages of an answer stand as a native reply, where the agent does not say (DE-6)."""
 TableStyle = Literal["code", "bullets", "off"]
@@ -133,6 +135,8 @@ class Attachment(Struct, frozen=True):
     url: str | None = None
     content: bytes | None = None  # once it has been read
     described: str | None = None  # a picture in words, for agents that cannot see it
+    kind: FileKind | None = None
+    """How it is shown; None: the platform does not tell."""
 
 
 class Said(Struct, frozen=True):
@@ -513,7 +517,7 @@ class Reply(Struct, frozen=True):
     is_error: bool = False
     """It says that there is no answer, and why."""
     media: tuple[Attachment, ...] = ()
-    """The files that come with it."""
+    """The files that come with it, each with its content."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
@@ -566,7 +570,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """The one person who sees it."""
     choices: tuple[Choice, ...] = ()
     files: tuple[Attachment, ...] = ()
-    """Shown with it; the channel keeps them already, under these ids."""
+    """Shown with it; the store keeps them already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
     answers: str = ""

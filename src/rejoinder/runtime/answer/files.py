@@ -107,6 +107,6 @@ async def unsent(group: Together, stem: str, store: StoreReader) -> Together:
     known = await store.parts_under(stem)
     if not known or ((planned := group.planned(stem)) and any(part.key == planned[0].key for part in known)):
         return group
-    deeds = [decode(part.body) for part in known if part.kind == "say" and part.state != "withdrawn"]
-    sent = {file.id for deed in deeds if isinstance(deed, Say) for file in deed.part.files}
+    operations = [decode(part.body) for part in known if part.kind == "say" and part.state != "withdrawn"]
+    sent = {file.id for each in operations if isinstance(each, Say) for file in each.part.files}
     return replace(group, files=tuple([each for each in group.files if each.file.id not in sent]))

@@ -84,7 +84,7 @@ class KeepsKeys(Protocol):
 
 @runtime_checkable
 class CanFind(Protocol):
-    """Can look up whether a part of unknown fate arrived."""
+    """Can look up whether an unconfirmed part arrived."""
 
     async def find(self, part: Part, since: datetime) -> Outcome:
         """Delivered, RetryAfter (certainly not there, or taken once: send it again), or Unknown (it cannot be told).
@@ -284,6 +284,13 @@ class CanStream(Protocol):
     async def append(self, route: Route, message: str, text: str) -> None: ...
 
     async def complete(self, route: Route, message: str) -> None: ...
+
+
+@runtime_checkable
+class ShowsOpenDrafts(Protocol):
+    """Shows that a message is still being written until it is told the last word, even if that is shown already."""
+
+    def is_open(self, route: Route, message: str) -> bool: ...
 
 
 @runtime_checkable

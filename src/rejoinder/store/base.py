@@ -90,6 +90,7 @@ from rejoinder.store.verbs import (
     ForgetMessage,
     HoldPart,
     KeepPairingRequest,
+    KeepUnderstood,
     MarkSent,
     MarkUnknown,
     MoveCursor,
@@ -97,6 +98,7 @@ from rejoinder.store.verbs import (
     PlanParts,
     PutSession,
     QuarantineEvent,
+    QuarantineSession,
     QuarantineTurn,
     ReadmitEvent,
     ReadmitTurn,
@@ -109,7 +111,6 @@ from rejoinder.store.verbs import (
     ReviseInput,
     RouteEvent,
     SaveAgentSession,
-    SetSessionAside,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -207,7 +208,7 @@ class SharedStore(Store, Protocol):
         ...
 
 
-class StoreBeside(StoreReader, Protocol):
+class OperatorStore(StoreReader, Protocol):
     """The operator's side, also while a gateway runs on the store: verbs of `BESIDE`, each write one short step."""
 
     @overload
@@ -270,6 +271,7 @@ __all__ = [
     "KeepFact",
     "KeepJob",
     "KeepPairingRequest",
+    "KeepUnderstood",
     "KeptJob",
     "KeptSession",
     "KeptSubagent",
@@ -284,6 +286,7 @@ __all__ = [
     "NoteSaid",
     "OpenLog",
     "OpenTurn",
+    "OperatorStore",
     "Originate",
     "Outcome",
     "Owners",
@@ -298,6 +301,7 @@ __all__ = [
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",
+    "QuarantineSession",
     "QuarantineTurn",
     "Quarantined",
     "ReadmitEvent",
@@ -317,14 +321,12 @@ __all__ = [
     "RunClaim",
     "SaidBefore",
     "SaveAgentSession",
-    "SetSessionAside",
     "SettleEvent",
     "Shard",
     "SharedStore",
     "Sighting",
     "SteerInputs",
     "Store",
-    "StoreBeside",
     "StoreReader",
     "StoredPart",
     "StoredTurn",

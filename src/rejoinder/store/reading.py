@@ -143,9 +143,9 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
 
-    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]: ...
+    async def pairing_requests(self, channel: str, account: str) -> tuple[PairingRequest, ...]: ...
 
-    async def all_knocks(self) -> tuple[PairingRequest, ...]:
+    async def all_pairing_requests(self) -> tuple[PairingRequest, ...]:
         """Those of every channel, the longest waiting first."""
         ...
 
@@ -194,7 +194,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def backup(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a consistent copy while everything goes on (DU-14). Its room logs have new ids: who has seen more than
-        the copy holds starts afresh, instead of going on at a number that means something else."""
+        the copy holds starts from the beginning, instead of going on at a number that means something else."""
         ...
 
     async def close(self) -> None: ...

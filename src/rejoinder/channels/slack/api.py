@@ -119,7 +119,7 @@ class Api:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            # Keep no connection for long: if Slack has closed it meanwhile, the fate of a message becomes unknown.
+            # Keep no connection for long: if Slack has closed it meanwhile, nobody knows whether a message arrived.
             proxy, auth = proxy_for(self._root)
             self._session = aiohttp.ClientSession(
                 cookie_jar=aiohttp.DummyCookieJar(),
@@ -145,7 +145,7 @@ def _read(response: aiohttp.ClientResponse, body: bytes) -> Answer:
     status, reason = response.status, response.reason or ""
     wait = response.headers.get("Retry-After", "")
     seconds = float(wait) if wait.isdecimal() else None
-    if body.strip() == b"ok":  # what a response address answers
+    if status < 300 and body.strip() in (b"ok", b""):  # what a response address answers
         return Ok({})
     try:
         found = _object.decode(body)

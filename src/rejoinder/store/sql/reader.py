@@ -160,11 +160,11 @@ class SqlReader:
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
 
-    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]:
-        return await self._read(reads.knocks, channel, account)
+    async def pairing_requests(self, channel: str, account: str) -> tuple[PairingRequest, ...]:
+        return await self._read(reads.pairing_requests, channel, account)
 
-    async def all_knocks(self) -> tuple[PairingRequest, ...]:
-        return await self._read(lookups.all_knocks)
+    async def all_pairing_requests(self) -> tuple[PairingRequest, ...]:
+        return await self._read(lookups.all_pairing_requests)
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)

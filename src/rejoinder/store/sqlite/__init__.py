@@ -1,7 +1,7 @@
 """The embedded engine: one SQLite file, one writer, readers beside it.
 
 Opening (DU-13): lock, check, migrate, rehearse. From then on this process alone claims shards, and writes the file; now
-and then an operator does in one short step (beside.py). Any process may read it: `open_reader` needs no lock.
+and then an operator does in one short step (operator.py). Any process may read it: `open_reader` needs no lock.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ from rejoinder.store.base import (
     RESUMED_FOR,
     Health,
     Lease,
+    OperatorStore,
     Owners,
     Recovery,
     Renewal,
-    StoreBeside,
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
@@ -354,10 +354,10 @@ def _touch(db: Connection) -> None:
     db.execute("UPDATE gateway SET generation = generation - 1")
 
 
-def _open_beside(url: str) -> StoreBeside:
-    from rejoinder.store.sqlite.beside import open_beside  # noqa: PLC0415 - it is built on this module
+def _open_for_operator(url: str) -> OperatorStore:
+    from rejoinder.store.sqlite.operator import open_for_operator  # noqa: PLC0415 - it is built on this module
 
-    return open_beside(url)
+    return open_for_operator(url)
 
 
-STORE = StoreKind(open_store, open_reader, _open_beside)
+STORE = StoreKind(open_store, open_reader, _open_for_operator)

@@ -34,6 +34,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "hard_timeout_s": AT_ONCE,
         "question_timeout_s": AT_ONCE,
         "on_crash": "it is asked for at a start",
+        "max_file_mb": AT_ONCE,
     },
     "agents.defaults": {
         "thinking_default": AT_ONCE,

@@ -48,6 +48,8 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"
     """What becomes of an answer that a crash interrupted: the agent is asked again, the person is told and
     may send the message again, or nothing."""
+    max_file_mb: Count = 50
+    """The largest file an agent may send, in MB; where a platform takes less, its own limit holds."""
 
 
 # --- messages -----------------------------------------------------------------------------------

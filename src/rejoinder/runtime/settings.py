@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.events import ReplyMode
+from rejoinder.filetypes import FileLimits
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import default_registry
@@ -62,6 +63,8 @@ class ChannelFacts(Struct, frozen=True):
     replies_across_threads: bool = True
     private_needs_interaction: bool = False
     edits_told: bool = False
+    files: FileLimits | None = None
+    """Which files the channel sends, if it sends any."""
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
@@ -93,6 +96,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """The agents that each may start beside itself, where that is configured (TU-36)."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
+    max_file_bytes: int = 50_000_000
+    """The largest file that is kept for an agent, whatever the platform takes."""
     version: str = ""
     not_in_effect: str = ""
     """For owners: which part of the configuration is not in effect, and why: it is invalid, or needs a restart."""

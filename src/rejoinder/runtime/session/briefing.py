@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.filetypes import FileLimits, in_words
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -51,7 +52,11 @@ SUBAGENT = (
     "You are a sub-agent: you work on one task beside a conversation. Nobody reads what you write but the agent that "
     "gave you the task, so end with your result. Directives have no effect here, but for <spawn>, where it is granted."
 )
-FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
+FOLDER = (
+    "Your outbox folder is {path}: put a file there to send it, and name it by its path within. A file may have up to "
+    "{size}{album}."
+)
+ALBUM = "; up to {most} that you name one after the other share a message"
 
 
 class Surroundings(Struct, frozen=True):
@@ -216,12 +221,17 @@ def system_part(where: Surroundings) -> SystemPart:
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
-            *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
+            *((_folder_notice(folder, here.files, settings),) if folder is not None and here.files is not None else ()),
         ),
         group=group,
         group_intro=intro,
         extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
     )
+
+
+def _folder_notice(folder: OutboxFolder, limits: FileLimits, settings: RuntimeSettings) -> str:
+    album = ALBUM.format(most=limits.album) if limits.album > 1 else ""
+    return FOLDER.format(path=folder.path, size=in_words(min(limits.size, settings.max_file_bytes)), album=album)
 
 
 def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:

@@ -46,6 +46,12 @@ class ClaimHookEvent(Verb[ClaimedHookEvent | None], frozen=True):
     until: datetime
 
 
+class FreeHookEvents(Verb[None], frozen=True):
+    """All that waits is due now: a process that begins alone has no claims of others to respect."""
+
+    now: datetime
+
+
 class EndHookEvent(Verb[None], frozen=True):
     """It was taken, or is given up. Nothing is done if another process has claimed it since."""
 

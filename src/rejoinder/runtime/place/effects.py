@@ -125,7 +125,7 @@ class Effects:
         self._lanes = lanes
         self._questions = questions
         self._access = access
-        self._tell = services.hooks.tell
+        self._hooks = services.hooks
         self._run_command = run_command
         self._readmission = readmission
         self._subagents = subagents
@@ -152,9 +152,7 @@ class Effects:
                 await self._lanes.stop(self._lanes.at(route))
             case ResetSession(session=session):
                 await self._reset(session, agent)
-                return Performed(
-                    (SaveAgentSession(session, None),), lambda: self._was_reset(effect, conversation, agent)
-                )
+                return self._has_reset(effect, conversation, agent, now)
             case CompactSession():
                 return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
@@ -214,9 +212,15 @@ class Effects:
         if can(speaker, CanForget):
             speaker.forget(session)
 
-    def _was_reset(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
-        self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
-        self._tell(SessionStarted(reset.session, agent, conversation.route))
+    def _has_reset(self, reset: ResetSession, conversation: Conversation, agent: str, now: datetime) -> Performed:
+        hooks, who = self._hooks, (reset.session, agent, conversation.route)
+        ended, started = SessionEnded(*who, reset.why, now), SessionStarted(*who, now)
+
+        def tell() -> None:
+            hooks.tell(ended, kept=True)
+            hooks.tell(started, kept=True)
+
+        return Performed((SaveAgentSession(reset.session, None), *hooks.kept(ended), *hooks.kept(started)), tell)
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:

@@ -4,6 +4,7 @@ from rejoinder.store.hook_events import (
     ClaimedHookEvent,
     ClaimHookEvent,
     EndHookEvent,
+    FreeHookEvents,
     HookQueue,
     KeepHookEvents,
     RetryHookEvent,
@@ -44,6 +45,11 @@ def claim_hook_event(db: Connection, verb: ClaimHookEvent) -> ClaimedHookEvent |
     if not db.execute(sql, (micros(verb.until), id, attempts)).rowcount:
         return None
     return ClaimedHookEvent(id, HookEvent(verb.hook, event, name, instant(made), unseal(body)), attempts + 1)
+
+
+def free_hook_events(db: Connection, verb: FreeHookEvents) -> None:
+    now = micros(verb.now)
+    db.execute("UPDATE hook_event SET due = ? WHERE state = 'waiting' AND due > ?", (now, now))
 
 
 def end_hook_event(db: Connection, verb: EndHookEvent) -> None:

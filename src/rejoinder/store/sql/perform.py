@@ -74,6 +74,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.PutSubagent: subagents.put_subagent,
     base.KeepHookEvents: hook_events.keep_hook_events,
     base.ClaimHookEvent: hook_events.claim_hook_event,
+    base.FreeHookEvents: hook_events.free_hook_events,
     base.EndHookEvent: hook_events.end_hook_event,
     base.RetryHookEvent: hook_events.retry_hook_event,
     base.BeginBlob: blobs.begin_blob,

@@ -9,6 +9,7 @@ from rejoinder.store.base import (
     Accept,
     ClaimHookEvent,
     EndHookEvent,
+    FreeHookEvents,
     HookEvent,
     HookQueue,
     KeepHookEvents,
@@ -55,6 +56,16 @@ class HookEventsKept(Opened):
             await store.write(Accept((an_inbound(1),), NOW, tells=((FIRST,),)))
             await store.write(Accept((an_inbound(1),), NOW, tells=((replace(FIRST, event="e2"),),)))
             assert await store.hook_queues() == (HookQueue("log", 1, 0, NOW),)
+
+    async def test_a_process_that_begins_alone_frees_what_is_claimed(self, tmp_path: Path):
+        """IN-8: what a killed process was posting is posted again at once, under the same id."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepHookEvents((FIRST,)))
+            assert await store.write(ClaimHookEvent("log", NOW, LATER)) is not None
+            await store.write(FreeHookEvents(NOW))
+            again = await store.write(ClaimHookEvent("log", NOW, LATER))
+            assert again is not None
+            assert (again.told, again.attempts) == (FIRST, 2)
 
     async def test_old_events_are_removed(self, tmp_path: Path):
         async with self.opened(tmp_path) as store:

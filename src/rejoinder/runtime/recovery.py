@@ -35,7 +35,7 @@ from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.payloads import message_of, unpack
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE, Quarantine
-from rejoinder.runtime.session.questions import RESTARTED
+from rejoinder.runtime.session.questions import RESTARTED, Questions
 from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.runtime.session.sessions import Sessions
@@ -80,6 +80,7 @@ class Recovery:
         readmission: Readmission,
         over: asyncio.Event,
         access: Access,
+        questions: Questions,
         is_taken: Callable[[InboxEvent], bool],
     ) -> None:
         self._store = services.store
@@ -100,6 +101,8 @@ class Recovery:
         self._prefixes = prefixes
         self._readmission = readmission
         self._access = access
+        self._questions = questions
+        self._resumed: set[int] = set()
         self._is_taken = is_taken
         self._tried: list[int] = []
         self._stopped = False
@@ -113,7 +116,7 @@ class Recovery:
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         await self._outbox.recover(found.unknown, found.to_send)
-        await close_left_open(self._store, self._outbox, RESTARTED)
+        await self._questions.recall()
         for unread in found.unread:
             await self._quarantine.put_unread(unread)
         events = tuple([event for event in found.events if self._can_be_decided(event)])
@@ -121,6 +124,8 @@ class Recovery:
             self._slots.hold()
         try:
             await self._put_in_line(found)
+            asked = await self._questions.keep_of(self._resumed)
+            await close_left_open(self._store, self._outbox, RESTARTED, asked)
             await self._decide(events)
         finally:
             self._slots.let_go()
@@ -207,6 +212,7 @@ class Recovery:
             queue = self._queueing.of(turn.route.channel, session)
             said_at = (each.message.inbound.stands_at for each in asked)
             lane = self._lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
+            self._resumed.add(turn.id)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
             if lane.held_back:
                 await self._held_back(turn.session, asked, lane.held_back)

@@ -24,6 +24,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.questions import KeptQuestion, PutQuestion
 from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
     EVENT_STATES,
@@ -269,6 +270,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def subagent(self, session: str) -> KeptSubagent | None: ...
 
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        """What was asked, and perhaps answered, in turns that are not over, in the order in which it was asked."""
+        ...
+
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         """Those at work, and those whose end has not been told, the oldest first."""
         ...
@@ -442,6 +447,7 @@ __all__ = [
     "KeepJob",
     "KeepPairingRequest",
     "KeptJob",
+    "KeptQuestion",
     "KeptSession",
     "KeptSubagent",
     "Later",
@@ -466,6 +472,7 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutQuestion",
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",

@@ -27,10 +27,11 @@ from rejoinder.channels.telegram.outcomes import (
 from rejoinder.channels.telegram.parse import Me
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.poll import poll
+from rejoinder.channels.telegram.presses import Presses
 from rejoinder.channels.telegram.reactions import Reactions
 from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, Stored, User
-from rejoinder.events import Attachment, MenuCommand, Part, Route
+from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route
 
 if TYPE_CHECKING:
     from rejoinder.channels.telegram.webhook import Hook
@@ -69,6 +70,7 @@ class TelegramBot:
         self._reactions = Reactions()
         self._windows = Windows()
         self._moves = Moves(self._called)
+        self._presses = Presses(self._called, api)
         self._has_previews = True
 
     deaf_after = 150.0
@@ -89,7 +91,7 @@ class TelegramBot:
         self.own_id, self.own_name = str(me.id), me.username
         await self._offer_menu()
         log.info("%s: serving @%s", self._called, self.own_name)
-        intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._moves)
+        intake = Intake(Me(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)
         if self._hook is not None:
             from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - polling needs no server
 
@@ -107,6 +109,8 @@ class TelegramBot:
         await self._api.close()
 
     async def send(self, part: Part) -> Outcome:
+        if part.only_for is not None and part.reply_context is not None:
+            return await self._presses.say(part.reply_context.token, part.text)
         if part.only_for is not None and part.only_for != part.route.chat:
             return Rejected("Telegram cannot show a message of a group to one person only")
         if part.reply_to is not None and not part.reply_to.isdecimal():
@@ -117,6 +121,9 @@ class TelegramBot:
         if not isinstance(answer, Ok):
             return failure(answer)
         return Delivered(str(_sent.decode(answer.result).message_id))
+
+    async def press_noticed(self, context: ReplyContext) -> None:
+        await self._presses.notice(context.token)
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         return await self._change("editMessageText", route, message, payloads.content(part))

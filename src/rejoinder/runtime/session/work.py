@@ -171,7 +171,7 @@ class Workers:
             await answer.abandon()
             raise
         finally:
-            self.questions.withdraw(run.session)
+            self.questions.withdraw(run.claim.turn, runs_again=run.released)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
@@ -337,7 +337,8 @@ class Workers:
         named = replace(question, text=f"{kept.name} asks: {question.text}")
         if conversation is None:
             decided = decided or False
-        self.questions.ask(run.session, named, agent, conversation or run.conversation, people_of(run), decided)
+        where = conversation or run.conversation
+        await self.questions.ask(run.claim, named, agent, where, people_of(run), decided)
 
     def _callbacks(self, run: Run, scene: Scene, answer: Words) -> RunCallbacks:
         agent = scene.agent
@@ -350,7 +351,7 @@ class Workers:
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
             if decided is None:
                 await answer.catch_up()
-            self.questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            await self.questions.ask(run.claim, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(session: SessionOpened) -> None:
             await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)

@@ -32,6 +32,7 @@ from rejoinder.store.base import (
     IndexedMessage,
     Input,
     KeptJob,
+    KeptQuestion,
     KeptSession,
     KeptSubagent,
     Lease,
@@ -53,7 +54,7 @@ from rejoinder.store.base import (
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads, rooms, subagents
+from rejoinder.store.sqlite import blobs, jobs, leases, lookups, questions, reads, rooms, subagents
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.leases import renew
@@ -261,6 +262,9 @@ class SqliteReader:
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.open_subagents)
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        return await self._read(questions.open_questions)
 
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         return await self._read(jobs.said_before, job, digest)
@@ -492,6 +496,9 @@ class SqliteShard(SqliteReader):
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.open_subagents, self._lease.shard)
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        return await self._read(questions.open_questions, self._lease.shard)
 
     async def parts_in(
         self, *states: PartState, limit: int = 1000, latest_first: bool = False

@@ -287,6 +287,13 @@ class CanStream(Protocol):
 
 
 @runtime_checkable
+class ShowsOpenDrafts(Protocol):
+    """Shows that a message is still being written until it is told the last word, even if that is shown already."""
+
+    def is_open(self, route: Route, message: str) -> bool: ...
+
+
+@runtime_checkable
 class CanPreview(Protocol):
     """Shows what is being written without sending a message: a preview disappears by itself, or when the message
     comes."""

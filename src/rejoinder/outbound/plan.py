@@ -2,7 +2,8 @@
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
 Rule 2: only the first message is sent as a reply, unless the reply mode says all (OD-60, DE-6).
-Rule 3: there is no deed for text without a visible character (DE-14), and none for a message that already says it.
+Rule 3: there is no deed for text without a visible character (DE-14), and none for a message that already says it,
+        unless the platform waits for the last word.
 """
 
 from collections.abc import Sequence
@@ -49,6 +50,8 @@ class Slot(Struct, frozen=True):
     reply_to: str | None = None
     unsure: bool = False
     """An edit of it was never confirmed and may still be carried out, over whatever is put there."""
+    is_open: bool = False
+    """The platform shows that it is still being written, and has to be told the last word."""
 
 
 class Planned(Struct, frozen=True):
@@ -183,7 +186,7 @@ def settle(
         part, plain = _both(message, route, wording, first=first)
         if number >= len(slots):
             settled.append(Planned(*keyed(Say(part, plain), stem_here)))
-        elif live or slots[number].source != message.source:
+        elif live or slots[number].is_open or slots[number].source != message.source:
             grown = len(slots[number].source) if live else 0
             amended = Amend(slots[number].message, part, plain, grown)
             settled.append(Planned(*keyed(amended, stem_here)))

@@ -84,6 +84,13 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
+class KeepUnderstood(Verb[None], frozen=True):
+    """What was understood of an event that is not decided yet is kept with it, so that nothing is asked twice."""
+
+    event: int
+    inbound: Inbound
+
+
 class QuarantineEvent(Verb[None], frozen=True):
     """The event cannot be decided: it is left alone, with the reason, until somebody wants it again."""
 

@@ -145,7 +145,7 @@ def _read(response: aiohttp.ClientResponse, body: bytes) -> Answer:
     status, reason = response.status, response.reason or ""
     wait = response.headers.get("Retry-After", "")
     seconds = float(wait) if wait.isdecimal() else None
-    if body.strip() == b"ok":  # what a response address answers
+    if status < 300 and body.strip() in (b"ok", b""):  # what a response address answers
         return Ok({})
     try:
         found = _object.decode(body)

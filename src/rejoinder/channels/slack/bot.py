@@ -166,6 +166,9 @@ class SlackApp:
     async def complete(self, route: Route, message: str) -> None:
         """Not asked for, like `append`."""
 
+    def is_open(self, route: Route, message: str) -> bool:
+        return self._streams.grows(route, message)
+
     async def typing(self, route: Route, *, author: str = "") -> None:
         await self._assistant.typing(route)
 

@@ -334,7 +334,7 @@ class Answer:
         channel = self._conversation.channel
         return plan.settle(
             text,
-            self._drafting.draft.slots,
+            self._drafting.slots(),
             self._conversation.route,
             self._options,
             self._acting.wording(),

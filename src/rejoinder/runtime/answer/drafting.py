@@ -20,6 +20,7 @@ from rejoinder.channels.base import (
     Outcome,
     Rejected,
     RetryAfter,
+    ShowsOpenDrafts,
     Unknown,
 )
 from rejoinder.crashpoint import crashpoint
@@ -72,6 +73,13 @@ class Drafting:
     @property
     def is_live(self) -> bool:
         return self.draft.streaming.mode == "live"
+
+    def slots(self) -> tuple[Slot, ...]:
+        """The messages that are shown, each with whether the platform still waits for its last word."""
+        channel, route = self._sender.channel, self._sender.route
+        if not can(channel, ShowsOpenDrafts):
+            return self.draft.slots
+        return tuple(replace(slot, is_open=channel.is_open(route, slot.message)) for slot in self.draft.slots)
 
     def take_over(self, parts: Iterable[StoredPart]) -> None:
         """Adopts the messages that a previous run opened and did not finish (DU-2)."""

@@ -87,7 +87,7 @@ class _Thought:
         may_move = can(channel, CanDelete) or can(channel, CanEdit)
         planned = plan.settle(
             draft.text.rstrip(),
-            draft.slots,
+            self._drafting.slots(),
             conversation.route,
             self._options,
             UNHEARD,

@@ -10,6 +10,7 @@ from rejoinder.store.base import (
     Cursor,
     DropInputs,
     InboxEvent,
+    KeepUnderstood,
     MoveCursor,
     QuarantineEvent,
     ReadmitEvent,
@@ -75,6 +76,12 @@ def route_event(db: Connection, verb: RouteEvent) -> None:
         "INSERT INTO turn_input (event, session, shard, body) VALUES (?, ?, ?, ?)",
         ((verb.event, to.session, session_shard(db, to.session), seal(to.payload)) for to in verb.to),
     )
+
+
+def keep_understood(db: Connection, verb: KeepUnderstood) -> None:
+    _, body = as_written(verb.inbound)
+    sql = "UPDATE inbox SET body = ? WHERE id = ? AND state = 'new'"
+    moved(db, sql, (body, verb.event), f"event {verb.event}")
 
 
 def quarantine_event(db: Connection, verb: QuarantineEvent) -> None:

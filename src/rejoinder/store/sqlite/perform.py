@@ -27,6 +27,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.TryEvents: inbox.try_events,
     base.ReleaseEvents: inbox.release_events,
     base.RouteEvent: inbox.route_event,
+    base.KeepUnderstood: inbox.keep_understood,
     base.QuarantineEvent: inbox.quarantine_event,
     base.WantEvent: inbox.want_event,
     base.ReadmitEvent: inbox.readmit_event,

@@ -19,10 +19,11 @@ def put_question(db: Connection, verb: PutQuestion) -> None:
 
 def open_questions(db: Connection, shard: int | None = None) -> tuple[KeptQuestion, ...]:
     sql = (
-        "SELECT question.body, question.shard FROM question JOIN turn ON turn.id = question.turn "
-        "WHERE (question.state = 'open' OR question.state = 'answered') AND turn.state = 'open' ORDER BY question.asked"
+        "SELECT question.body, question.shard FROM turn CROSS JOIN question ON question.turn = turn.id "
+        "WHERE (turn.state = 'open' OR turn.state = 'answered') AND (question.state = 'open' OR question.state = 'answered')"
     )
-    return tuple(_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
+    found = (_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
+    return tuple(sorted(found, key=lambda kept: (kept.asked, kept.id)))
 
 
 def sweep_questions(db: Connection, old: int, most: int) -> int:

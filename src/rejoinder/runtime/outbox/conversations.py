@@ -19,7 +19,7 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.offers import SAYS, Close, offer_key
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.performing import intent
@@ -236,10 +236,10 @@ class Conversation:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
         wording = Wording(reply_to=self._target(reply_to), opens=self.opening)
         planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
-        fates = self.sender.post(planned)
-        if fates:
-            await asyncio.wait(fates, timeout=PATIENCE)
-        return message_of(fates[0]) or None if fates else None
+        results = self.sender.post(planned)
+        if results:
+            await asyncio.wait(results, timeout=PATIENCE)
+        return message_of(results[0]) or None if results else None
 
     def offer(self, text: str, choices: tuple[Choice, ...], name: str, also: WriteBatch) -> Close:
         """Says something with buttons under it; the last paragraph of the text tells how to answer without them.
@@ -257,14 +257,16 @@ class Conversation:
         rows = [row for row in await self.store.parts_under(offer_key(name)) if row.kind == SAYS]
         return self._closing(tuple(map(self.sender.follow, rows)), offer_key(name))
 
-    def _closing(self, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> Close:
+    def _closing(self, posted: "Sequence[asyncio.Future[DeliveryResult]]", stem: str) -> Close:
         def close(words: str, pressed: str) -> None:
             if posted and can(self.channel, CanEdit):
                 posted[-1].add_done_callback(lambda _: self._put_instead(words, pressed, posted, stem))
 
         return close
 
-    def _put_instead(self, words: str, pressed: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+    def _put_instead(
+        self, words: str, pressed: str, posted: "Sequence[asyncio.Future[DeliveryResult]]", stem: str
+    ) -> None:
         *before, with_buttons = map(message_of, posted)
         shown = [message for message in (*before, with_buttons or pressed) if message]
         self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))

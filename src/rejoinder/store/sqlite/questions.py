@@ -20,7 +20,8 @@ def put_question(db: Connection, verb: PutQuestion) -> None:
 def open_questions(db: Connection, shard: int | None = None) -> tuple[KeptQuestion, ...]:
     sql = (
         "SELECT question.body, question.shard FROM turn CROSS JOIN question ON question.turn = turn.id "
-        "WHERE (turn.state = 'open' OR turn.state = 'answered') AND (question.state = 'open' OR question.state = 'answered')"
+        "WHERE (turn.state = 'open' OR turn.state = 'answered') "
+        "AND (question.state = 'open' OR question.state = 'answered')"
     )
     found = (_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
     return tuple(sorted(found, key=lambda kept: (kept.asked, kept.id)))

@@ -102,6 +102,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "elevated": AT_ONCE,
     },
     "directives": {"allow": AT_ONCE, "send_to": AT_ONCE, "silence": AT_ONCE},
+    "media": {"speech_to_text": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},
 }
 """Section and key, and why it has to wait for a start. The entry of a kind (`channels.web`) overrides `channels.NAME`.

@@ -15,6 +15,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.keys import Count, Milliseconds, Seconds
+from rejoinder.media.settings import MediaSettings
 from rejoinder.outbound.silence import Mode
 from rejoinder.session import QueueDrop, QueueMode, SessionSettings
 
@@ -135,6 +136,7 @@ class Settings(Struct, frozen=True):
     session: SessionSettings = SessionSettings()
     commands: CommandsSettings = CommandsSettings()
     directives: DirectivesSettings = DirectivesSettings()
+    media: MediaSettings = MediaSettings()
 
 
 SECTIONS: Mapping[str, type[Struct]] = {
@@ -143,5 +145,6 @@ SECTIONS: Mapping[str, type[Struct]] = {
     "session": SessionSettings,
     "commands": CommandsSettings,
     "directives": DirectivesSettings,
+    "media": MediaSettings,
 }
 """The sections that are one record each; `agents`, `channels` and `cron` hold named ones."""

@@ -43,6 +43,7 @@ from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
+from rejoinder.wiring.senses import senses_of
 
 if TYPE_CHECKING:
     from rejoinder.turns.job import Job
@@ -97,6 +98,7 @@ def runtime_settings(
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
         describer=defaults.describer,
+        **senses_of(settings.media),
         outbox_of=_outbox_folders(settings.gateway.store),
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),

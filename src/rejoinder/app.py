@@ -257,7 +257,7 @@ class Gateway:
                 loop.remove_signal_handler(number)
         return told[0] if told else self._restart
 
-    def _begin_anew(self, restart: Restart) -> None:
+    def _begin_restart(self, restart: Restart) -> None:
         self._restart = restart
         log.info("An owner has asked for a restart")
         self.runs.start("drain", self.drain())
@@ -279,7 +279,7 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
-        restarting = Restarting(self._reviving, self._begin_anew, self._clock())
+        restarting = Restarting(self._reviving, self._begin_restart, self._clock())
         if self.store.lease_seconds is not None:
             self._clock = DatabaseClock(self._clock)
         make = partial(self._make_engine, restarting)
@@ -349,7 +349,7 @@ class Gateway:
         When it raises BadConfiguration, nothing has changed.
         """
         taken = taken_over(self._configured, settings)
-        opened = self._open_anew(taken.settings) if self._opened else {}
+        opened = self._open_agents_again(taken.settings) if self._opened else {}
         learn(opened.values(), agent_base)
         ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
         jobs = timed_jobs(taken.settings)
@@ -388,7 +388,7 @@ class Gateway:
             del self._lent[back]
             back.set()
 
-    def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
+    def _open_agents_again(self, settings: schema.Settings) -> dict[str, Agent]:
         """Reopens the agents whose settings or limits have changed."""
         old, limits = self._configured, limits_of(settings.gateway)
         same = limits == limits_of(old.gateway)

@@ -329,7 +329,7 @@ class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
 
 
 class AskPairing(Struct, frozen=True, tag="ask_pairing"):
-    """A stranger knocked: keep the code until it is approved or `expires`."""
+    """A stranger asks to be paired: keep the code until it is approved or `expires`."""
 
     channel: str
     account: str

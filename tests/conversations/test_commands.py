@@ -99,7 +99,7 @@ async def test_status_tells_what_runs_and_what_waits():
     assert "Runs: 1 running" in status
 
 
-async def test_new_begins_anew_and_the_agent_forgets():
+async def test_new_starts_a_session_and_the_agent_forgets():
     """IN-42, IN-43: the rest of the text is the first prompt; what is sticky stays."""
 
     class Forgetful(ScriptedAgent):

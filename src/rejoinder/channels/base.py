@@ -84,7 +84,7 @@ class KeepsKeys(Protocol):
 
 @runtime_checkable
 class CanFind(Protocol):
-    """Can look up whether a part of unknown fate arrived."""
+    """Can look up whether an unconfirmed part arrived."""
 
     async def find(self, part: Part, since: datetime) -> Outcome:
         """Delivered, RetryAfter (certainly not there, or taken once: send it again), or Unknown (it cannot be told).

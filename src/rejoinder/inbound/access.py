@@ -15,7 +15,7 @@ from rejoinder.inbound.gate import Action, Auth, Denied, Role, authorise
 from rejoinder.inbound.ids import Ids, candidates, read_ids
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
-from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
+from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_stranger
 from rejoinder.inbound.revisions import revision_of
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 
@@ -104,7 +104,7 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
         verdict = authorise(message.actor, wish, channel.door)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
-    told = answer_knock(message.facts.pairing, inbound.sender.id, now, message.facts.random)
+    told = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
     if isinstance(told, Silence):
         return Drop(told.reason)
     return Answer(

@@ -277,9 +277,9 @@ def _house(
             gateway.clockwork.changed()
 
     async def approve(code: str) -> PairingRequest | None:
-        knock = await store.write(ApprovePairing(code, datetime.now(UTC)))
+        request = await store.write(ApprovePairing(code, datetime.now(UTC)))
         gateway.engines.changed()
-        return knock
+        return request
 
     return House(
         channel=web,

@@ -99,6 +99,7 @@ from rejoinder.store.verbs import (
     PlanParts,
     PutSession,
     QuarantineEvent,
+    QuarantineSession,
     QuarantineTurn,
     ReadmitEvent,
     ReadmitTurn,
@@ -111,7 +112,6 @@ from rejoinder.store.verbs import (
     ReviseInput,
     RouteEvent,
     SaveAgentSession,
-    SetSessionAside,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -248,9 +248,9 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
 
-    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]: ...
+    async def pairing_requests(self, channel: str, account: str) -> tuple[PairingRequest, ...]: ...
 
-    async def all_knocks(self) -> tuple[PairingRequest, ...]:
+    async def all_pairing_requests(self) -> tuple[PairingRequest, ...]:
         """Those of every channel, the longest waiting first."""
         ...
 
@@ -299,7 +299,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def backup(self, path: Path, *, overwrite: bool = False) -> None:
         """Writes a consistent copy while everything goes on (DU-14). Its room logs have new ids: who has seen more than
-        the copy holds starts afresh, instead of going on at a number that means something else."""
+        the copy holds starts from the beginning, instead of going on at a number that means something else."""
         ...
 
     async def close(self) -> None: ...
@@ -379,7 +379,7 @@ class SharedStore(Store, Protocol):
         ...
 
 
-class StoreBeside(StoreReader, Protocol):
+class OperatorStore(StoreReader, Protocol):
     """The operator's side, also while a gateway runs on the store: verbs of `BESIDE`, each write one short step."""
 
     @overload
@@ -457,6 +457,7 @@ __all__ = [
     "NoteSaid",
     "OpenLog",
     "OpenTurn",
+    "OperatorStore",
     "Originate",
     "Outcome",
     "Owners",
@@ -471,6 +472,7 @@ __all__ = [
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",
+    "QuarantineSession",
     "QuarantineTurn",
     "Quarantined",
     "ReadmitEvent",
@@ -490,14 +492,12 @@ __all__ = [
     "RunClaim",
     "SaidBefore",
     "SaveAgentSession",
-    "SetSessionAside",
     "SettleEvent",
     "Shard",
     "SharedStore",
     "Sighting",
     "SteerInputs",
     "Store",
-    "StoreBeside",
     "StoreReader",
     "StoredPart",
     "StoredTurn",

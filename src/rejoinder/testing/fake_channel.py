@@ -287,7 +287,7 @@ class FakeThreads(FakeMessenger):
         self._threads: Threads = threads
         self.menu: tuple[MenuCommand, ...] = ()
         self.valid_for = 900.0  # seconds in which an interaction can be answered
-        self.aside: list[tuple[str, str]] = []  # what only one person saw
+        self.ephemeral: list[tuple[str, str]] = []  # what only one person saw
         self.answered: list[str] = []  # the tokens by which something was said to all
         self.noticed: list[str] = []  # the tokens of presses that needed no words
 
@@ -368,7 +368,7 @@ class FakeThreads(FakeMessenger):
         if part.only_for is not None and part.reply_context is None:
             return Rejected("it can be shown to one person only in answer to what they did")
         if part.only_for is not None:
-            self.aside.append((part.only_for, part.text))
+            self.ephemeral.append((part.only_for, part.text))
             await self._tell()
             return Delivered("")
         if part.reply_context is not None:

@@ -188,8 +188,8 @@ async def _event(store: StoreReader, event: InboxEvent) -> views.EventView:
 
 
 async def _pairing(house: House, _: Flow, request: Request) -> Struct:
-    knocks = [knock for place in house.accounts for knock in await house.store.knocks(*place)]
-    return views.Pairing(tuple(map(views.knock_view, knocks)))
+    requests = [request for place in house.accounts for request in await house.store.pairing_requests(*place)]
+    return views.Pairing(tuple(map(views.pairing_request_view, requests)))
 
 
 async def _approve(house: House, _: Flow, request: Request) -> Struct:

@@ -88,4 +88,4 @@ class House(Struct, frozen=True):
     """Starts a task that ends with the gateway."""
     invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
-    """Channel and account of each place where a stranger could knock."""
+    """Channel and account of each place where a stranger could ask to be paired."""

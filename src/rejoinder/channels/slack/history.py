@@ -1,5 +1,5 @@
-"""What Slack remembers, read back: after a gap, before an agent's first turn in a thread, and to find a part of unknown
-fate (CH-30, CH-35, TU-31)."""
+"""What Slack remembers, read back: after a gap, before an agent's first turn in a thread, and to find an
+unconfirmed part (CH-30, CH-35, TU-31)."""
 
 import asyncio
 import logging
@@ -75,7 +75,7 @@ class Reader:
         messages = msgspec.convert(answer.result, History).messages
         return messages[0].thread_ts or messages[0].ts if messages else None
 
-    # --- of unknown fate ----------------------------------------------------------------------------
+    # --- sends without an answer ----------------------------------------------------------------------------
 
     async def find(self, part: Part, thread: str | None, since: datetime) -> Outcome:
         """Three reads over half a minute: Slack may show a message late."""

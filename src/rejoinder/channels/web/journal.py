@@ -28,7 +28,7 @@ class NotDone(Exception):
 
 class Journal(Answers):
     id = ""
-    """Of the log: a browser that has seen another one starts afresh."""
+    """Of the log: a browser that has seen another one starts from the beginning."""
 
     async def begin(self) -> LogState:
         """Called once, before anything else. Returns where the log stands; what is told from then on follows that."""

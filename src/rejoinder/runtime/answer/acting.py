@@ -3,7 +3,7 @@ out, and its outcome is reported.
 
 Rule 1: authority is the boundary: only messages of this conversation, only what is granted (OD-52).
 Rule 2: an action happens when its tag closes; it is a part of the outbox like any message (OD-50).
-Rule 3: equal actions of a turn happen once, also across a restart: the same deed of a turn has the same key.
+Rule 3: equal actions of a turn happen once, also across a restart: the same operation of a turn has the same key.
 Rule 4: no failure here fails a delivery or becomes a message in the chat (OD-51).
 """
 
@@ -47,7 +47,7 @@ from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.fates import Fate, Sent, Underway, Unsent, message_of
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Underway, Unsent, message_of
 from rejoinder.runtime.outbox.sender import Sender
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import RunClaim
@@ -144,7 +144,7 @@ class Acting:
         self._title = ""
         self._acted: set[str] = set()
         self._warnings = 0
-        self._under_way: list[tuple[str, asyncio.Future[Fate]]] = []
+        self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
 
     def wording(self) -> Wording:
         occasion = self._occasion
@@ -296,8 +296,8 @@ class Acting:
             self.outcomes.note(what, "failed", why)
             await self.warn(f"react failed: {why}")
         else:
-            key, deed = keyed(React(target, sign.value, effect.remove, self._occasion.agent), f"{self._stem}/act")
-            await self._do(what, "react", (Planned(key, deed),), conversation.sender)
+            key, operation = keyed(React(target, sign.value, effect.remove, self._occasion.agent), f"{self._stem}/act")
+            await self._do(what, "react", (Planned(key, operation),), conversation.sender)
 
     async def _send_text(self, effect: SendText, name: str) -> None:
         here = self._conversation.route
@@ -422,7 +422,7 @@ class Acting:
         if len(self._acted) >= MOST_ACTIONS:
             return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
         self._acted.update(each.key for each in planned)
-        self._under_way += ((what, fate) for fate in sender.post(planned, self._run))
+        self._under_way += ((what, result) for result in sender.post(planned, self._run))
 
     # --- at the end ---------------------------------------------------------------------------------
 
@@ -461,7 +461,7 @@ class Acting:
             self._named = self._hand_over("", text, f"{self._stem}/named")
             self.kept.include(self._named.accept)
 
-    def answered(self, last: "asyncio.Future[Fate]", first: "asyncio.Future[Fate]") -> None:
+    def answered(self, last: "asyncio.Future[DeliveryResult]", first: "asyncio.Future[DeliveryResult]") -> None:
         """The last part of the answer was delivered or given up: the next agents begin. If it was cancelled, their
         turns are called off."""
         for row in self._rows:
@@ -488,10 +488,10 @@ class Acting:
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""
-        if waiting := [fate for _, fate in self._under_way if not fate.done()]:
+        if waiting := [result for _, result in self._under_way if not result.done()]:
             await asyncio.wait(waiting, timeout=seconds)
-        for what, fate in self._under_way:
-            match fate.result() if fate.done() and not fate.cancelled() else Underway():
+        for what, result in self._under_way:
+            match result.result() if result.done() and not result.cancelled() else Underway():
                 case Sent():
                     self.outcomes.note(what, "done")
                 case Unsent(error=error):
@@ -504,17 +504,17 @@ class Acting:
 
     def call_off(self) -> None:
         """Cancels the actions that have not been planned yet."""
-        for _, fate in self._under_way:
-            fate.cancel()
+        for _, result in self._under_way:
+            result.cancel()
 
     async def _find(self, reference: str) -> str | None:
         if reference == "current":
             return self._occasion.trigger if self._occasion.is_message else None
         return await self._conversation.find(reference)
 
-    async def _fail(self, what: str, fate: Literal["failed", "denied", "unsupported"], why: str) -> None:
-        self.outcomes.note(what, fate, why)
-        await self.warn(f"{what}: {fate}: {why}")
+    async def _fail(self, what: str, result: Literal["failed", "denied", "unsupported"], why: str) -> None:
+        self.outcomes.note(what, result, why)
+        await self.warn(f"{what}: {result}: {why}")
 
     async def _deny(self, what: str, why: str, name: str | None = None) -> None:
         self.outcomes.note(what, "denied", why)

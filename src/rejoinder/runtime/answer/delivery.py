@@ -36,7 +36,7 @@ from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.fates import Sent, Unsent, hear, message_of
+from rejoinder.runtime.outbox.delivery_results import Sent, Unsent, hear, message_of
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import RunClaim, StoredPart, Verb
 
@@ -383,14 +383,14 @@ class Answer:
         if final and posted:
             posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
         await hear(posted, PATIENCE)
-        if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
+        if waiting := [result for result in self._drafting.blocks if not result.done()]:
             await asyncio.wait(waiting, timeout=PATIENCE)
-        for fate in (*self._drafting.blocks, *posted):
-            if not fate.done() or fate.cancelled():
+        for result in (*self._drafting.blocks, *posted):
+            if not result.done() or result.cancelled():
                 continue
-            if isinstance(known := fate.result(), Unsent):
+            if isinstance(known := result.result(), Unsent):
                 self.undelivered = self.undelivered or known.error
-            elif final and isinstance(known, Sent) and fate in posted:
+            elif final and isinstance(known, Sent) and result in posted:
                 self.is_kept = True
         if slots := self._drafting.draft.slots:
             return slots[0].message

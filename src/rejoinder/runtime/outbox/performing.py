@@ -1,4 +1,4 @@
-"""Carries out one deed: which channel call each kind of row becomes, and the fallback for a missing ability."""
+"""Carries out one operation: which channel call each kind of row becomes, and the fallback for a missing ability."""
 
 import logging
 from datetime import datetime
@@ -43,12 +43,12 @@ def recognised_by(channel: Channel) -> Recognises:
 
 
 def intent(planned: Planned, route: Route) -> Intent:
-    """The row of a planned deed."""
-    return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
+    """The row of a planned operation."""
+    return Intent(planned.key, route, encode(planned.operation), kind(planned.operation))
 
 
 async def perform(
-    deed: Operation,
+    operation: Operation,
     channel: Channel,
     route: Route,
     conceded: frozenset[str],
@@ -58,11 +58,11 @@ async def perform(
 ) -> Outcome:
     """`conceded`: what earlier tries have given up, such as the formatting. `place`: where the message before it
     stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
-    if now is not None and isinstance(deed, Say | Open | Amend):
-        deed = in_time(deed, now)
-    if isinstance(deed, Amend | React | Remove):
-        route = await where(deed.message, route, channel, store)
-    match deed:
+    if now is not None and isinstance(operation, Say | Open | Amend):
+        operation = in_time(operation, now)
+    if isinstance(operation, Amend | React | Remove):
+        route = await where(operation.message, route, channel, store)
+    match operation:
         case Say(part=part, plain=plain):
             part = form_of(part, plain, conceded, place)
             outcome = await channel.send(part)
@@ -73,7 +73,7 @@ async def perform(
             part = form_of(part, None, conceded)
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
         case Amend():
-            return await _amend(deed, channel, route, conceded)
+            return await _amend(operation, channel, route, conceded)
         case React(message=message, emoji=emoji, remove=remove, author=author):
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
@@ -84,29 +84,29 @@ async def perform(
     return Rejected(f"{channel.name} cannot do it")
 
 
-async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
-    part = deed.part
+async def _amend(operation: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
+    part = operation.part
     if "message" in conceded:  # the message is gone, so its words are sent as a new one
-        part = form_of(part, deed.plain, conceded)
-        return await channel.send(replace(part, key=f"{part.key}/anew"))
+        part = form_of(part, operation.plain, conceded)
+        return await channel.send(replace(part, key=f"{part.key}/again"))
     if can(channel, CanEdit):
-        return await channel.edit(route, deed.message, form_of(part, deed.plain, conceded))
+        return await channel.edit(route, operation.message, form_of(part, operation.plain, conceded))
     if can(channel, CanStream):
-        if rest := part.text[deed.grown :]:
-            await channel.append(route, deed.message, rest)
-        await channel.complete(route, deed.message)
-    return Delivered(deed.message)
+        if rest := part.text[operation.grown :]:
+            await channel.append(route, operation.message, rest)
+        await channel.complete(route, operation.message)
+    return Delivered(operation.message)
 
 
-def in_time(deed: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
-    """The deed without a reply context that has expired: then the ordinary way is taken (CH-3)."""
-    context = deed.part.reply_context
+def in_time(operation: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
+    """The operation without a reply context that has expired: then the ordinary way is taken (CH-3)."""
+    context = operation.part.reply_context
     if context is None or now < context.expires:
-        return deed
-    part = replace(deed.part, reply_context=None)
-    if isinstance(deed, Open) or deed.plain is None:
-        return replace(deed, part=part)
-    return replace(deed, part=part, plain=replace(deed.plain, reply_context=None))
+        return operation
+    part = replace(operation.part, reply_context=None)
+    if isinstance(operation, Open) or operation.plain is None:
+        return replace(operation, part=part)
+    return replace(operation, part=part, plain=replace(operation.plain, reply_context=None))
 
 
 async def where(message: str, route: Route, channel: Channel, store: StoreReader) -> Route:

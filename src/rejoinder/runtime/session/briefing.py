@@ -303,7 +303,7 @@ def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
     return tuple(
         PromptImage(each.mime, each.attachment.content)
         for each in shown
-        if each.fate == "image" and each.attachment.content is not None
+        if each.treatment == "image" and each.attachment.content is not None
     )
 
 

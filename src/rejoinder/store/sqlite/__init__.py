@@ -1,7 +1,7 @@
 """The embedded engine: one SQLite file, one writer, readers beside it.
 
 Opening (DU-13): lock, check, migrate, rehearse. From then on this process alone claims shards, and writes the file; now
-and then an operator does in one short step (beside.py). Any process may read it: `open_reader` needs no lock.
+and then an operator does in one short step (operator.py). Any process may read it: `open_reader` needs no lock.
 """
 
 import asyncio
@@ -37,6 +37,7 @@ from rejoinder.store.base import (
     Lease,
     Load,
     OpenTurn,
+    OperatorStore,
     Owners,
     PairingRequest,
     PartState,
@@ -47,7 +48,6 @@ from rejoinder.store.base import (
     Renewal,
     SaidBefore,
     Sighting,
-    StoreBeside,
     StoredPart,
     Traced,
     Verb,
@@ -238,11 +238,11 @@ class SqliteReader:
     async def place(self, route: Route, today: datetime) -> PlaceFacts:
         return await self._read(reads.place, route, today)
 
-    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]:
-        return await self._read(reads.knocks, channel, account)
+    async def pairing_requests(self, channel: str, account: str) -> tuple[PairingRequest, ...]:
+        return await self._read(reads.pairing_requests, channel, account)
 
-    async def all_knocks(self) -> tuple[PairingRequest, ...]:
-        return await self._read(lookups.all_knocks)
+    async def all_pairing_requests(self) -> tuple[PairingRequest, ...]:
+        return await self._read(lookups.all_pairing_requests)
 
     async def admission(self, channel: str, account: str) -> Admission:
         return await self._read(reads.admission, channel, account)
@@ -608,10 +608,10 @@ def _touch(db: Connection) -> None:
     db.execute("UPDATE gateway SET generation = generation - 1")
 
 
-def _open_beside(url: str) -> StoreBeside:
-    from rejoinder.store.sqlite.beside import open_beside  # noqa: PLC0415 - it is built on this module
+def _open_for_operator(url: str) -> OperatorStore:
+    from rejoinder.store.sqlite.operator import open_for_operator  # noqa: PLC0415 - it is built on this module
 
-    return open_beside(url)
+    return open_for_operator(url)
 
 
-STORE = StoreKind(open_store, open_reader, _open_beside)
+STORE = StoreKind(open_store, open_reader, _open_for_operator)

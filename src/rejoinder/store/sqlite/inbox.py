@@ -51,7 +51,7 @@ def move_cursor(db: Connection, verb: MoveCursor) -> None:
 
 
 def _keep_cursor(db: Connection, cursor: Cursor) -> None:
-    # Not every cursor grows: a platform may begin its numbers anew, a token has no order at all.
+    # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
     db.execute(
         "INSERT INTO cursor VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
         (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode())),

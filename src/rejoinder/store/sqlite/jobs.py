@@ -89,7 +89,7 @@ def _job_from(row: Row) -> KeptJob:
         name=name,
         schedule=schedule,
         due=_instant(due),
-        anew=bool(anew),
+        needs_schedule=bool(anew),
         paused=bool(paused),
         wanted=bool(wanted),
         fired=_instant(fired),

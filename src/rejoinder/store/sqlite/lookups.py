@@ -17,7 +17,7 @@ from rejoinder.store.base import (
     said_about,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from
+from rejoinder.store.sqlite.memory import PAIRING_COLUMNS, QUARANTINE_MARK, pairing_request_from
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states, of_shard
 from rejoinder.store.sqlite.values import (
@@ -81,7 +81,7 @@ def sightings(db: Connection, reference: str, limit: int) -> tuple[Sighting, ...
 
 
 def count_sessions(db: Connection) -> int:
-    return db.execute("SELECT count(*) FROM session WHERE instr(key, ?) = 0", (ASIDE,)).fetchone()[0]
+    return db.execute("SELECT count(*) FROM session WHERE instr(key, ?) = 0", (QUARANTINE_MARK,)).fetchone()[0]
 
 
 def session_keys(db: Connection, holding: str, limit: int) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
         "SELECT 'session', key, substr(key, 1, instr(key, :aside) - 1), touched, '', 0 FROM session "
         "WHERE instr(key, :aside) ORDER BY at DESC LIMIT :limit"
     )
-    return tuple(map(_quarantined, db.execute(sql, {"aside": ASIDE, "limit": limit})))
+    return tuple(map(_quarantined, db.execute(sql, {"aside": QUARANTINE_MARK, "limit": limit})))
 
 
 def wanted(db: Connection, shard: int | None = None) -> tuple[Quarantined, ...]:
@@ -141,5 +141,5 @@ def _quarantined(row: Row) -> Quarantined:
     return Quarantined(kind, str(id), where, instant(at), why, number)
 
 
-def all_knocks(db: Connection) -> tuple[PairingRequest, ...]:
-    return tuple(map(knock_from, db.execute(f"SELECT {KNOCK} FROM knock ORDER BY asked, sender")))
+def all_pairing_requests(db: Connection) -> tuple[PairingRequest, ...]:
+    return tuple(map(pairing_request_from, db.execute(f"SELECT {PAIRING_COLUMNS} FROM knock ORDER BY asked, sender")))

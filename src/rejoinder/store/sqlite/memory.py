@@ -10,8 +10,8 @@ from rejoinder.store.base import (
     KeepPairingRequest,
     PairingRequest,
     PutSession,
+    QuarantineSession,
     SaveAgentSession,
-    SetSessionAside,
     Trace,
     Unpair,
 )
@@ -22,9 +22,9 @@ pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
 pack_steps, unpack_steps = packer(tuple[Step, ...])
 
-ASIDE = "%aside-"
+QUARANTINE_MARK = "%aside-"
 """Occurs in no session key: there a percent sign is followed by two hexadecimal digits."""
-KNOCK = "channel, account, sender, code, asked, told, expires"
+PAIRING_COLUMNS = "channel, account, sender, code, asked, told, expires"
 
 
 def put_session(db: Connection, verb: PutSession) -> int:
@@ -43,8 +43,8 @@ def put_session(db: Connection, verb: PutSession) -> int:
     return version
 
 
-def set_session_aside(db: Connection, verb: SetSessionAside) -> None:
-    key = f"{verb.session}{ASIDE}{micros(verb.now)}"
+def quarantine_session(db: Connection, verb: QuarantineSession) -> None:
+    key = f"{verb.session}{QUARANTINE_MARK}{micros(verb.now)}"
     moved(db, "UPDATE session SET key = ? WHERE key = ?", (key, verb.session), f"session {verb.session}")
 
 
@@ -77,22 +77,22 @@ def trace(db: Connection, verb: Trace) -> None:
         db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
-def keep_knock(db: Connection, verb: KeepPairingRequest) -> None:
-    knock = verb.knock
-    times = (micros(knock.asked), micros(knock.told), micros(knock.expires))
-    row = (knock.channel, knock.account, knock.sender, knock.code, *times)
-    db.execute(f"INSERT OR REPLACE INTO knock ({KNOCK}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+def keep_pairing_request(db: Connection, verb: KeepPairingRequest) -> None:
+    request = verb.request
+    times = (micros(request.asked), micros(request.told), micros(request.expires))
+    row = (request.channel, request.account, request.sender, request.code, *times)
+    db.execute(f"INSERT OR REPLACE INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def approve_knock(db: Connection, verb: ApprovePairing) -> PairingRequest | None:
-    sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {KNOCK}"
+def approve_pairing(db: Connection, verb: ApprovePairing) -> PairingRequest | None:
+    sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {PAIRING_COLUMNS}"
     row = db.execute(sql, (verb.code.upper(), micros(verb.now))).fetchone()
     if row is None:
         return None
-    knock = knock_from(row)
-    paired = (knock.channel, knock.account, knock.sender, micros(verb.now))
+    request = pairing_request_from(row)
+    paired = (request.channel, request.account, request.sender, micros(verb.now))
     db.execute("INSERT INTO paired VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", paired)
-    return knock
+    return request
 
 
 def unpair(db: Connection, verb: Unpair) -> None:
@@ -106,6 +106,6 @@ def edit_allow(db: Connection, verb: EditAllow) -> None:
     db.execute("INSERT OR REPLACE INTO allow_edit (channel, entry, listed) VALUES (?, ?, ?)", row)
 
 
-def knock_from(row: Row) -> PairingRequest:
+def pairing_request_from(row: Row) -> PairingRequest:
     channel, account, sender, code, asked, told, expires = row
     return PairingRequest(channel, account, sender, code, instant(asked), instant(told), instant(expires))

@@ -30,7 +30,14 @@ from rejoinder.store.base import (
     Traced,
 )
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import ASIDE, KNOCK, knock_from, unpack_entry, unpack_session, unpack_steps
+from rejoinder.store.sqlite.memory import (
+    PAIRING_COLUMNS,
+    QUARANTINE_MARK,
+    pairing_request_from,
+    unpack_entry,
+    unpack_session,
+    unpack_steps,
+)
 from rejoinder.store.sqlite.messages import HANDLE
 from rejoinder.store.sqlite.outbox import any_of
 from rejoinder.store.sqlite.values import (
@@ -149,7 +156,8 @@ def session(db: Connection, key: str) -> KeptSession | None:
 
 def sessions(db: Connection, limit: int) -> tuple[KeptSession, ...]:
     rows = db.execute(
-        "SELECT body, version FROM session WHERE instr(key, ?) = 0 ORDER BY touched DESC, key LIMIT ?", (ASIDE, limit)
+        "SELECT body, version FROM session WHERE instr(key, ?) = 0 ORDER BY touched DESC, key LIMIT ?",
+        (QUARANTINE_MARK, limit),
     )
     return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
 
@@ -200,9 +208,9 @@ def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today)
 
 
-def knocks(db: Connection, channel: str, account: str) -> tuple[PairingRequest, ...]:
-    sql = f"SELECT {KNOCK} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
-    return tuple(map(knock_from, db.execute(sql, (channel, account))))
+def pairing_requests(db: Connection, channel: str, account: str) -> tuple[PairingRequest, ...]:
+    sql = f"SELECT {PAIRING_COLUMNS} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
+    return tuple(map(pairing_request_from, db.execute(sql, (channel, account))))
 
 
 def paired(db: Connection, channel: str) -> tuple[Paired, ...]:
@@ -216,7 +224,7 @@ def allow_edits(db: Connection, channel: str) -> tuple[AllowEdit, ...]:
 
 
 def admission(db: Connection, channel: str, account: str) -> Admission:
-    return Admission(paired(db, channel), allow_edits(db, channel), knocks(db, channel, account))
+    return Admission(paired(db, channel), allow_edits(db, channel), pairing_requests(db, channel, account))
 
 
 def load(db: Connection) -> Load:

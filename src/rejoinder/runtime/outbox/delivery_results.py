@@ -27,48 +27,48 @@ class Underway(Struct, frozen=True):
     """It takes longer than the caller would wait; the caller will not hear what becomes of it."""
 
 
-Fate = Sent | Unsent | Underway
+DeliveryResult = Sent | Unsent | Underway
 
 WITHDRAWN: Final = Unsent("no longer to be said")
 
 
-async def hear(fates: "Sequence[asyncio.Future[Fate]]", seconds: float) -> None:
+async def hear(results: "Sequence[asyncio.Future[DeliveryResult]]", seconds: float) -> None:
     """Returns when it is known what became of each of these, or after so many seconds.
 
     Cancelling the caller in here calls off what has not been planned by then.
     """
-    if all(fate.done() for fate in fates):
+    if all(result.done() for result in results):
         return
-    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(fates, Underway()))
+    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(results, Underway()))
     try:
-        for fate in fates:
-            await fate
+        for result in results:
+            await result
     except asyncio.CancelledError:
-        for fate in fates:
-            fate.cancel()
+        for result in results:
+            result.cancel()
         raise
     finally:
         alarm.cancel()
 
 
-def settle_all(fates: "Iterable[asyncio.Future[Fate]]", fate: Fate) -> None:
-    for waiting in fates:
-        settle(waiting, fate)
+def settle_all(results: "Iterable[asyncio.Future[DeliveryResult]]", result: DeliveryResult) -> None:
+    for waiting in results:
+        settle(waiting, result)
 
 
-def settle(waiting: "asyncio.Future[Fate]", fate: Fate) -> None:
+def settle(waiting: "asyncio.Future[DeliveryResult]", result: DeliveryResult) -> None:
     if not waiting.done():
-        waiting.set_result(fate)
+        waiting.set_result(result)
 
 
-def message_of(fate: "asyncio.Future[Fate]") -> str:
+def message_of(result: "asyncio.Future[DeliveryResult]") -> str:
     """The platform's id of what was said; empty where it was not, or not yet."""
-    known = fate.result() if fate.done() and not fate.cancelled() else None
+    known = result.result() if result.done() and not result.cancelled() else None
     return known.message if isinstance(known, Sent) else ""
 
 
-def fate_of(row: StoredPart) -> Fate | None:
-    """The fate of a part that was planned before, if it is known: the part is not sent twice."""
+def result_of(row: StoredPart) -> DeliveryResult | None:
+    """The result of a part that was planned before, if it is known: the part is not sent twice."""
     match row.state:
         case "sent":
             return Sent(row.receipt or "")

@@ -10,28 +10,28 @@ from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.rendering.emoji import ReactionNames, project
 
 
-class Fate(Struct, frozen=True):
+class DirectiveOutcome(Struct, frozen=True):
     outcome: Literal["done", "unsupported", "denied"]
     note: str
 
 
-def fate(
+def directive_outcome(
     directive: Directive,
     registry: Registry,
     *,
     can: Collection[str],
     reactions: ReactionNames,
     granted: Collection[str],
-) -> Fate:
+) -> DirectiveOutcome:
     """What a platform with these abilities makes of it, under these grants."""
     declared = registry.named[directive.name]
     if declared.granted and directive.name not in granted:
-        return Fate("denied", f'it needs a grant: [directives] allow = ["{directive.name}"]')
+        return DirectiveOutcome("denied", f'it needs a grant: [directives] allow = ["{directive.name}"]')
     if declared.ability and declared.ability not in can:
-        return Fate("unsupported", "this platform cannot do it; the text goes out without it")
+        return DirectiveOutcome("unsupported", "this platform cannot do it; the text goes out without it")
     if directive.name != "react":
-        return Fate("done", declared.help)
+        return DirectiveOutcome("done", declared.help)
     projected = project(str(directive.args["emoji"]), reactions)
     if projected.value is None:
-        return Fate("unsupported", projected.note or "this platform has no such emoji")
-    return Fate("done", f"sent as {projected.value}" + (f" ({projected.note})" if projected.note else ""))
+        return DirectiveOutcome("unsupported", projected.note or "this platform has no such emoji")
+    return DirectiveOutcome("done", f"sent as {projected.value}" + (f" ({projected.note})" if projected.note else ""))

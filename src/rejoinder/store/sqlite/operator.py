@@ -24,7 +24,7 @@ from rejoinder.store.sqlite.perform import perform
 Verbs = tuple[Verb[Any], ...]
 
 
-class SqliteBeside(SqliteReader):
+class SqliteOperatorStore(SqliteReader):
     def __init__(self, path: str, patience: float) -> None:
         super().__init__(path, patience)
         self._database: int | None = None
@@ -33,7 +33,7 @@ class SqliteBeside(SqliteReader):
         verbs = (verb, *others)
         for each in verbs:
             if type(each) not in BESIDE:
-                raise BadUse(f"{type(each).__name__} is the gateway's own; beside it only a few verbs are written")
+                raise BadUse(f"{type(each).__name__} is the gateway's own; other processes may write only a few verbs")
         results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
         return results if others else results[0]
 
@@ -72,6 +72,6 @@ def _in_one_step(db: Connection, verbs: Verbs) -> tuple[Any, ...]:
     return results
 
 
-def open_beside(url: str, *, patience: float = 10.0) -> SqliteBeside:
+def open_for_operator(url: str, *, patience: float = 10.0) -> SqliteOperatorStore:
     """Opens a store for an operator, whether a gateway runs on it or not."""
-    return SqliteBeside(existing(url), patience)
+    return SqliteOperatorStore(existing(url), patience)

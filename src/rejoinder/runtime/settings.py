@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.events import ReplyMode
+from rejoinder.filetypes import FileLimits
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.outbound.budget import Rate
@@ -64,6 +65,8 @@ class ChannelFacts(Struct, frozen=True):
     replies_across_threads: bool = True
     private_needs_interaction: bool = False
     edits_told: bool = False
+    files: FileLimits | None = None
+    """Which files the channel sends, if it sends any."""
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
@@ -101,6 +104,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """Reads the pages that people link to."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
+    max_file_bytes: int = 50_000_000
+    """The largest file that is kept for an agent, whatever the platform takes."""
     version: str = ""
     not_in_effect: str = ""
     """For owners: which part of the configuration is not in effect, and why: it is invalid, or needs a restart."""

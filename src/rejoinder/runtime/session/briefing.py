@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.filetypes import FileLimits, in_words
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -54,7 +55,11 @@ SUBAGENT = (
 )
 THE_TEXT = "it was spoken: the text of this message is a transcript of it"
 THE_TRANSCRIPT = "it was spoken: untrusted_transcript is a transcript of it"
-FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
+FOLDER = (
+    "Your outbox folder is {path}: put a file there to send it, and name it by its path within. A file may have up to "
+    "{size}{album}."
+)
+ALBUM = "; up to {most} that you name one after the other share a message"
 
 
 class Surroundings(Struct, frozen=True):
@@ -219,12 +224,17 @@ def system_part(where: Surroundings) -> SystemPart:
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
-            *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
+            *((_folder_notice(folder, here.files, settings),) if folder is not None and here.files is not None else ()),
         ),
         group=group,
         group_intro=intro,
         extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
     )
+
+
+def _folder_notice(folder: OutboxFolder, limits: FileLimits, settings: RuntimeSettings) -> str:
+    album = ALBUM.format(most=limits.album) if limits.album > 1 else ""
+    return FOLDER.format(path=folder.path, size=in_words(min(limits.size, settings.max_file_bytes)), album=album)
 
 
 def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """The verb of questions, and how they are read."""
 
 from rejoinder.store.base import KeptQuestion, PutQuestion
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import micros, packer, session_shard
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(KeptQuestion)
 
@@ -19,8 +19,8 @@ def put_question(db: Connection, verb: PutQuestion) -> None:
 
 def open_questions(db: Connection, shard: int | None = None) -> tuple[KeptQuestion, ...]:
     sql = (
-        "SELECT question.body, question.shard FROM turn CROSS JOIN question ON question.turn = turn.id "
-        "WHERE (turn.state = 'open' OR turn.state = 'answered') "
+        "SELECT question.body, question.shard FROM turn CROSS JOIN question "
+        "WHERE question.turn = turn.id AND (turn.state = 'open' OR turn.state = 'answered') "
         "AND (question.state = 'open' OR question.state = 'answered')"
     )
     found = (_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))

@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.store import base
 from rejoinder.store.base import Lease, Verb
-from rejoinder.store.sqlite import (
+from rejoinder.store.sql import (
     blobs,
     inbox,
     jobs,
@@ -19,7 +19,7 @@ from rejoinder.store.sqlite import (
     turns,
     upkeep,
 )
-from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sql.connection import Connection
 
 PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.Accept: inbox.accept,

@@ -92,7 +92,7 @@ const words = (text) => clean(text).replace(/\n$/, "");
 
 /** Fewer characters where they are costly. @param {string} beginning */
 const sizeOfPiece = (beginning) =>
-  Math.round(Math.max(150, Math.min(PIECE, (PIECE_COST * beginning.length) / costOfText(beginning))));
+  Math.round(Math.max(80, Math.min(PIECE, (PIECE_COST * beginning.length) / costOfText(beginning))));
 
 /** Where a piece of at most so many characters ends: behind a line, else behind a word, never inside of a character.
  * @param {string} text @param {number} from @param {number} most */

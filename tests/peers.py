@@ -1,13 +1,17 @@
-"""What tests need and nobody here wrote: a browser, agents from npm, a program of the system."""
+"""What tests need and nobody here wrote: a browser, programs from npm and PyPI, a program of the system."""
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
+
+ROOT = Path(__file__).parents[1]
+NO_NPM = 69
 
 
 def missing(peer: str) -> NoReturn:
@@ -35,3 +39,28 @@ def python_with(*packages: str) -> Path:
                     missing(f"{', '.join(packages)} could not be installed: {result.stderr[-500:]}")
             stamp.touch()
     return python
+
+
+def program(name: str) -> str:
+    """A program of the system, which `scripts/install` installs for the tests."""
+    return shutil.which(name) or missing(f"no {name} here (Debian: apt-get install {name})")
+
+
+def program_from_npm(package: str, pattern: str) -> Path:
+    """The program of a package of npm, which is installed when it is not there yet; `pattern`: where it stands there.
+
+    A program is there before its package is installed whole: only the stamp says so, and one process installs.
+    """
+    place = Path(sys.prefix) / "agents" / package
+    place.mkdir(parents=True, exist_ok=True)
+    stamp = place / "installed"
+    with (place / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists():
+            command = [str(ROOT / "scripts" / "agents"), sys.prefix, package]
+            result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+            if result.returncode == NO_NPM:
+                missing(result.stderr.strip())
+            assert result.returncode == 0, result.stderr
+            stamp.touch()
+    return next((place / "node_modules").glob(pattern))

@@ -257,7 +257,7 @@ class Gateway:
                 loop.remove_signal_handler(number)
         return told[0] if told else self._restart
 
-    def _begin_anew(self, restart: Restart) -> None:
+    def _begin_restart(self, restart: Restart) -> None:
         self._restart = restart
         log.info("An owner has asked for a restart")
         self.runs.start("drain", self.drain())
@@ -279,9 +279,10 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
-        restarting = Restarting(self._reviving, self._begin_anew, self._clock())
+        restarting = Restarting(self._reviving, self._begin_restart, self._clock())
         if self.store.lease_seconds is not None:
             self._clock = DatabaseClock(self._clock)
+        self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
@@ -295,11 +296,10 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
-        blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
                 await channel.use_store(
-                    Kept(ChannelLog(channel.name, self.engines.record, self.store, self._clock), blobs)
+                    Kept(ChannelLog(channel.name, self.engines.record, self.store, self._clock), self.blobs)
                 )
         self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
@@ -309,7 +309,9 @@ class Gateway:
 
     def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        services = Services(self.agents, places, store, runs, self._settings, self._clock, self.hooks, tenure)
+        services = Services(
+            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, tenure
+        )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
     @property
@@ -349,7 +351,7 @@ class Gateway:
         When it raises BadConfiguration, nothing has changed.
         """
         taken = taken_over(self._configured, settings)
-        opened = self._open_anew(taken.settings) if self._opened else {}
+        opened = self._open_agents_again(taken.settings) if self._opened else {}
         learn(opened.values(), agent_base)
         ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
         jobs = timed_jobs(taken.settings)
@@ -388,7 +390,7 @@ class Gateway:
             del self._lent[back]
             back.set()
 
-    def _open_anew(self, settings: schema.Settings) -> dict[str, Agent]:
+    def _open_agents_again(self, settings: schema.Settings) -> dict[str, Agent]:
         """Reopens the agents whose settings or limits have changed."""
         old, limits = self._configured, limits_of(settings.gateway)
         same = limits == limits_of(old.gateway)

@@ -1,19 +1,13 @@
 """Agents that nobody here wrote: how each is installed, and how it is told where our model server is."""
 
-import fcntl
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
-from tests.peers import missing
-
-ROOT = Path(__file__).parents[2]
-NO_NPM = 69
+from tests.peers import program_from_npm, python_with
 
 
 class RealAgent(Struct, frozen=True):
@@ -143,32 +137,8 @@ HERMES = RealAgent(
 
 
 def installed(agent: RealAgent) -> tuple[str, ...]:
-    """Its command; installs it when it is not there yet, and skips the test only where there is no npm.
-
-    A program is there before its package is installed whole: only the stamp says so, and one process installs.
-    """
-    place = Path(sys.prefix) / "agents" / agent.package
-    place.mkdir(parents=True, exist_ok=True)
-    stamp = place / "installed"
-    with (place / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stamp.exists():
-            (_from_pypi if agent.registry == "pypi" else _from_npm)(agent.package, place)
-            stamp.touch()
-    folder = place if agent.registry == "pypi" else place / "node_modules"
-    return (str(next(folder.glob(agent.program))), *agent.arguments)
-
-
-def _from_npm(package: str, _: Path) -> None:
-    command = [str(ROOT / "scripts" / "agents"), sys.prefix, package]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    if result.returncode == NO_NPM:
-        missing(result.stderr.strip())
-    assert result.returncode == 0, result.stderr
-
-
-def _from_pypi(package: str, place: Path) -> None:
-    """A Python environment of its own: what an agent needs has nothing to do with what we need."""
-    for command in ([sys.executable, "-m", "venv", place], [place / "bin/python", "-m", "pip", "install", package]):
-        result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        assert result.returncode == 0, result.stderr
+    """Its command; installs it when it is not there yet, and skips the test only where there is no npm."""
+    if agent.registry == "npm":
+        return (str(program_from_npm(agent.package, agent.program)), *agent.arguments)
+    place = python_with(agent.package).parents[1]
+    return (str(next(place.glob(agent.program))), *agent.arguments)

@@ -97,6 +97,25 @@ async def test_a_draft_is_a_native_stream_where_there_is_one():
         assert not oracles.refused(platform.truth.calls)
 
 
+async def test_a_stream_ends_with_the_answer():
+    """CH-32: also where everything was shown before the agent ended; nobody sees it as unfinished any longer."""
+    end = asyncio.Event()
+    agent = ScriptedAgent(["All of it.", end.wait])
+    async with slack(agent, QUICK_EDITS, streams=True) as platform:
+        await platform.says("#team", "ann", "@testbot say it")
+        await platform.hears("#team", "All of it.")
+        assert streaming(platform) == ["in_progress"]
+        end.set()
+        await platform.truth.until(lambda: streaming(platform) == ["completed"])
+        names = [call.name for call in platform.truth.calls if call.name.startswith("chat.")]
+        assert names == ["chat.startStream", "chat.stopStream"]
+
+
+def streaming(platform):
+    rooms = platform.people.world.rooms.values()
+    return [stored.streaming for room in rooms for stored in room.messages.values() if stored.streaming]
+
+
 async def test_a_draft_is_edited_where_there_are_no_streams():
     """CH-32: the workspace is asked once; then drafts are messages that change, at pace."""
     more = asyncio.Event()

@@ -58,9 +58,13 @@ EXPECTED = {
         "attachments": (Attachment("AgACAgIAAxkBAAIax", "photo-AQADax", "image/jpeg", 81253),),
     },
     "document": {"text": "", "attachments": (Attachment("BQACAgIAAxkBAAIdoc", "plan.pdf", "application/pdf", 48213),)},
-    "voice": {"attachments": (Attachment("AwACAgIAAxkBAAIvoice", "voice-AgADvoice", "audio/ogg", 11873),)},
+    "voice": {
+        "attachments": (
+            Attachment("AwACAgIAAxkBAAIvoice", "voice-AgADvoice", "audio/ogg", 11873, kind="voice", seconds=3),
+        )
+    },
     "sticker": {"attachments": (Attachment("CAACAgIAAxkBAAIst", "sticker 👍", "image/webp", 20312),)},
-    "animation": {"attachments": (Attachment("CgACAgIAAxkBAAIan", "wave.mp4", "video/mp4", 90012),)},
+    "animation": {"attachments": (Attachment("CgACAgIAAxkBAAIan", "wave.mp4", "video/mp4", 90012, seconds=2),)},
     "location": {"text": "", "untrusted_context": ("shared a location: 52.5163, 13.3777",)},
     "contact": {"untrusted_context": ("shared a contact: Carl Moss, +49301234567",)},
     "poll": {"untrusted_context": ("sent a poll: Lunch? (Soup / Salad)",)},

@@ -39,7 +39,7 @@ class Pace(Struct, frozen=True):
     watch: float = 0.5
     ghosts: float = 30.0
     """How often history is read while another program takes a share of the events."""
-    idle_stream: float = 6.0
+    idle_stream: float = 300.0
     """How long a stream may stand still before it is stopped."""
     no_events: float = 60.0
     """How long after the start we look whether events are missing."""

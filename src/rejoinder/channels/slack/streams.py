@@ -2,8 +2,8 @@
 
 Rule 1: a stream only grows. Where the words before have changed, it is stopped and the message is changed by an edit.
 Rule 2: streams take Markdown, not mrkdwn: the part's twin, or its text where that has no marks at all.
-Rule 3: a part with a key is the last word of its message: it stops the stream. An answer that ends with what is shown
-        already has none, so a stream that does not grow for a while is stopped too; should it go on, it is edited.
+Rule 3: a part with a key is the last word of its message: it stops the stream. A stream that has not grown for minutes
+        is stopped, too; should it go on, it is edited.
 """
 
 import asyncio

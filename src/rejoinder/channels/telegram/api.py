@@ -65,7 +65,7 @@ class Api:
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._session is None:
-            # Keep no connection for long: if Telegram has closed it meanwhile, the fate of a message becomes unknown.
+            # Keep no connection for long: if Telegram has closed it meanwhile, nobody knows whether a message arrived.
             proxy, auth = proxy_for(self._root)
             self._session = aiohttp.ClientSession(
                 headers={"Content-Type": "application/json"},

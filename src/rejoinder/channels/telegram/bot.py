@@ -44,7 +44,7 @@ FRAMES_IN_A_GROUP = (6, 0.2)
 """Telegram takes about twenty sends and edits a minute in a group, counted together. A bot that exceeds that is blocked
 there for half a minute or more, so frames leave room for answers (DE-32)."""
 IDS_TRIED = 12
-"""How many ids an opening of unknown fate may have got: in a busy chat others have written meanwhile, and in direct
+"""How many ids an unconfirmed opening may have got: in a busy chat others have written meanwhile, and in direct
 chats the ids of all chats of the bot are one series."""
 TYPING_SECONDS = 5.0
 """How long the sign is shown; a call that takes longer is of no use."""

@@ -68,6 +68,8 @@ class File(Struct, frozen=True):
     file_name: str = ""
     mime_type: str = ""
     file_size: int | None = None
+    duration: float | None = None
+    """Seconds that it plays."""
     emoji: str = ""
     is_animated: bool = False
     is_video: bool = False

@@ -153,7 +153,7 @@ class Effects:
             case ResetSession(session=session):
                 await self._reset(session, agent)
                 return Performed(
-                    (SaveAgentSession(session, None),), lambda: self._began_anew(effect, conversation, agent)
+                    (SaveAgentSession(session, None),), lambda: self._was_reset(effect, conversation, agent)
                 )
             case CompactSession():
                 return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
@@ -167,7 +167,7 @@ class Effects:
             case ResetBotTurns():
                 return Performed((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
             case AskPairing():
-                return Performed((self._access.knock(effect, now),), lambda: self._access.changed(place))
+                return Performed((self._access.request_pairing(effect, now),), lambda: self._access.changed(place))
             case ApprovePairing(code=code):
                 return Performed((self._access.approve(code, now),), lambda: self._access.changed(place))
             case ReportFailure(what=what, detail=detail):
@@ -214,7 +214,7 @@ class Effects:
         if can(speaker, CanForget):
             speaker.forget(session)
 
-    def _began_anew(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
+    def _was_reset(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
         self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
         self._tell(SessionStarted(reset.session, agent, conversation.route))
 

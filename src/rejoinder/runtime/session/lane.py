@@ -372,7 +372,7 @@ class SessionLane:
         return tuple([asked for id in ids for asked in self._asked.pop(id)])
 
     def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
-        """They share the fate of the run they went into; if that is already over, they have been answered."""
+        """They end as the run they went into ends; if that is already over, they have been answered."""
         if self.run is not None:
             self.run.taken_in += asked
             return

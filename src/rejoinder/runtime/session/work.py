@@ -27,7 +27,7 @@ from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
-from rejoinder.runtime.outbox.fates import Unsent
+from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
@@ -238,7 +238,7 @@ class Workers:
         wrong = failed.kind if failed is not None else answer.undelivered
         outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"
         async with self._sessions.changing(run.session, run.agent, now) as held:
-            session = held.session  # read afresh: a command may have changed it meanwhile
+            session = held.session  # read again: a command may have changed it meanwhile
             if (told := answer.outcomes.told()) is not None:
                 session = with_event(session, told)
             session = replace(
@@ -412,7 +412,7 @@ def _occasion(scene: Scene) -> Occasion:
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,
-        is_message=message.inbound.entry not in ("native", "button"),
+        is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
     )
 
 

@@ -234,6 +234,12 @@ class Inbound(Struct, frozen=True):
     reply_context: ReplyContext | None = None
     invoked: Invoked | None = None
     """Of entry `native`: the command that was chosen."""
+    addressee: str = ""
+    """The agent of ours that it is for, where a program names one (IN-8)."""
+    peer: str = ""
+    """Whose direct chat it is, if somebody else speaks there: a program."""
+    unseen: bool = False
+    """It does not stand in the chat: a program told it to the gateway alone."""
     understood: bool = False
     """What had to be understood of it has been: its voice was listened to, its links were read. `transcript`, `pages`
     and the attachments say what came of it, and nothing is asked twice."""

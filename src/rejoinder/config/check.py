@@ -50,12 +50,14 @@ def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
 
 
 def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
-    places = [("agents", name) for name in sorted(known.agents)]
+    places: list[tuple[str, ...]] = [("agents", name) for name in sorted(known.agents)]
     places += [("channels", name) for name in settings.channels]
     places += [("cron", name) for name in settings.cron]
-    for section, name in places:
+    places += [("hooks", name) for name in settings.hooks]
+    places += [("api", "tokens", name) for name in settings.api.tokens]
+    for *section, name in places:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
-            yield (section, name), "a name is made of letters, digits, - and _, at most 64 of them"
+            yield (*section, name), "a name is made of letters, digits, - and _, at most 64 of them"
 
 
 def _one_of_a_kind(settings: Settings, known: Known) -> Iterator[Complaint]:
@@ -247,6 +249,13 @@ def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
         yield from check_jobs(settings, Names(known.agents, frozenset(known.channels), known.served))
 
 
+def _programs(settings: Settings, known: Known) -> Iterator[Complaint]:
+    if settings.api.tokens or settings.hooks:
+        from rejoinder.config.check_programs import check_programs  # noqa: PLC0415 - only for programs
+
+        yield from check_programs(settings, known.agents, known.served)
+
+
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _store,
     _names,
@@ -262,4 +271,5 @@ CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _patterns,
     _delays,
     _jobs,
+    _programs,
 )

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
+from rejoinder.config.programs import ApiSettings, HookSettings
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.keys import Count, Milliseconds, Seconds
 from rejoinder.outbound.silence import Mode
@@ -135,6 +136,8 @@ class Settings(Struct, frozen=True):
     session: SessionSettings = SessionSettings()
     commands: CommandsSettings = CommandsSettings()
     directives: DirectivesSettings = DirectivesSettings()
+    api: ApiSettings = ApiSettings()
+    hooks: dict[str, HookSettings] = {}
 
 
 SECTIONS: Mapping[str, type[Struct]] = {
@@ -143,5 +146,6 @@ SECTIONS: Mapping[str, type[Struct]] = {
     "session": SessionSettings,
     "commands": CommandsSettings,
     "directives": DirectivesSettings,
+    "api": ApiSettings,
 }
-"""The sections that are one record each; `agents`, `channels` and `cron` hold named ones."""
+"""The sections that are one record each; `agents`, `channels`, `cron` and `hooks` hold named ones."""

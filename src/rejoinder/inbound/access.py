@@ -50,7 +50,8 @@ def meant_by(channel: str, entry: str, rules: Rules) -> Ids:
 def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
     """Decides from ids and configuration alone; names and texts are never considered."""
     if inbound.sender.is_bot:
-        return Admission("bot", _group_refusal(inbound, channel))
+        # A program's token names the chats it may write in.
+        return Admission("bot", None if inbound.entry == "http" else _group_refusal(inbound, channel))
     if inbound.entry == "cron":
         return Admission("owner")
     ids = candidates(channel.place.identity, inbound.sender)

@@ -155,6 +155,7 @@ class Conversation:
             for inbound in inbounds
             if inbound.entry not in ("native", "reaction", "delete")
             and inbound.message_id
+            and not inbound.unseen
             and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
         ]
         quoted = {

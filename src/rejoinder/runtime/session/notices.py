@@ -130,7 +130,7 @@ def away(conversation: Conversation, gathered: tuple[TurnInput, ...], now: datet
 
 def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
-    if reason == "stopped" or asked.message.listening:
+    if reason == "stopped" or asked.message.listening or asked.message.inbound.unseen:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
     marked = asked.conversation.to_mark(message, sign, now)

@@ -412,7 +412,7 @@ def _occasion(scene: Scene) -> Occasion:
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,
-        is_message=message.inbound.entry not in ("native", "button"),
+        is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
     )
 
 

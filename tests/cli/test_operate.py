@@ -19,8 +19,8 @@ from rejoinder.channels.web.logins import hashed
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, QuarantineEvent
+from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite import open_store
-from rejoinder.store.sqlite.values import seal
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.web.browser import a_channel
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending

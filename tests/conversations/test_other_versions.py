@@ -9,7 +9,7 @@ import pytest
 from rejoinder.runtime.place import consequences
 from rejoinder.runtime.session import journal, payloads
 from rejoinder.runtime.session.notices import UNREADABLE
-from rejoinder.store.sqlite.values import seal
+from rejoinder.store.sql.values import seal
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until
 from tests.conversations.test_restarts import never, queueing

@@ -15,11 +15,11 @@ from typing import Any
 from rejoinder.errors import BadUse
 from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import BESIDE, Verb
+from rejoinder.store.sql.perform import perform
 from rejoinder.store.sqlite import SqliteReader, existing
 from rejoinder.store.sqlite.connect import connect, refuse_read_only
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.lock import holder
-from rejoinder.store.sqlite.perform import perform
 
 Verbs = tuple[Verb[Any], ...]
 

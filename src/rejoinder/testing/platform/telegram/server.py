@@ -150,9 +150,11 @@ class TelegramServer:
         thread: str | None = None,
         pictures: int = 0,
         file: tuple[str, bytes] | None = None,
+        voice: tuple[bytes, int] | None = None,
         **more: Any,
     ) -> str:
-        """`pictures`: an album of so many, the text its caption; `file`: name and content of a document, likewise.
+        """`pictures`: an album of so many, the text its caption; `file`: name and content of a document, likewise;
+        `voice`: a voice note and its seconds.
 
         `more`: fields of the message as Telegram has them.
         """
@@ -160,6 +162,8 @@ class TelegramServer:
         place = (None if thread is None else int(thread), None if reply_to is None else int(reply_to))
         if file is not None:
             bodies = [self._document(*file, text)]
+        elif voice is not None:
+            bodies = [self._voice(*voice, text)]
         else:
             bodies = self._pictures(pictures, text) if pictures else [_text("", text)]
         written = [self.world.add(room, person, {**body, **more}, *place) for body in bodies]
@@ -235,6 +239,12 @@ class TelegramServer:
         document = {"file_id": id, "file_unique_id": f"u-{id}", "file_name": name, "file_size": len(content)}
         mime = mimetypes.guess_type(name)[0]
         return {"document": {**document, **({"mime_type": mime} if mime else {})}, **_text("caption_", caption)}
+
+    def _voice(self, content: bytes, seconds: int, caption: str) -> dict[str, Any]:
+        id = f"voice-{len(self.methods.files)}"
+        self.methods.files[id] = content
+        voice = {"file_id": id, "file_unique_id": f"u-{id}", "duration": seconds, "file_size": len(content)}
+        return {"voice": {**voice, "mime_type": "audio/ogg"}, **(_text("caption_", caption) if caption else {})}
 
     def _is_told(self, room: Room, stored: Stored) -> bool:
         """With privacy mode on, a bot in a group is told only what is meant for it."""

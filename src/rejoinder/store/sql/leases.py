@@ -10,8 +10,8 @@ from datetime import datetime
 
 from rejoinder.errors import LeaseLost
 from rejoinder.store.base import Lease, Owners, Renewal, Shard
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import micros
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import micros
 
 HOUR = 3_600_000_000
 
@@ -35,7 +35,7 @@ def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: da
         return None
     if last is not None:
         _end_last(db, shard, last, now)
-    generation = db.numbers.next_generation()
+    generation = db.draw_generation(shard)
     db.execute(
         "DELETE FROM run WHERE turn IN (SELECT run.turn FROM run CROSS JOIN turn ON turn.id = run.turn "
         "AND turn.shard = ?)",
@@ -98,7 +98,7 @@ def leave(db: Connection, holder: str) -> None:
 
 def owners(db: Connection, at: datetime) -> Owners:
     now = micros(at)
-    sql = "SELECT id, iif(lease_until <= ?, NULL, holder) FROM shard ORDER BY id"
+    sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
     shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
     sql = "SELECT name FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
     return Owners(shards, tuple(name for (name,) in db.execute(sql, (now,))))
@@ -112,7 +112,10 @@ def all_have_ended(db: Connection) -> None:
 
 def _show(db: Connection, holder: str, until: int | None, now: int) -> None:
     """Lets others see that the process is alive, and forgets those that ended long ago."""
-    sql = "INSERT INTO process (name, lease_until) VALUES (?, ?) ON CONFLICT DO UPDATE SET lease_until = ?2"
+    sql = (
+        "INSERT INTO process (name, lease_until) VALUES (?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until"
+    )
     db.execute(sql, (holder, until))
     sql = "DELETE FROM process WHERE lease_until < ? AND NOT EXISTS (SELECT 1 FROM shard WHERE holder = process.name)"
     db.execute(sql, (now - HOUR,))

@@ -17,9 +17,9 @@ from rejoinder.room_log import (
 )
 from rejoinder.store.base import KeepFact, OpenLog, RecordChanges
 from rejoinder.store.rooms import KEPT_EVENTS, scope_of
-from rejoinder.store.sqlite.blobs import forget_names, name
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import Row, instant, micros, moved, seal, unseal
+from rejoinder.store.sql.blobs import forget_names, name
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import Row, instant, micros, moved, seal, unseal
 
 TRIMMED_EVERY = 500
 """Events after which those are removed that are too old."""
@@ -101,7 +101,7 @@ def _namer(log: str, entry: Entry) -> str:
 
 def _put_mark(db: Connection, log: str, mark: Mark) -> None:
     sql = (
-        "INSERT INTO room_mark VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq "
+        "INSERT INTO room_mark VALUES (?, ?, ?, ?) ON CONFLICT (log, person, room) DO UPDATE SET seq = excluded.seq "
         "WHERE excluded.seq > room_mark.seq"
     )
     moved(db, sql, (log, mark.person, mark.room, mark.seq), f"the mark of {mark.person}")
@@ -115,7 +115,7 @@ def _keep_fact(db: Connection, scope: str, key: str, body: bytes | None) -> None
     if body is None:
         db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (scope, key))
     else:
-        sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body"
+        sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
         db.execute(sql, (scope, key, seal(body)))
 
 

@@ -1,6 +1,5 @@
 """The reads of the contract, each a function of a connection."""
 
-import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -29,8 +28,8 @@ from rejoinder.store.base import (
     StoredPart,
     Traced,
 )
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import (
+from rejoinder.store.sql.connection import Connection, Rows
+from rejoinder.store.sql.memory import (
     PAIRING_COLUMNS,
     QUARANTINE_MARK,
     pairing_request_from,
@@ -38,9 +37,9 @@ from rejoinder.store.sqlite.memory import (
     unpack_session,
     unpack_steps,
 )
-from rejoinder.store.sqlite.messages import HANDLE
-from rejoinder.store.sqlite.outbox import any_of
-from rejoinder.store.sqlite.values import (
+from rejoinder.store.sql.messages import HANDLE
+from rejoinder.store.sql.outbox import any_of
+from rejoinder.store.sql.values import (
     DAY,
     EVENT,
     INPUT,
@@ -108,7 +107,7 @@ def turn(db: Connection, id: int) -> OpenTurn | None:
 def turns_since(db: Connection, since: datetime, route: Route, sender: str | None) -> int:
     sql = (
         "SELECT count(*) FROM place JOIN turn ON turn.place = place.id AND turn.opened >= ? "
-        "WHERE place.channel = ? AND place.account = ? AND place.chat = ? AND (? IS NULL OR EXISTS "
+        "WHERE place.channel = ? AND place.account = ? AND place.chat = ? AND (CAST(? AS TEXT) IS NULL OR EXISTS "
         "(SELECT 1 FROM turn_input i JOIN inbox ON inbox.id = i.event WHERE i.turn = turn.id AND inbox.sender = ?))"
     )
     return _value(db.execute(sql, (micros(since), route.channel, route.account, route.chat, sender, sender)))
@@ -200,7 +199,10 @@ def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[Indexed
 
 
 def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
-    sql = "SELECT owned, posted, other_bot, bot_turns, iif(bot_day = ?, bot_today, 0) FROM place WHERE id = ?"
+    sql = (
+        "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END "
+        "FROM place WHERE id = ?"
+    )
     row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
     if row is None:
         return PlaceFacts()
@@ -272,21 +274,18 @@ BODIES = (
 )
 
 
-def check(db: Connection) -> None:
-    found = [row[0] for row in db.execute("PRAGMA integrity_check(1)")]
-    if found != ["ok"]:
-        raise Damaged(found[0])
+def check_bodies(db: Connection) -> None:
     for table in BODIES:
         for row in db.execute(f"SELECT body FROM {table}"):
             unseal(row[0])
 
 
-def _text(rows: sqlite3.Cursor) -> str | None:
+def _text(rows: Rows) -> str | None:
     body = _value(rows)
     return None if body is None else unseal(body).decode()
 
 
-def _value(rows: sqlite3.Cursor) -> Any:
+def _value(rows: Rows) -> Any:
     row = rows.fetchone()
     return row[0] if row else None
 

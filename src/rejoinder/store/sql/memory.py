@@ -15,8 +15,8 @@ from rejoinder.store.base import (
     Trace,
     Unpair,
 )
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import Row, instant, micros, moved, packer, seal, session_shard
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import Row, instant, micros, moved, packer, seal, session_shard
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(Entry)
@@ -52,7 +52,7 @@ def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:
     if verb.saved is None:
         db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
-        sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT DO UPDATE SET body = excluded.body"
+        sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET body = excluded.body"
         db.execute(sql, (verb.session, seal(verb.saved.encode())))
 
 
@@ -81,7 +81,9 @@ def keep_pairing_request(db: Connection, verb: KeepPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)
-    db.execute(f"INSERT OR REPLACE INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
+    db.execute("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
+    db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def approve_pairing(db: Connection, verb: ApprovePairing) -> PairingRequest | None:
@@ -102,8 +104,8 @@ def unpair(db: Connection, verb: Unpair) -> None:
 
 def edit_allow(db: Connection, verb: EditAllow) -> None:
     edit = verb.edit
-    row = (edit.channel, edit.entry, edit.listed)
-    db.execute("INSERT OR REPLACE INTO allow_edit (channel, entry, listed) VALUES (?, ?, ?)", row)
+    db.execute("DELETE FROM allow_edit WHERE channel = ? AND entry = ?", (edit.channel, edit.entry))
+    db.insert("allow_edit", channel=edit.channel, entry=edit.entry, listed=edit.listed)
 
 
 def pairing_request_from(row: Row) -> PairingRequest:

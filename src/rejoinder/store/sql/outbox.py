@@ -29,14 +29,13 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
-from rejoinder.store.sqlite.blobs import name, of_part
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.messages import note
-from rejoinder.store.sqlite.values import (
+from rejoinder.store.sql.blobs import name, of_part
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.messages import note
+from rejoinder.store.sql.values import (
     PART,
     find_place,
     hold,
-    inserted,
     micros,
     moved,
     part_from,
@@ -79,19 +78,26 @@ def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
 
 
 def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
-    sql = (
-        "INSERT INTO part (turn, place, key, kind, planned, body, state, generation, attempts, shard) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING"
-    )
     place, body = place_of(db, intent.route), intent.body
     shard = db.shard_of_place(place)
     state: PartState = "planned"
     generation = attempts = 0
     if claims and _is_ours(db, shard) and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
-    row = (turn, place, intent.key, intent.kind, micros(now), seal(body), state, generation, attempts, shard)
-    if (new := db.execute(sql, row)).rowcount:
-        id = inserted(new)
+    id = db.insert(
+        "part",
+        turn=turn,
+        place=place,
+        key=intent.key,
+        kind=intent.kind,
+        planned=micros(now),
+        body=seal(body),
+        state=state,
+        generation=generation,
+        attempts=attempts,
+        shard=shard,
+    )
+    if id is not None:
         name(db, of_part(intent.key), intent.blobs)
         return StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
     known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())

@@ -1,21 +1,23 @@
 """The store itself: its numbers, and removing what is old."""
 
+from collections.abc import Iterator
+
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import Retention, Sweep
-from rejoinder.store.sqlite.blobs import forget_parts, sweep_blobs
-from rejoinder.store.sqlite.connection import Connection, Numbers
-from rejoinder.store.sqlite.subagents import sweep_subagents
-from rejoinder.store.sqlite.values import micros
+from rejoinder.store.sql.blobs import forget_parts, sweep_blobs
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.subagents import sweep_subagents
+from rejoinder.store.sql.values import Row, micros
 
 CLAIMS = 32
 """Bits for the claims of one opening: its generations are drawn without a write, and the next opening's are higher."""
+A_PAGE = 1000
 
 
-def draw_numbers(db: Connection) -> None:
-    """At every opening: the numbers that are drawn from now on are higher than all before."""
-    opening = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
-    accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
-    db.numbers = Numbers(opening << CLAIMS, accepted[0] if accepted else 0)
+def draw_opening(db: Connection) -> int:
+    """At every opening, and at every claim of a store that several share: higher than all before."""
+    drawn = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
+    return drawn << CLAIMS
 
 
 def sweep(db: Connection, verb: Sweep) -> int:
@@ -55,10 +57,11 @@ def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:
     """Goes in order of arrival, up to the first young event: an index by time would be a cost for every message."""
     sql = (
         "SELECT id, accepted, state <> 'new' AND NOT EXISTS "
-        "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') FROM inbox ORDER BY id"
+        "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') FROM inbox "
+        "WHERE id > ? ORDER BY id LIMIT ?"
     )
     events: list[tuple[int]] = []
-    for id, accepted, has_ended in db.execute(sql):
+    for id, accepted, has_ended in in_pages(db, sql):
         if old <= accepted <= now or len(events) == most:  # a time in the future comes from a wrong clock: go on
             break
         if accepted < old and has_ended:
@@ -75,3 +78,13 @@ def _sweep_messages(db: Connection, keep: Retention) -> int:
         "JOIN message ON message.place = place.id AND message.number <= place.handles - ? LIMIT ?)"
     )
     return db.execute(sql, (keep.messages, keep.rows)).rowcount
+
+
+def in_pages(db: Connection, sql: str) -> Iterator[Row]:
+    """A long reading by id, of which only the beginning may be needed: not every engine hands out row by row."""
+    last, found = 0, A_PAGE
+    while found == A_PAGE:
+        found = 0
+        for row in db.execute(sql, (last, A_PAGE)):
+            last, found = row[0], found + 1
+            yield row

@@ -13,9 +13,9 @@ from rejoinder.store.base import (
     SteerInputs,
     WantTurn,
 )
-from rejoinder.store.sqlite import reads
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import hold, inserted, micros, moved, place_of, seal, session_shard
+from rejoinder.store.sql import reads
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, session_shard
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
@@ -29,10 +29,10 @@ UNTOLD = (
 def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
-    sql = "INSERT INTO turn (session, place, opened, heard, shard, body) VALUES (?, ?, ?, ?, ?, ?)"
     place, shard = place_of(db, verb.route), session_shard(db, verb.session)
-    row = (verb.session, place, micros(verb.now), verb.heard, shard, seal(verb.payload))
-    turn = inserted(db.execute(sql, row))
+    columns = {"session": verb.session, "place": place, "opened": micros(verb.now), "heard": verb.heard}
+    turn = db.insert("turn", **columns, shard=shard, body=seal(verb.payload))
+    assert turn is not None, "its number is new"
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
     told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
@@ -115,7 +115,10 @@ def end_run(db: Connection, verb: EndRun) -> None:
 def release_run(db: Connection, verb: ReleaseRun) -> None:
     _free(db, verb.run)
     # An answered turn is not counted when it is resumed, so there is nothing to give back either.
-    sql = "UPDATE turn SET attempts = attempts - (state = 'open') WHERE id = ? AND state IN ('open', 'answered')"
+    sql = (
+        "UPDATE turn SET attempts = attempts - CASE WHEN state = 'open' THEN 1 ELSE 0 END "
+        "WHERE id = ? AND state IN ('open', 'answered')"
+    )
     moved(db, sql, (verb.run.turn,), f"turn {verb.run.turn}")
 
 

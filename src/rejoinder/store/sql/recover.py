@@ -11,9 +11,9 @@ from typing import TypeVar
 from rejoinder.errors import Unreadable
 from rejoinder.store.base import OpenTurn, Recovery, StoredPart, Unread
 from rejoinder.store.recovery import backlogs
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, to_send, turn
-from rejoinder.store.sqlite.values import (
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, to_send, turn
+from rejoinder.store.sql.values import (
     EVENT,
     EVENT_COLUMNS,
     PLACE,

@@ -5,8 +5,8 @@ from typing import Any
 
 from rejoinder.store import base
 from rejoinder.store.base import Lease, Verb
-from rejoinder.store.sqlite import blobs, inbox, jobs, leases, memory, messages, outbox, rooms, subagents, turns, upkeep
-from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sql import blobs, inbox, jobs, leases, memory, messages, outbox, rooms, subagents, turns, upkeep
+from rejoinder.store.sql.connection import Connection
 
 PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.Accept: inbox.accept,

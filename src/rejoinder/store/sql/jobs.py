@@ -18,9 +18,9 @@ from rejoinder.store.base import (
     Tick,
     WantJob,
 )
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.inbox import accept, route_event
-from rejoinder.store.sqlite.values import Row, instant, micros, moved
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.inbox import accept, route_event
+from rejoinder.store.sql.values import Row, instant, micros, moved
 
 JOBS = (
     "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
@@ -32,7 +32,7 @@ JOBS = (
 def keep_job(db: Connection, verb: KeepJob) -> None:
     sql = (
         "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
+        "ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
     )
     db.execute(sql, (verb.job, verb.schedule, _micros(verb.due)))
 
@@ -61,12 +61,16 @@ def _move(db: Connection, tick: Tick, changes: str, *values: int | str) -> None:
 def note_said(db: Connection, verb: NoteSaid) -> None:
     db.execute("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
     said = (verb.job, verb.said.digest, verb.said.stem, micros(verb.said.at))
-    db.execute("INSERT OR REPLACE INTO said (job, digest, stem, at) VALUES (?, ?, ?, ?)", said)
+    sql = (
+        "INSERT INTO said (job, digest, stem, at) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (job, digest) DO UPDATE SET stem = excluded.stem, at = excluded.at"
+    )
+    db.execute(sql, said)
 
 
 def pause_job(db: Connection, verb: PauseJob) -> None:
-    sql = "UPDATE job SET paused = ?1, due = NULL, anew = ?1 = 0 WHERE name = ?2"
-    moved(db, sql, (verb.paused, verb.job), f"the job {verb.job}")
+    sql = "UPDATE job SET paused = ?, due = NULL, anew = ? WHERE name = ?"
+    moved(db, sql, (verb.paused, not verb.paused, verb.job), f"the job {verb.job}")
 
 
 def want_job(db: Connection, verb: WantJob) -> None:

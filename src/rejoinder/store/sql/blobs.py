@@ -7,8 +7,8 @@ from msgspec import Struct
 from rejoinder.blobs import Blob, Quota, QuotaReached
 from rejoinder.errors import Superseded
 from rejoinder.store.base import AddChunk, BeginBlob, DropBlob, EndBlob, NameBlobs, Retention
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import MICROSECOND, Row, micros, moved, packer, seal, unseal
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import MICROSECOND, Row, micros, moved, packer, seal, unseal
 
 AT_ONCE = 20
 """Blobs that one step of the sweep removes: their pages have to be written too."""
@@ -51,7 +51,10 @@ def add_chunk(db: Connection, verb: AddChunk) -> None:
 
 
 def _reserve(db: Connection, owner: str, more: int, quota: Quota) -> None:
-    sql = "SELECT total(CASE WHEN owner = ? THEN size END), total(size) FROM blob WHERE owner IS NOT NULL"
+    sql = (
+        "SELECT CAST(coalesce(sum(CASE WHEN owner = ? THEN size END), 0) AS INTEGER), "
+        "CAST(coalesce(sum(size), 0) AS INTEGER) FROM blob WHERE owner IS NOT NULL"
+    )
     own, everything = db.execute(sql, (owner,)).fetchone()
     if own + more > quota.owner:
         raise QuotaReached("owner", quota)

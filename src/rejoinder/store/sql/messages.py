@@ -5,8 +5,8 @@ import re
 from msgspec.structs import replace
 
 from rejoinder.store.base import ClearBotTurns, ForgetMessage, IndexedMessage, NoteMessages
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import DAY, find_place, micros, pack_message, place_of
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import DAY, find_place, micros, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
@@ -18,17 +18,18 @@ def note_messages(db: Connection, verb: NoteMessages) -> tuple[IndexedMessage, .
 
 NOTE = "INSERT INTO message VALUES (:place, :id, :number, :kind, :body, :shard) ON CONFLICT (place, id) DO NOTHING"
 EDIT = (
-    "UPDATE message SET body = :body, kind = iif(kind = 'system', :kind, kind) WHERE place = :place AND id = :id "
-    "RETURNING number"
+    "UPDATE message SET body = :body, kind = CASE WHEN kind = 'system' THEN :kind ELSE kind END "
+    "WHERE place = :place AND id = :id RETURNING number"
 )
 COUNT = {
     "human": "UPDATE place SET handles = :number, bot_turns = 0 WHERE id = :place",
     "system": "UPDATE place SET handles = :number WHERE id = :place",
     "bot": "UPDATE place SET handles = :number, bot_turns = bot_turns + :one, "
-    "bot_today = iif(bot_day = :day, bot_today, 0) + :one, bot_day = :day, other_bot = 1 WHERE id = :place",
+    "bot_today = CASE WHEN bot_day = :day THEN bot_today ELSE 0 END + :one, bot_day = :day, "
+    "other_bot = 1 WHERE id = :place",
     "own": "UPDATE place SET handles = :number, bot_turns = bot_turns + :one, "
-    "bot_today = iif(bot_day = :day, bot_today, 0) + :one, bot_day = :day, "
-    "owned = owned OR handles = 0, posted = 1 WHERE id = :place",
+    "bot_today = CASE WHEN bot_day = :day THEN bot_today ELSE 0 END + :one, bot_day = :day, "
+    "owned = CASE WHEN handles = 0 THEN 1 ELSE owned END, posted = 1 WHERE id = :place",
 }
 """What a place records of its speakers (IN-23): only a human ends a row of bot turns; a pin or a join neither ends it
 nor adds to it."""

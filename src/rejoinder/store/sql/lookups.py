@@ -16,11 +16,11 @@ from rejoinder.store.base import (
     StoredPart,
     said_about,
 )
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.memory import PAIRING_COLUMNS, QUARANTINE_MARK, pairing_request_from
-from rejoinder.store.sqlite.messages import HANDLE
-from rejoinder.store.sqlite.reads import PARTS, UNTOLD, in_states, of_shard
-from rejoinder.store.sqlite.values import (
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.memory import PAIRING_COLUMNS, QUARANTINE_MARK, pairing_request_from
+from rejoinder.store.sql.messages import HANDLE
+from rejoinder.store.sql.reads import PARTS, UNTOLD, in_states, of_shard
+from rejoinder.store.sql.values import (
     EVENT,
     MESSAGE,
     PLACE,
@@ -87,7 +87,7 @@ def count_sessions(db: Connection) -> int:
 def session_keys(db: Connection, holding: str, limit: int) -> tuple[str, ...]:
     if db.execute("SELECT 1 FROM session WHERE key = ?", (holding,)).fetchone() is not None:
         return (holding,)
-    sql = "SELECT key FROM session WHERE instr(key, ?) ORDER BY touched DESC, key LIMIT ?"
+    sql = "SELECT key FROM session WHERE instr(key, ?) > 0 ORDER BY touched DESC, key LIMIT ?"
     return tuple(row[0] for row in db.execute(sql, (holding, limit)))
 
 
@@ -118,10 +118,10 @@ def _parts_by_session(db: Connection, states: tuple[PartState, ...]) -> dict[str
 def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
     sql = (
         "SELECT 'message', message, channel, accepted AS at, reason, id FROM inbox WHERE state = 'quarantined' "
-        "UNION ALL SELECT 'turn', id, session, closed, detail, id FROM turn WHERE closed IS NOT NULL "
+        "UNION ALL SELECT 'turn', CAST(id AS TEXT), session, closed, detail, id FROM turn WHERE closed IS NOT NULL "
         "AND state = 'quarantined' UNION ALL "
         "SELECT 'session', key, substr(key, 1, instr(key, :aside) - 1), touched, '', 0 FROM session "
-        "WHERE instr(key, :aside) ORDER BY at DESC LIMIT :limit"
+        "WHERE instr(key, :aside) > 0 ORDER BY at DESC LIMIT :limit"
     )
     return tuple(map(_quarantined, db.execute(sql, {"aside": QUARANTINE_MARK, "limit": limit})))
 
@@ -130,7 +130,7 @@ def wanted(db: Connection, shard: int | None = None) -> tuple[Quarantined, ...]:
     sql = (
         "SELECT 'message', message, channel, accepted, reason, id FROM inbox "
         f"WHERE wanted = 1 {of_shard('inbox', shard)} UNION ALL "
-        "SELECT 'turn', id, session, closed, detail, id FROM turn "
+        "SELECT 'turn', CAST(id AS TEXT), session, closed, detail, id FROM turn "
         f"WHERE wanted = 1 {of_shard('turn', shard)} ORDER BY 6"
     )
     return tuple(map(_quarantined, db.execute(sql)))

@@ -22,24 +22,29 @@ from rejoinder.store.base import (
     TryEvents,
     WantEvent,
 )
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
 
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
-    sql = (
-        "INSERT INTO inbox (id, channel, account, event, message, sender, accepted, shard, body) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (channel, account, event) DO NOTHING"
-    )
     now = micros(verb.now)
     new: list[InboxEvent] = []
     for inbound, home in zip_longest(verb.events, verb.homes, fillvalue=""):
         assert isinstance(inbound, Inbound), "there are no more homes than events"
         written, body = as_written(inbound)
         shard = db.shard_of_place(place_of(db, written.route, home))
-        key = (written.channel, written.account, written.event_id, written.message_id, written.sender.id)
-        id = db.numbers.next_event()
-        if db.execute(sql, (id, *key, now, shard, body)).rowcount:
+        id = db.insert(
+            "inbox",
+            channel=written.channel,
+            account=written.account,
+            event=written.event_id,
+            message=written.message_id,
+            sender=written.sender.id,
+            accepted=now,
+            shard=shard,
+            body=body,
+        )
+        if id is not None:
             new.append(InboxEvent(id, written, verb.now, shard=shard))
     for cursor in verb.places if verb.cursor is None else (verb.cursor, *verb.places):
         _keep_cursor(db, cursor)
@@ -53,7 +58,8 @@ def move_cursor(db: Connection, verb: MoveCursor) -> None:
 def _keep_cursor(db: Connection, cursor: Cursor) -> None:
     # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
     db.execute(
-        "INSERT INTO cursor VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+        "INSERT INTO cursor VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (channel, account, name) DO UPDATE SET body = excluded.body",
         (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode())),
     )
 

@@ -1,8 +1,8 @@
 """The verb of sub-agents, and how they are read."""
 
 from rejoinder.store.base import KeptSubagent, PutSubagent
-from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.values import micros, packer, session_shard
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(KeptSubagent)
 
@@ -11,7 +11,7 @@ def put_subagent(db: Connection, verb: PutSubagent) -> None:
     kept = verb.subagent
     sql = (
         "INSERT INTO subagent (session, root, shard, state, told, started, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET state = excluded.state, told = excluded.told, body = excluded.body"
+        "ON CONFLICT (session) DO UPDATE SET state = excluded.state, told = excluded.told, body = excluded.body"
     )
     shard = session_shard(db, kept.root)
     db.execute(sql, (kept.session, kept.root, shard, kept.state, kept.told, micros(kept.started), _pack(kept)))

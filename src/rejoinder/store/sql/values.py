@@ -1,6 +1,5 @@
 """Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
 
-import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from rejoinder.events import Inbound, Route
 from rejoinder.session import route_home, session_home, shard_of
 from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
-from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sql.connection import Connection
 from rejoinder.unicode_repair import as_json
 
 T = TypeVar("T")
@@ -74,8 +73,7 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
 
 def moved(db: Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
     """Carries out a fenced update; if it does not change exactly so many rows, another writer was faster."""
-    if db.execute(sql, arguments).rowcount != rows:
-        raise Superseded(f"{what} has been moved on by somebody else")
+    db.expect(db.execute(sql, arguments), rows, what)
 
 
 def hold(db: Connection, run: RunClaim) -> None:
@@ -104,20 +102,17 @@ def place_of(db: Connection, route: Route, home: str = "") -> int:
     if (known := find_place(db, route)) is not None:
         return known
     home = home or route_home(route)
-    sql = "INSERT INTO place (channel, account, chat, thread, home, shard) VALUES (?, ?, ?, ?, ?, ?)"
-    row = (route.channel, route.account, route.chat, route.thread or "", home, shard_of(home, db.shards))
-    return inserted(db.execute(sql, row))
+    columns = {"channel": route.channel, "account": route.account, "chat": route.chat, "thread": route.thread or ""}
+    new = db.insert("place", **columns, home=home, shard=shard_of(home, db.shards))
+    if new is None:  # another process has made it meanwhile
+        new = find_place(db, route)
+        assert new is not None, "there is one"
+    return new
 
 
 def session_shard(db: Connection, session: str) -> int:
     """A session's key says its home, and never changes."""
     return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
-
-
-def inserted(cursor: sqlite3.Cursor) -> int:
-    """The number of the new row. `RETURNING` would give it too, but by way of a temporary table."""
-    assert cursor.lastrowid is not None, "a row was inserted"
-    return cursor.lastrowid
 
 
 # --- rows ---------------------------------------------------------------------------------------

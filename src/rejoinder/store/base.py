@@ -31,6 +31,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.questions import KeptQuestion, PutQuestion
 from rejoinder.store.reading import StoreReader
 from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
@@ -290,6 +291,7 @@ __all__ = [
     "KeepPairingRequest",
     "KeepUnderstood",
     "KeptJob",
+    "KeptQuestion",
     "KeptSession",
     "KeptSubagent",
     "Later",
@@ -315,6 +317,7 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutQuestion",
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",

@@ -44,6 +44,7 @@ from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
+from rejoinder.wiring.senses import senses_of
 
 if TYPE_CHECKING:
     from rejoinder.turns.job import Job
@@ -98,6 +99,7 @@ def runtime_settings(
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
         describer=defaults.describer,
+        **senses_of(settings.media),
         outbox_of=_outbox_folders(settings.gateway.store),
         max_file_bytes=settings.gateway.max_file_mb * 1_000_000,
         version=rejoinder.__version__,

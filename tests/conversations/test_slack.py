@@ -132,6 +132,31 @@ async def test_a_draft_is_edited_where_there_are_no_streams():
         assert "chat.update" in names
 
 
+async def test_a_table_is_a_block_and_code_where_slack_refuses_it():
+    """CH-33, DE-13: the draft shows text; the whole message has Slack's own table. Refused blocks lose no word."""
+    more = asyncio.Event()
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    agent = ScriptedAgent([table, more.wait, "\n\nDone."], table)
+    async with slack(agent, QUICK_EDITS) as platform:
+        await platform.says("ann", "ann", "compare")
+        await platform.truth.until(lambda: "1" in shown(platform, "ann"))
+        assert [blocks(platform)] == [[[]]]
+        more.set()
+        await platform.truth.until(lambda: "Done." in shown(platform, "ann"))
+        assert blocks(platform) == [["table", "section"]]
+        platform.fault("400", on="send")
+        await platform.says("ann", "ann", "again")
+        await platform.truth.until(lambda: len(blocks(platform)) == 2)
+        assert blocks(platform)[1] == []
+        assert platform.truth.messages("ann")[1].text == "```\na   | b\n--- | ---\n1   | 2\n```"
+
+
+def blocks(platform):
+    """The kinds of block of each message of the bot."""
+    room = platform.people.world.room("ann")
+    return [[block["type"] for block in stored.blocks] for stored in room.messages.values() if stored.by == "bot"]
+
+
 async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own():
     """CH-32: each thread is a conversation for itself."""
     at_work = asyncio.Event()

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Delivered, Outcome, Unknown
-from rejoinder.channels.slack import payloads
 from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.blocks import addressed
 from rejoinder.channels.slack.outcomes import Ok, Refused, failure, sentence
 from rejoinder.errors import FileRefused
 from rejoinder.events import Attachment, Part
@@ -50,7 +50,7 @@ class Files:
             "files": [{"id": file.id, "title": file.name or "file"} for file in part.files],
             "channel_id": part.route.chat,
             **({"thread_ts": thread} if thread is not None else {}),
-            **({"initial_comment": payloads.addressed(part)} if part.text.strip() else {}),
+            **({"initial_comment": addressed(part, part.text)} if part.text.strip() else {}),
         }
         answer = await self._api.call("files.completeUploadExternal", payload)
         if not isinstance(answer, Ok):

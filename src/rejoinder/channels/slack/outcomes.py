@@ -58,6 +58,7 @@ MEANINGS: dict[str, Meaning] = {
     "invalid_blocks": Meaning("formatting", "Slack does not take these blocks"),
     "invalid_blocks_format": Meaning("formatting", "Slack does not take these blocks"),
     "msg_blocks_too_long": Meaning("formatting", "the blocks are too long for Slack"),
+    "only_one_table_allowed": Meaning("formatting", "Slack takes one table in a message"),
     "markdown_text_conflict": Meaning("formatting", "Slack does not take this formatting"),
     "message_not_found": Meaning("target", "the message is not there any more"),
     "thread_not_found": Meaning("target", "the message to answer is not there any more"),
@@ -86,6 +87,8 @@ MEANINGS: dict[str, Meaning] = {
     "ekm_access_denied": Meaning("account", "the administrators of this workspace have suspended access to messages"),
 }
 
+BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "only_one_table_allowed"})
+"""Slack does not take the blocks; the text says the same."""
 AGAIN = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "rollup_error"})
 """Slack is in trouble and has taken nothing."""
 TOO_MANY = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})

@@ -18,7 +18,7 @@ from rejoinder.channels.slack.files import LIMIT, Files
 from rejoinder.channels.slack.history import Reader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
-from rejoinder.channels.slack.manifest import missing
+from rejoinder.channels.slack.manifest import SCOPES, missing
 from rejoinder.channels.slack.memory import Memory
 from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure
 from rejoinder.channels.slack.parse import Me
@@ -108,7 +108,10 @@ class SlackApp:
                 f"[channels.{self._called}] the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
                 "or paste the manifest of `rejoinder init --slack-manifest`, and install the app once more."
             )
-        return f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
+        found = f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
+        if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):
+            return f"{found}; without {', '.join(lacks)}"
+        return found
 
     async def close(self) -> None:
         await self._listening.close()

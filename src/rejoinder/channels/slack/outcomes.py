@@ -82,6 +82,9 @@ MEANINGS: dict[str, Meaning] = {
     "account_inactive": Meaning("account", f"the app's user is deactivated or the workspace is gone. {_TOKEN}"),
     "missing_scope": Meaning("account", "a scope is missing: add it under OAuth & Permissions, then install again"),
     "not_allowed_token_type": Meaning("account", "this is the wrong kind of token: `bot_token` begins with xoxb-"),
+    "socket_mode_not_enabled": Meaning(
+        "account", "Socket Mode is off for this app; turn it on in its settings, under Socket Mode"
+    ),
     "team_access_not_granted": Meaning("account", "the app has no access to this workspace; install it there"),
     "org_login_required": Meaning("account", "the workspace is being moved; Slack serves no app there at the moment"),
     "ekm_access_denied": Meaning("account", "the administrators of this workspace have suspended access to messages"),

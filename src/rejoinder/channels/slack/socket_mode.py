@@ -22,10 +22,9 @@ from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import Reader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import SOCKET_MODE_OFF, Pace, Patient
+from rejoinder.channels.slack.patient import Pace, Patient
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
 _quiet = logging.getLogger(f"{__name__}.sdk")
@@ -35,7 +34,6 @@ GHOSTS = (
     "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
     "of its own. Until then history is read, and messages come late"
 )
-LINK_DISABLED = "link_disabled"
 REFRESH = ("refresh_requested", "warning")
 DRAIN_SECONDS = 4.0
 """How long an old socket is kept for the acknowledgements of what came by it."""
@@ -161,8 +159,6 @@ class Switchboard:
                 self.last_sign = monotonic()
                 return line
             await line.close()
-            if line.ended_because == LINK_DISABLED:
-                raise ChannelStopped(f"[channels.{self._name}] {SOCKET_MODE_OFF}")
             log.info("%s: the socket was not opened: %s", self._name, line.ended_because)
             await asyncio.sleep(self._patient.pause())
 
@@ -179,9 +175,7 @@ class Switchboard:
                     pinged, self.last_sign = line.last_ping_pong_time, monotonic()
         if not line.over.is_set() and not self.refresh.is_set():
             line.end("no sign of life")
-        if line.ended_because == LINK_DISABLED:
-            log.error("%s: %s", self._name, SOCKET_MODE_OFF)
-        elif line.ended_because and line.ended_because not in REFRESH:
+        if line.ended_because and line.ended_because not in REFRESH:
             log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
 
     async def _retire(self, line: Line) -> None:

@@ -75,6 +75,23 @@ async def test_what_is_not_stored_in_time_comes_again():
             assert [message.text for message in inlet.given] == ["hello"]
 
 
+async def test_what_is_not_stored_in_time_keeps_its_place():
+    """CH-5, CH-30: Slack sends it again after something newer; it is stored before that."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=30.0) as platform:
+        inlet = SlowInlet()
+        async with listening(app(platform, pace=quick(acknowledge=0.1)), inlet) as channel:
+            await platform.says("ann", "ann", "first")
+            await until(lambda: channel._listening._gaps is not None and channel_missed(channel))
+            inlet.may_store.set()
+            await platform.says("ann", "ann", "second")
+            await inlet.message("second")
+            assert inlet.texts == ["first", "second"]
+
+
+def channel_missed(channel):
+    return channel._listening._gaps._intake.places.has_missed
+
+
 async def test_who_gives_a_command_is_told_that_the_store_is_away(platform):
     """CH-5: a command does not come again, so the person is told in the acknowledgement."""
     inlet = SlowInlet()

@@ -116,6 +116,7 @@ class Switchboard:
         self._pace = pace
         self._gaps = gaps
         self._lines: list[Line] = []
+        self._made: list[Line] = []  # and not closed yet
         self._queue: asyncio.Queue[tuple[Line, Envelope]] = asyncio.Queue()
         self.last_sign: float | None = None
         self.ghosts = 0
@@ -127,9 +128,8 @@ class Switchboard:
         try:
             await asyncio.gather(self._keep_connected(), self._consume(take))
         finally:
-            lines, self._lines = self._lines, []
-            for line in lines:
-                await line.close()
+            for line in [*self._made]:
+                await self._close(line)
 
     # --- the socket ---------------------------------------------------------------------------------
 
@@ -149,6 +149,7 @@ class Switchboard:
         while True:
             opened = await self._patient.ask("apps.connections.open")
             line = Line(str(opened.result.get("url", "")), self._heard, self._pace.ping)
+            self._made.append(line)
             try:
                 async with asyncio.timeout(self._pace.connect):
                     await line.connect()
@@ -158,7 +159,7 @@ class Switchboard:
             if not line.over.is_set():
                 self.last_sign = monotonic()
                 return line
-            await line.close()
+            await self._close(line)
             log.info("%s: the socket was not opened: %s", self._name, line.ended_because)
             await asyncio.sleep(self._patient.pause())
 
@@ -183,6 +184,10 @@ class Switchboard:
         until = monotonic() + DRAIN_SECONDS
         while line.unacknowledged > 0 and monotonic() < until and await line.is_connected():  # noqa: ASYNC110
             await asyncio.sleep(self._pace.watch / 10)
+        await self._close(line)
+
+    async def _close(self, line: Line) -> None:
+        self._made.remove(line)
         await line.close()
 
     def _count(self, line: Line, old: list[Line]) -> None:

@@ -10,6 +10,7 @@
     |   +-- LeaseLost           the whole shard has another owner: end all that is done for it
     +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
+    +-- NotUnderstood           a recording or a page could not be read, or words not be spoken: go on without
 
 The message is the help: what, where, what to do. No traceback reaches a user.
 """
@@ -117,3 +118,12 @@ class FileRefused(RejoinderError):
     def __init__(self, why: str, *, denied: bool = False) -> None:
         super().__init__(why)
         self.denied = denied
+
+
+class NotUnderstood(RejoinderError):
+    """Go on without: what was to be heard, read or spoken could not be. Its text continues "it could not be heard: ..."
+    for the person and the agent; `detail` is for the operator's log."""
+
+    def __init__(self, why: str, detail: str = "") -> None:
+        super().__init__(why)
+        self.detail = detail

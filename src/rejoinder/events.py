@@ -12,6 +12,8 @@ Ability = Literal["reply", "react", "send", "files", "voice", "ephemeral", "sile
 """What a platform lets a channel do, as directives ask for it (OD-72)."""
 LengthUnit = Literal["characters", "utf16", "bytes"]
 """What a platform counts a message in."""
+FileKind = Literal["photo", "video", "audio", "voice", "document"]
+"""How a file is shown; a document is what is only offered to be loaded."""
 ReplyMode = Literal["off", "first", "all"]
 """Which messages of an answer stand as a native reply, where the agent does not say (DE-6)."""
 TableStyle = Literal["code", "bullets", "off"]
@@ -133,7 +135,8 @@ class Attachment(Struct, frozen=True):
     url: str | None = None
     content: bytes | None = None  # once it has been read
     described: str | None = None  # a picture in words, for agents that cannot see it
-    voice: bool = False  # a voice note: recorded to be heard as a message, not a file of music
+    kind: FileKind | None = None
+    """How it is shown; None: the platform does not tell."""
     seconds: float | None = None  # how long it plays, as the platform tells
     heard: str | None = None  # the words in it, once it has been listened to (ME-1)
     unheard: str | None = None  # why it could not be heard
@@ -148,6 +151,16 @@ class Said(Struct, frozen=True):
     text: str = ""
     handle: str = ""
     is_bot: bool = False
+
+
+class Page(Struct, frozen=True, omit_defaults=True):
+    """A page that a message links to, as it was read: the words of whoever wrote it."""
+
+    address: str
+    title: str = ""
+    text: str = ""
+    unread: str | None = None
+    """Why it could not be read."""
 
 
 Entry = Literal["text", "native", "button", "reaction", "edit", "delete", "http", "cron"]
@@ -221,6 +234,17 @@ class Inbound(Struct, frozen=True):
     reply_context: ReplyContext | None = None
     invoked: Invoked | None = None
     """Of entry `native`: the command that was chosen."""
+    addressee: str = ""
+    """The agent of ours that it is for, where a program names one (IN-8)."""
+    peer: str = ""
+    """Whose direct chat it is, if somebody else speaks there: a program."""
+    unseen: bool = False
+    """It does not stand in the chat: a program told it to the gateway alone."""
+    understood: bool = False
+    """What had to be understood of it has been: its voice was listened to, its links were read. `transcript`, `pages`
+    and the attachments say what came of it, and nothing is asked twice."""
+    pages: tuple[Page, ...] = ()
+    """The pages its text links to."""
 
     @property
     def route(self) -> Route:
@@ -311,7 +335,7 @@ class EditAllowList(Struct, frozen=True, tag="edit_allow_list"):
 
 
 class AskPairing(Struct, frozen=True, tag="ask_pairing"):
-    """A stranger knocked: keep the code until it is approved or `expires`."""
+    """A stranger asks to be paired: keep the code until it is approved or `expires`."""
 
     channel: str
     account: str
@@ -517,7 +541,7 @@ class Reply(Struct, frozen=True):
     is_error: bool = False
     """It says that there is no answer, and why."""
     media: tuple[Attachment, ...] = ()
-    """The files that come with it."""
+    """The files that come with it, each with its content."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
@@ -570,7 +594,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """The one person who sees it."""
     choices: tuple[Choice, ...] = ()
     files: tuple[Attachment, ...] = ()
-    """Shown with it; the channel keeps them already, under these ids."""
+    """Shown with it; the store keeps them already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
     answers: str = ""

@@ -249,7 +249,7 @@ def _place(inbound: Inbound, settings: SessionSettings) -> tuple[str, ...]:
             return (settings.main_key,)
         if person := _linked_name(inbound, settings):
             return ("person", person)
-        person = (inbound.channel, inbound.account, "direct", sender.id)
+        person = (inbound.channel, inbound.account, "direct", inbound.peer or sender.id)
         return (*person, "thread", inbound.thread) if inbound.thread_is_session and inbound.thread else person
     room = _room(inbound)
     if settings.group_scope == "per-sender":
@@ -273,7 +273,7 @@ def _has_own_thread(inbound: Inbound, settings: SessionSettings) -> bool:
 def _linked_name(inbound: Inbound, settings: SessionSettings) -> str | None:
     if not settings.identity_links:
         return None
-    written = tuple(entries_for(inbound.channel, inbound.account, inbound.sender.id))
+    written = tuple(entries_for(inbound.channel, inbound.account, inbound.peer or inbound.sender.id))
     for name, entries in settings.identity_links.items():
         if any(entry in entries for entry in written):
             return name

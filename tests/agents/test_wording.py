@@ -42,7 +42,7 @@ ANSWERS = st.sampled_from(["", "", "yes", "no"])
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), ANSWERS), max_size=30), st.integers(1, 30))
-def test_what_is_kept_is_what_would_be_encoded_anew(said: list[tuple[str, str]], budget: int):
+def test_what_is_kept_is_what_would_be_encoded_again(said: list[tuple[str, str]], budget: int):
     """However the past has grown and been shortened, the messages are those of this past."""
     histories = Histories(budget)
     for question, answer in said:

@@ -224,7 +224,7 @@ async def console(stage: Stage) -> None:
         },
         "people": {"people": [{"person": "ann", "name": "Ann", "since": "2025-01-02T03:04:05Z"}]},
         "pairing": {
-            "knocks": [
+            "requests": [
                 {"channel": "telegram", "account": "bot", "sender": "Noor (991)", "code": "K7QF2M", "asked": ago(120),
                  "expires": ago(-3480)}
             ]

@@ -118,7 +118,7 @@ def test_the_list_as_json(url: str) -> None:
         "schedule": DAILY,
         "paused": False,
         "state": "over",
-        "anew": False,
+        "needs_schedule": False,
         "outcome": "failed",
         "detail": "timeout",
         "passed": None,

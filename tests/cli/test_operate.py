@@ -19,8 +19,8 @@ from rejoinder.channels.web.logins import hashed
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, QuarantineEvent
+from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite import open_store
-from rejoinder.store.sqlite.values import seal
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.web.browser import a_channel
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending
@@ -392,7 +392,7 @@ def test_pair(folder):
     """The codes that wait, without those that have expired; a code lets in once."""
     _, line = told("pair").splitlines()
     assert line.split()[:3] == ["K7QX2M9A", "telegram", "2002"]
-    assert [knock["code"] for knock in document("pair")["waiting"]] == ["K7QX2M9A"]
+    assert [request["code"] for request in document("pair")["waiting"]] == ["K7QX2M9A"]
     assert told("pair", "approve", "k7qx2m9a").startswith("2002 is let in on telegram. No gateway runs")
     gone = "no pairing request has the code K7QX2M9A; it may have expired"
     assert refused(1, "pair", "K7QX2M9A") == gone
@@ -552,9 +552,9 @@ def test_a_damaged_row_is_said(folder):
 
 def test_somebody_holds_the_store(folder, monkeypatch):
     """Reading goes on; a write says who is in its way."""
-    from rejoinder.store.sqlite import beside
+    from rejoinder.store.sqlite import operator
 
-    monkeypatch.setattr(beside.open_beside, "__kwdefaults__", {"patience": 0.05})
+    monkeypatch.setattr(operator.open_for_operator, "__kwdefaults__", {"patience": 0.05})
     db = sqlite3.connect(folder / "rejoinder.db", isolation_level=None)
     db.execute("BEGIN IMMEDIATE")
     assert document("dead")["total"] == 2

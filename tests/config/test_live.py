@@ -39,10 +39,12 @@ def test_every_key_is_decided_and_no_other():
     assert decided.pop("channels.web") <= set(ChannelSettings.__struct_fields__)
     assert decided.pop("agents.NAME") == set(EveryAgent.__struct_fields__)
     assert decided.pop("cron.NAME") == set()
+    assert decided.pop("hooks.NAME") == set()
     assert decided == {section: set(record.__struct_fields__) for section, record in RECORDS.items()}
     assert "*" in WHEN["agents.NAME"]
     assert "*" in WHEN["channels.NAME"]
     assert "*" in WHEN["cron.NAME"]
+    assert "*" in WHEN["hooks.NAME"]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ TOKENS = [
     "SLACK_BOT_TOKEN",
     "SLACK_APP_TOKEN",
     "MATRIX_TOKEN",
+    "N8N_TOKEN",
+    "HOOK_SECRET",
 ]
 ENVIRONMENT = {name: f"canary {name}" for name in TOKENS}
 

@@ -9,7 +9,7 @@ from rejoinder.agents.tour import Settings as TourSettings
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.schema import Agent, GatewaySettings, Settings
 from rejoinder.runtime.session.notices import TIMED_OUT
-from rejoinder.store.sqlite import SqliteShard
+from rejoinder.store.sql.reader import SqlShard
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.compaction import FLUSH_PROMPT, SHORTENED
@@ -220,8 +220,8 @@ async def test_what_waited_long_is_gathered_without_the_compaction_among_it(tmp_
         await until(gateway, lambda census: census.inputs.get("waiting") == 3)
     agent = Forgetful("Zero.", "Both.")
     with monkeypatch.context() as patched:
-        recover = SqliteShard.recover
-        patched.setattr(SqliteShard, "recover", lambda self, now: recover(self, now, singly=0))
+        recover = SqlShard.recover
+        patched.setattr(SqlShard, "recover", lambda self, now: recover(self, now, singly=0))
         async with machine.running(agent):
             heard = [(await machine.chat.hears()).text for _ in range(4)]
     assert heard[-2:] == ["Both.", SHORTENED_BY_HAND]

@@ -11,7 +11,7 @@ from rejoinder.app import with_channel
 from rejoinder.config.schema import MessagesSettings
 from rejoinder.inbound.settings import SendPolicy
 from rejoinder.store.base import PauseJob, WantJob
-from rejoinder.store.sqlite.beside import open_beside
+from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.agents import said, told
 from tests.conversations.timed import MORNING, Days, a_job, with_jobs
@@ -67,7 +67,7 @@ async def test_at_times_of_the_day_and_once(tmp_path):
     assert [said(turn) for turn in agent.turns] == [["Early."], ["Once."], ["Early."]]
 
 
-async def test_each_turn_begins_anew(tmp_path):
+async def test_each_turn_has_a_new_session(tmp_path):
     """TU-27: a job has a session to itself, and forgets; so it costs the same after a year."""
     days = Days(tmp_path, with_jobs(tidy=a_job(every="1h")))
     agent = Forgetful("One.", "Two.", "Three.")
@@ -173,7 +173,7 @@ async def test_a_clock_that_is_set_back(tmp_path):
     assert len(agent.turns) == 1
 
 
-async def test_a_job_that_is_written_anew_or_gone(tmp_path):
+async def test_a_job_that_is_rewritten_or_gone(tmp_path):
     """TU-27: its ticks start over, and nothing of the time before is made up for."""
     days = Days(tmp_path, with_jobs(tidy=a_job(every="1h")))
     async with days.running(ScriptedAgent()):
@@ -194,20 +194,20 @@ async def test_the_words_of_an_operator(tmp_path):
     agent = ScriptedAgent("By hand.", "By the clock.")
     async with days.running(agent):
         await days.known()
-        beside = open_beside(days.url)
-        await beside.write(WantJob("tidy"))
+        operator = open_for_operator(days.url)
+        await operator.write(WantJob("tidy"))
         days.look()  # as the store tells within a second
         await days.chat.hears("By hand.")
         job = await days.job(lambda job: not job.is_open)
         assert (job.wanted, job.due) == (False, MORNING + HOUR)
-        await beside.write(PauseJob("tidy", True))
+        await operator.write(PauseJob("tidy", True))
         days.pass_by(hours=5)
-        await beside.write(PauseJob("tidy", False))
+        await operator.write(PauseJob("tidy", False))
         days.look()
         assert (await days.job(lambda job: job.due is not None)).due == MORNING + 6 * HOUR
         days.pass_by(hours=1)
         await days.chat.hears("By the clock.")
-    await beside.close()
+    await operator.close()
 
 
 async def test_a_failure_is_told(tmp_path):

@@ -15,8 +15,8 @@ async def test_a_native_command_is_answered_to_the_person_alone():
     async with conversation(ScriptedAgent(), channel, lab()):
         await channel.invokes("think", value="high")
         await channel.invokes("status")
-        await channel.until(lambda: len(channel.aside) == 2)
-    (who, set_to), (_, status) = channel.aside
+        await channel.until(lambda: len(channel.ephemeral) == 2)
+    (who, set_to), (_, status) = channel.ephemeral
     assert who == "ann"
     assert "high" in set_to
     assert "think high" in status
@@ -31,8 +31,8 @@ async def test_options_come_by_name():
         await channel.invokes("allowlist", id="12")
         await channel.invokes("allowlist", change="perhaps")
         await channel.invokes("nothing-like-it")
-        await channel.until(lambda: len(channel.aside) == 4)
-    said = [text for _, text in channel.aside]
+        await channel.until(lambda: len(channel.ephemeral) == 4)
+    said = [text for _, text in channel.ephemeral]
     assert said[0].startswith("12 is on the allow-list")
     assert said[1].startswith("On the list of fake")
     assert said[2].startswith("Usage: /allowlist")
@@ -48,7 +48,7 @@ async def test_a_command_for_the_agent_is_answered_to_all_by_the_interaction():
         await chat.hears("New session.")
         await chat.hears("Hello again.")
     assert set(channel.answered) == {token}
-    assert channel.aside == []
+    assert channel.ephemeral == []
 
 
 async def test_after_its_expiry_the_ordinary_way_is_taken():
@@ -62,7 +62,7 @@ async def test_after_its_expiry_the_ordinary_way_is_taken():
         await channel.invokes("status")
         await chat.rests()
         assert await chat.gateway.store.count_parts("dead") == 0
-    assert (channel.answered, channel.aside) == ([], [])
+    assert (channel.answered, channel.ephemeral) == ([], [])
 
 
 async def test_somebody_who_may_not_is_told_alone():
@@ -70,8 +70,8 @@ async def test_somebody_who_may_not_is_told_alone():
     channel = FakeThreads()
     async with conversation(ScriptedAgent(), channel, lab()):
         await channel.invokes("restart", sender="eve")
-        await channel.until(lambda: bool(channel.aside))
-    assert channel.aside == [("eve", NOT_YOURS)]
+        await channel.until(lambda: bool(channel.ephemeral))
+    assert channel.ephemeral == [("eve", NOT_YOURS)]
 
 
 async def test_the_context_survives_a_platform_that_is_away():
@@ -96,12 +96,12 @@ async def test_ephemeral_works_on_answers_to_interactions_only():
         await chat.hears("Two.")
         await channel.invokes("new")
         await chat.hears("New session.")
-        await channel.until(lambda: bool(channel.aside))
+        await channel.until(lambda: bool(channel.ephemeral))
     first, second, third = agent.turns
     assert "[[ephemeral]]" not in first.system
     assert "it works on answers to commands and buttons" in "\n".join(part.text for part in second.parts)
     assert "[[ephemeral]]" in third.system
-    assert channel.aside == [("ann", "Three.")]
+    assert channel.ephemeral == [("ann", "Three.")]
 
 
 async def test_models_are_suggested_while_they_are_typed():

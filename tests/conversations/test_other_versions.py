@@ -9,7 +9,7 @@ import pytest
 from rejoinder.runtime.place import consequences
 from rejoinder.runtime.session import journal, payloads
 from rejoinder.runtime.session.notices import UNREADABLE
-from rejoinder.store.sqlite.values import seal
+from rejoinder.store.sql.values import seal
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.restarting import Machine, settled, until
 from tests.conversations.test_restarts import never, queueing
@@ -27,7 +27,7 @@ def kept_strangely(monkeypatch, name: str, text: str):
     monkeypatch.setattr(consequences if name == "pack" else journal, name, pack)
 
 
-async def test_a_turn_that_cannot_be_read_is_put_aside(tmp_path, monkeypatch, caplog):
+async def test_a_turn_that_cannot_be_read_is_quarantined(tmp_path, monkeypatch, caplog):
     """DU-13, DU-14: with a sentence for the person; the turns of others go on, and the next message is answered."""
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
@@ -64,7 +64,7 @@ async def test_what_a_turn_was_to_tell_and_cannot_be_read(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("odd", ["first", "second", "third"])
-async def test_what_waited_and_cannot_be_read_is_put_aside(tmp_path, monkeypatch, odd):
+async def test_what_waited_and_cannot_be_read_is_quarantined(tmp_path, monkeypatch, odd):
     """DU-13, TU-10: of what waits in one line, the others keep their places."""
     machine = Machine(tmp_path, queueing("followup", debounce_ms=1))
     with monkeypatch.context() as patched:
@@ -112,7 +112,7 @@ def bodies(machine: Machine, table: str) -> set[bytes]:
 
 @pytest.mark.parametrize("way", WAYS)
 async def test_an_accepted_event_that_cannot_be_read(tmp_path, monkeypatch, caplog, way):
-    """DU-13, DU-14: it is put aside, stays on disk, and is listed; the start goes on with the others."""
+    """DU-13, DU-14: it is quarantined, stays on disk, and is listed; the start goes on with the others."""
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr("rejoinder.runtime.place.decider.Decider.decide", lambda *_: None)  # it dies before it decides
@@ -124,9 +124,9 @@ async def test_an_accepted_event_that_cannot_be_read(tmp_path, monkeypatch, capl
         await machine.chat.hears("Hi, Bob.")
         await machine.chat.says("and now?")
         await machine.chat.hears("Fine.")
-        (aside,) = await gateway.store.quarantined()
-        assert (aside.kind, aside.where) == ("message", "fake")
-        assert "cannot be read" in aside.why
+        (quarantined,) = await gateway.store.quarantined()
+        assert (quarantined.kind, quarantined.where) == ("message", "fake")
+        assert "cannot be read" in quarantined.why
     assert odd in bodies(machine, "inbox")
     assert "quarantined" in caplog.text
 
@@ -147,7 +147,7 @@ async def test_an_open_turn_of_which_something_cannot_be_read(tmp_path, table, w
         assert {(await machine.chat.hears()).text for _ in range(2)} == {UNREADABLE, "Hi, Bob."}
         await machine.chat.says("and now?")
         await machine.chat.hears("Fine.")
-        assert [aside.kind for aside in await gateway.store.quarantined()] == ["turn"]
+        assert [quarantined.kind for quarantined in await gateway.store.quarantined()] == ["turn"]
     assert odd in bodies(machine, table)
 
 
@@ -176,7 +176,7 @@ async def test_a_row_that_waits_and_cannot_be_read(tmp_path, table, where, way):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("has_turn", [True, False], ids=["with a turn", "at rest"])
 async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
-    """DU-13: it is put aside and starts over, whether a turn of it was open or somebody writes later."""
+    """DU-13: it is quarantined and starts over, whether a turn of it was open or somebody writes later."""
     machine = Machine(tmp_path)
     agent = ScriptedAgent("One.", [never])
     async with machine.running(agent, killed=True):
@@ -191,7 +191,7 @@ async def test_a_session_that_cannot_be_read(tmp_path, caplog, way, has_turn):
             await machine.chat.says("two")
         await machine.chat.hears("Two.")
         await settled(gateway)
-        assert [aside.kind for aside in await gateway.store.quarantined()] == ["session"]
+        assert [quarantined.kind for quarantined in await gateway.store.quarantined()] == ["session"]
         assert len(await gateway.store.sessions()) == await gateway.store.count_sessions() == 1
     assert odd in bodies(machine, "session")
     assert "starts as a new session" in caplog.text

@@ -34,7 +34,7 @@ from rejoinder.store.base import (
     WantTurn,
 )
 from rejoinder.store.sqlite import open_store
-from rejoinder.store.sqlite.beside import open_beside
+from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -430,9 +430,9 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
             await machine.chat.hears("Nothing here waits to be sent again.")
         else:
             (quarantined,) = await gateway.store.quarantined()
-            beside = open_beside(machine.url)
-            await beside.write(WantTurn(quarantined.number))
-            await beside.close()
+            operator = open_for_operator(machine.url)
+            await operator.write(WantTurn(quarantined.number))
+            await operator.close()
             await machine.chat.hears("Not so bad.")
         await settled(gateway)
         assert (await gateway.store.census()).turns == {"closed": 2}

@@ -73,7 +73,7 @@ async def test_who_waits_for_a_person_is_not_silent():
         await chat.hears()
         lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
         later = monotonic() + 100
-        assert lane.lease_until(later) == later + lane.run.lease.idle_timeout_s
+        assert lane.lease_until(later) == later + lane.run.lease.limits.idle_timeout_s
         agent.answers.put_nowait("yes")
         await chat.hears("I was told yes.")
 
@@ -364,7 +364,7 @@ async def test_thoughts_can_be_watched():
 @pytest.mark.parametrize("level", ["on", "stream"])
 @pytest.mark.parametrize("words", [["NO_REPLY"], ["Well.", "\nNO_REPLY"]])
 async def test_no_thought_stays_beside_silence(level, words):
-    """OD-41, IN-59: who stays silent is not seen to have thought; who answers by a deed is."""
+    """OD-41, IN-59: who stays silent is not seen to have thought; who answers by a operation is."""
     agent = ScriptedAgent([Thought("Hm."), *words], [Thought("Yes."), '<actions><react emoji="👍"/></actions>'])
     async with conversation(agent) as chat:
         await chat.says(f"/reasoning {level}")
@@ -496,7 +496,7 @@ async def test_who_is_shown_typing_from_when(monkeypatch, configured, says, mode
 
 
 @pytest.mark.parametrize(("kind", "configured", "period"), [("web", 6, 6), ("telegram", 6, 4.5), ("telegram", 3, 3)])
-def test_typing_is_shown_anew_in_the_channels_own_period(kind, configured, period):
+def test_typing_is_shown_again_in_the_channels_own_period(kind, configured, period):
     """TU-24: every 6 s; oftener where the platform's sign goes out by then."""
     agent, channel = ScriptedAgent(), FakeChannel()
     settings = Settings(agent_defaults=AgentDefaults(typing_interval_seconds=configured))

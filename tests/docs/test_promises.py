@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-NUMBER = re.compile(r"\b(?:IN|TU|OD|DE|DU|SC|CH)-\d+\b")
+NUMBER = re.compile(r"\b(?:IN|TU|OD|DE|DU|SC|CH|ME)-\d+\b")
 ROW = re.compile(r"^\| (\w\w-\d+) \| .+ \|$", re.MULTILINE)
 PROMISED = ROW.findall((ROOT / "docs" / "promises.md").read_text("utf-8"))
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.events import AskPairing, Chat, Sender
-from rejoinder.inbound.pairing import ALPHABET, Pairing, PairingRequest, find_knock, is_code, make_code
+from rejoinder.inbound.pairing import ALPHABET, Pairing, PairingRequest, find_request, is_code, make_code
 from tests.inbound.floor import AT_US, GUEST, NOW, OWNER, SENDER, STRANGER, house, last, outcome, says, send
 
 
@@ -96,7 +96,7 @@ def test_an_owner_by_phone_number() -> None:
 # --- pairing ------------------------------------------------------------------------------------
 
 
-def knock(
+def request(
     minutes_ago: float, sender: str = STRANGER, code: str = "ABCDEFGH", told: float | None = None
 ) -> PairingRequest:
     return PairingRequest(
@@ -123,15 +123,15 @@ def test_a_stranger_gets_a_code_and_the_agent_nothing() -> None:
     ("pending", "expected"),
     [
         ((), "answer"),
-        ((knock(1),), "drop"),
-        ((knock(6),), "answer"),
-        ((knock(30, told=1),), "drop"),
-        ((knock(30, told=6),), "answer"),
-        ((knock(61),), "answer"),
-        ((knock(1, "7"), knock(1, "8")), "answer"),
-        ((knock(1, "7"), knock(1, "8"), knock(1, "9")), "drop"),
-        ((knock(61, "7"), knock(1, "8"), knock(1, "9")), "answer"),
-        ((knock(6), knock(1, "8"), knock(1, "9")), "answer"),
+        ((request(1),), "drop"),
+        ((request(6),), "answer"),
+        ((request(30, told=1),), "drop"),
+        ((request(30, told=6),), "answer"),
+        ((request(61),), "answer"),
+        ((request(1, "7"), request(1, "8")), "answer"),
+        ((request(1, "7"), request(1, "8"), request(1, "9")), "drop"),
+        ((request(61, "7"), request(1, "8"), request(1, "9")), "answer"),
+        ((request(6), request(1, "8"), request(1, "9")), "answer"),
     ],
 )
 def test_codes_are_told_rarely_and_are_few(pending: tuple[PairingRequest, ...], expected: str) -> None:
@@ -142,7 +142,7 @@ def test_codes_are_told_rarely_and_are_few(pending: tuple[PairingRequest, ...], 
 
 def test_a_code_that_is_still_valid_is_told_again() -> None:
     """IN-11: one code per stranger; its hour does not start over."""
-    done = send(says("hello", STRANGER), house(), pairing=Pairing((knock(30, told=6),)))
+    done = send(says("hello", STRANGER), house(), pairing=Pairing((request(30, told=6),)))
     (asked,) = done.effects
     assert isinstance(asked, AskPairing)
     assert (asked.code, asked.asked) == ("ABCDEFGH", NOW - timedelta(minutes=30))
@@ -150,11 +150,11 @@ def test_a_code_that_is_still_valid_is_told_again() -> None:
 
 def test_the_owner_approves_by_code() -> None:
     """IN-11: `/approve`, in any case, as long as the code is valid."""
-    state = Pairing((knock(30),))
+    state = Pairing((request(30),))
     done = send(says("/approve abcdefgh", OWNER), house(), pairing=state)
     assert [type(effect).__name__ for effect in done.effects] == ["ApprovePairing"]
     assert not send(says("/approve HGFEDCBA", OWNER), house(), pairing=state).effects
-    assert find_knock(state, "ABCDEFGH", NOW + timedelta(minutes=31)) is None
+    assert find_request(state, "ABCDEFGH", NOW + timedelta(minutes=31)) is None
 
 
 def test_codes_are_made_of_the_given_chance() -> None:
@@ -173,5 +173,5 @@ def test_a_strangers_control_command_meets_silence(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["hello", "/help", "/start", "stop", "please /think high do it"])
 def test_a_strangers_words_knock(text: str) -> None:
-    """IN-11: what is no control command is a knock."""
+    """IN-11: what is no control command is a request."""
     assert outcome(send(says(text, STRANGER), house())) == "answer"

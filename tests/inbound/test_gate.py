@@ -26,7 +26,7 @@ ENTRIES = {
     "text": "owner",
     "native": "owner",
     "button": "owner",
-    "http": "owner",
+    "http": None,
     "websocket": "owner",
     "reaction": "sender",
     "transcript": "sender",

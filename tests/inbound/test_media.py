@@ -16,7 +16,7 @@ def file(content: bytes | None, mime: str = "application/octet-stream", name: st
 
 
 @pytest.mark.parametrize(
-    ("attachment", "sees", "fate", "text", "why"),
+    ("attachment", "sees", "treatment", "text", "why"),
     [
         (file(PNG, "image/png"), True, "image", None, None),
         (file(PNG, "text/plain"), True, "image", None, None),
@@ -36,10 +36,10 @@ def file(content: bytes | None, mime: str = "application/octet-stream", name: st
         (file("012345678é".encode()), False, "text", "012345678", "only the first 10 of 11 bytes"),
     ],
 )
-def test_the_fate_of_a_file(attachment: Attachment, sees: bool, fate: str, text: Any, why: Any) -> None:
+def test_the_fate_of_a_file(attachment: Attachment, sees: bool, treatment: str, text: Any, why: Any) -> None:
     """The bytes decide, not what name and type claim; what is missing is said."""
     (shown,) = show_media((attachment,), sees_images=sees, limits=SMALL)
-    assert (shown.fate, shown.text, shown.why) == (fate, text, why)
+    assert (shown.treatment, shown.text, shown.why) == (treatment, text, why)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_limits_hold_for_the_message() -> None:
     """The first files first."""
     files = (file(PNG), file(PNG), file(b"0123456789"), file(b"0123456789"), file(b"x"))
     shown = show_media(files, sees_images=True, limits=SMALL)
-    assert [each.fate for each in shown] == ["image", "note", "text", "text", "note"]
+    assert [each.treatment for each in shown] == ["image", "note", "text", "text", "note"]
     assert [each.text for each in shown[2:]] == ["0123456789", "01234", None]
     assert (shown[1].why, shown[4].why) == ("more than 1 pictures", "the files before it took all the room")
 

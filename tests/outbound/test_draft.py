@@ -81,7 +81,7 @@ class Screen:
         )
         self.draft = drafts.close(self.draft)
         for planned in final:
-            match planned.deed:
+            match planned.operation:
                 case Amend(message=message, part=part):
                     self.messages[int(message)] = part.text
                 case Remove():

@@ -15,7 +15,7 @@ def test_a_row_is_written_whatever_a_name_holds():
     assert words(decode(encode(Say(Part(Route("web", "1"), "hello \ud83d"))))) == "hello �"
 
 
-@pytest.mark.parametrize("deed", [Say(HELLO), Say(CHART), Open(HELLO), Amend("17", HELLO)], ids=repr)
-def test_who_looks_into_the_store_reads_the_same(deed: Operation):
-    """DE-33: a row tells its words also to who knows nothing of deeds."""
-    assert text_of(encode(deed)) == words(deed)
+@pytest.mark.parametrize("operation", [Say(HELLO), Say(CHART), Open(HELLO), Amend("17", HELLO)], ids=repr)
+def test_who_looks_into_the_store_reads_the_same(operation: Operation):
+    """DE-33: a row tells its words also to who knows nothing of operations."""
+    assert text_of(encode(operation)) == words(operation)

@@ -1,4 +1,4 @@
-"""An answer becomes deeds."""
+"""An answer becomes operations."""
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ TEXTS = st.text(st.sampled_from("abc def.\n*`_#-👍ü"), max_size=600)
 @given(TEXTS)
 def test_every_part_fits_and_together_they_are_the_source(text):
     """DE-10, DE-11, DE-14: no part is too long or empty; white space and what the cutter adds aside nothing is lost."""
-    parts = [planned.deed.part for planned in say(text, ROUTE, MANNER, WORDING, "t1")]
+    parts = [planned.operation.part for planned in say(text, ROUTE, MANNER, WORDING, "t1")]
     assert all(length(part.text, "utf16") <= 200 and part.text.strip() for part in parts)
     letters = [character for character in text if character.isalpha()]
     assert [character for part in parts for character in part.text if character.isalpha()] == letters
@@ -36,7 +36,7 @@ def test_the_same_answer_has_the_same_keys_whoever_thinks_of_it(text):
     assert once == again
     keys = [planned.key for planned in once]
     assert len(set(keys)) == len(keys)
-    assert all(planned.key == planned.deed.part.key for planned in once)
+    assert all(planned.key == planned.operation.part.key for planned in once)
     other = say(text, ROUTE, MANNER, Wording(reply_to="8"), "t1")
     assert not text.strip() or once[0].key != other[0].key
 
@@ -48,14 +48,14 @@ def test_whatever_is_on_the_screen_becomes_the_answer(text, sources):
     slots = tuple(Slot(str(n), source, "7" if n == 0 else None) for n, source in enumerate(sources))
     screen = dict(enumerate(sources))
     for planned in settle(text, slots, ROUTE, MANNER, WORDING, "t1"):
-        match planned.deed:
+        match planned.operation:
             case Amend(message=message, part=part):
                 screen[int(message)] = part.text
             case Remove(message=message):
                 del screen[int(message)]
             case Say(part=part):
                 screen[len(screen)] = part.text
-    whole = [planned.deed.part.text for planned in say(text, ROUTE, MANNER, WORDING, "t1")]
+    whole = [planned.operation.part.text for planned in say(text, ROUTE, MANNER, WORDING, "t1")]
     assert list(screen.values()) == whole
 
 
@@ -65,29 +65,29 @@ def test_a_message_that_already_says_it_costs_no_call():
 
 
 def test_a_target_that_changed_moves_the_answer():
-    """OD-61: said anew, and the old one goes only after that."""
+    """OD-61: said again, and the old one goes only after that."""
     said, removed = settle("Hi.", (Slot("5", "Hi.", None),), ROUTE, MANNER, WORDING, "t1")
-    assert removed.deed == Remove("5", after=(said.key,))
+    assert removed.operation == Remove("5", after=(said.key,))
     (kept,) = settle("Hi!", (Slot("5", "Hi.", None),), ROUTE, MANNER, WORDING, "t1", may_move=False)
-    assert isinstance(kept.deed, Amend)
+    assert isinstance(kept.operation, Amend)
 
 
-def test_what_a_late_edit_could_overwrite_is_said_anew():
+def test_what_a_late_edit_could_overwrite_is_said_again():
     """DE-20: under another message; the draft goes when all of it has arrived."""
     slots = Slot("5", "One", "7"), Slot("6", "tw", "7", unsure=True)
-    said, *gone = (planned.deed for planned in settle("One two", slots, ROUTE, MANNER, WORDING, "t1"))
+    said, *gone = (planned.operation for planned in settle("One two", slots, ROUTE, MANNER, WORDING, "t1"))
     assert isinstance(said, Say)
     assert gone == [Remove("5", (said.part.key,)), Remove("6", (said.part.key,))]
 
 
 def test_what_was_live_is_told_that_it_is_whole():
     (last,) = settle("Hi.", (Slot("5", "Hi.", "7"),), ROUTE, MANNER, WORDING, "t1", live=True)
-    assert (last.deed.message, last.deed.grown) == ("5", 3)
-    assert [planned.deed for planned in withdraw((Slot("5", "Hi."),), "t1")] == [Remove("5")]
+    assert (last.operation.message, last.operation.grown) == ("5", 3)
+    assert [planned.operation for planned in withdraw((Slot("5", "Hi."),), "t1")] == [Remove("5")]
 
 
 @pytest.mark.parametrize(
-    "deed",
+    "operation",
     [
         Say(Part(ROUTE, "hi"), Part(ROUTE, "*hi*")),
         Open(Part(ROUTE, "hi")),
@@ -96,11 +96,11 @@ def test_what_was_live_is_told_that_it_is_whole():
         Remove("5", ("a", "b")),
     ],
 )
-def test_a_deed_is_kept_as_it_is(deed):
+def test_a_deed_is_kept_as_it_is(operation):
     """DE-30: frozen bytes."""
-    key, known = keyed(deed, "t1")
+    key, known = keyed(operation, "t1")
     assert decode(encode(known)) == known
-    assert keyed(deed, "t1") == (key, known)
+    assert keyed(operation, "t1") == (key, known)
     assert kind(known).encode() in encode(known)
     assert words(known) in ("hi", "👀", "")
 

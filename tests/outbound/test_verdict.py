@@ -18,7 +18,7 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
 
 
 @pytest.mark.parametrize(
-    ("outcome", "deed", "recognises", "verdict"),
+    ("outcome", "operation", "recognises", "verdict"),
     [
         (Delivered("9"), SAY, BLIND, Arrived("9")),
         (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
@@ -27,7 +27,7 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
         (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
         (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="message")),
-        (Rejected("gone", "target"), Amend("5", PLAIN, anew=False), BLIND, Forget("gone")),
+        (Rejected("gone", "target"), Amend("5", PLAIN, resend_if_gone=False), BLIND, Forget("gone")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
         (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
@@ -45,13 +45,13 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
         (Unknown("reset"), Open(Part(ROUTE, "…")), BLIND, Forget("reset")),
     ],
 )
-def test_what_follows_from_an_outcome(outcome, deed, recognises, verdict):
+def test_what_follows_from_an_outcome(outcome, operation, recognises, verdict):
     """DE-31, DE-32, DE-13, OD-62, DU-3."""
-    assert judge(outcome, deed, recognises, tries=1) == verdict
+    assert judge(outcome, operation, recognises, tries=1) == verdict
 
 
 @pytest.mark.parametrize(
-    ("outcome", "deed", "conceded"),
+    ("outcome", "operation", "conceded"),
     [
         (Rejected("bad", "formatting"), FORMATTED, {"formatting"}),
         (Rejected("bad", "formatting"), SAY, {"formatting"}),
@@ -60,9 +60,9 @@ def test_what_follows_from_an_outcome(outcome, deed, recognises, verdict):
         (Rejected("gone", "target"), Amend("5", Part(ROUTE, "hi", reply_to="7")), {"message", "target"}),
     ],
 )
-def test_a_concession_is_made_once(outcome, deed, conceded):
+def test_a_concession_is_made_once(outcome, operation, conceded):
     """DE-13, OD-62: once, for that chunk only."""
-    assert isinstance(judge(outcome, deed, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
+    assert isinstance(judge(outcome, operation, BLIND, tries=2, conceded=frozenset(conceded)), GiveUp)
 
 
 def test_an_edit_that_became_a_message_is_one():

@@ -156,11 +156,11 @@ def examined(*more: str, status: int = 0) -> dict[str, tuple[bool, str]]:
     return {each["what"]: (each["ok"], each["found"]) for each in report["checks"]}
 
 
-def keep(later: timedelta = timedelta(), *, aside: bool = False) -> None:
+def keep(later: timedelta = timedelta(), *, quarantined: bool = False) -> None:
     async def kept() -> None:
         store = open_store("sqlite:rejoinder.db")
         (event,) = await store.write(Accept((received(ANNA, 1, "hi"),), datetime.now(UTC) + later))
-        if aside:
+        if quarantined:
             await store.write(QuarantineEvent(event.id, "it cannot be read"))
         await store.close()
 
@@ -177,7 +177,7 @@ def test_before_the_first_start(folder):
 
 def test_what_is_quarantined_is_told(folder):
     """DU-14: and where to look for it."""
-    keep(aside=True)
+    keep(quarantined=True)
     assert examined()["store"][1].endswith("0 sessions; 1 quarantined, which `rejoinder dead` lists")
 
 

@@ -121,7 +121,7 @@ async def test_who_may_talk_changes_with_the_next_message(home):
 async def test_an_agent_changes_with_the_next_turn_and_a_turn_under_way_ends_as_it_began(home, monkeypatch):
     """The agent of the turn is closed when it has ended it, not before."""
     closed: list[PythonAgent] = []
-    monkeypatch.setattr(PythonAgent, "close", lambda agent: asyncio.sleep(0, closed.append(agent)), raising=False)
+    monkeypatch.setattr("rejoinder.app._close", lambda agent: asyncio.sleep(0, closed.append(agent)))
     before = home.gateway.agents["helper"]
     await home.chat.says("wait", sender=ANN)
     await home.chat.sees("Once I was told:")
@@ -174,7 +174,7 @@ async def test_what_an_open_conversation_obeys_changes_too(home, added, asked, t
     assert told in (await home.chat.hears()).text
 
 
-async def test_an_agent_that_was_opened_anew_knows_what_was_said_before(tmp_path):
+async def test_an_agent_that_was_opened_again_knows_what_was_said_before(tmp_path):
     """TU-33 holds here too."""
     async with ModelServer() as server:
         server.will(Say("Your cat is called Mia."), Say("Mia."))

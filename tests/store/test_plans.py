@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from rejoinder.store.base import SharedStore, StoreBeside
+from rejoinder.store.base import OperatorStore, SharedStore
 from rejoinder.store.sqlite import open_store
-from rejoinder.store.sqlite.beside import open_beside
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing.store_contract import StoreContract
 
 SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log"}
@@ -67,8 +67,8 @@ class Contract(StoreContract):
     def open(self, folder: Path) -> SharedStore:
         return open_store(f"sqlite:{folder / 'rejoinder.db'}")
 
-    def beside(self, folder: Path) -> StoreBeside:
-        return open_beside(f"sqlite:{folder / 'rejoinder.db'}")
+    def operator(self, folder: Path) -> OperatorStore:
+        return open_for_operator(f"sqlite:{folder / 'rejoinder.db'}")
 
 
 async def test_no_message_reads_a_whole_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rejoinder.errors import BadUse
-from rejoinder.store.base import PlanParts, SharedStore, StoreBeside
+from rejoinder.store.base import OperatorStore, PlanParts, SharedStore
 from rejoinder.store.sqlite import open_reader, open_store
-from rejoinder.store.sqlite.beside import open_beside
+from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import StoreContract
 from rejoinder.testing.store_contract.given import NOW, accepted, an_intent, begun
 from rejoinder.testing.store_contract.leases import Leases
@@ -18,8 +18,8 @@ class TestFile(StoreContract):
     def open(self, folder: Path) -> SharedStore:
         return open_store(f"sqlite:{folder / 'rejoinder.db'}")
 
-    def beside(self, folder: Path) -> StoreBeside:
-        return open_beside(f"sqlite:{folder / 'rejoinder.db'}")
+    def operator(self, folder: Path) -> OperatorStore:
+        return open_for_operator(f"sqlite:{folder / 'rejoinder.db'}")
 
 
 @pytest.mark.parametrize("url", ["sqlite:{folder}/rejoinder.db", "sqlite::memory:"])

@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 
 from rejoinder.store.base import Retention, Sweep
+from rejoinder.store.sql.upkeep import sweep
+from rejoinder.store.sql.values import micros, seal
 from rejoinder.store.sqlite.connect import connect
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.migrate import migrate, migrations
-from rejoinder.store.sqlite.upkeep import sweep
-from rejoinder.store.sqlite.values import micros, seal
 from rejoinder.testing.store_contract.given import NOW
 
 KEPT = timedelta(days=30)

@@ -12,7 +12,7 @@ from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration
 from rejoinder.programs import invitations
 from rejoinder.secret import Secret
-from rejoinder.store.sqlite.beside import open_beside
+from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import Page, Site, running, settings
 
@@ -155,8 +155,8 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
 async def test_what_is_done_beside_the_gateway_counts_for_it(tmp_path: Path) -> None:
     """`rejoinder pair invite` and `revoke` write into the store's room log; the running gateway notices."""
     async with running(guarded(tmp_path)) as site:
-        store = open_beside(f"sqlite:{tmp_path}/rejoinder.db")
-        name, link = await invitations.invite_beside(store, "helper", invitations.datetime.now(invitations.UTC))
+        store = open_for_operator(f"sqlite:{tmp_path}/rejoinder.db")
+        name, link = await invitations.invite_by_operator(store, "helper", invitations.datetime.now(invitations.UTC))
         assert name == "helper (guest)", "an agent has that name"
         token = link.rpartition("/")[2]
         async with asyncio.timeout(PATIENCE):
@@ -164,9 +164,9 @@ async def test_what_is_done_beside_the_gateway_counts_for_it(tmp_path: Path) -> 
                 pass
         async with site.page(headers=bearer(token)) as page:
             assert page.frames[0]["me"]["id"] == "person-helper"
-            assert await invitations.revoke_beside(store, "helper") == name
+            assert await invitations.revoke_by_operator(store, "helper") == name
             assert await until_closed(page) == sockets.LOGGED_OUT
-        assert await invitations.invited_beside(store) == ()
+        assert await invitations.invited_by_operator(store) == ()
         await store.close()
 
 

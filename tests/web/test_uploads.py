@@ -13,9 +13,9 @@ import pytest
 from rejoinder.blobs import CHUNK, Upload, whole
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.store.base import AddChunk, Retention, Sweep
-from rejoinder.store.sqlite import blobs
+from rejoinder.store.sql import blobs
+from rejoinder.store.sql.perform import PERFORM
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.perform import PERFORM
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.web.browser import NOW, a_channel, browsers
 from tests.web.running import Site, running, settings

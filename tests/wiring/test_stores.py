@@ -10,7 +10,7 @@ from rejoinder.config.load import read
 from rejoinder.errors import BadConfiguration
 from rejoinder.store import sqlite
 from rejoinder.store.declaration import StoreKind
-from rejoinder.wiring.stores import open_beside, open_reader, open_store
+from rejoinder.wiring.stores import open_for_operator, open_reader, open_store
 
 
 def theirs(url: str) -> str:
@@ -23,7 +23,7 @@ def shelves(monkeypatch):
     module = ModuleType("their_store")
     kind = sqlite.STORE
     module.STORE = StoreKind(
-        lambda url: kind.open(theirs(url)), lambda url: kind.read(theirs(url)), lambda url: kind.beside(theirs(url))
+        lambda url: kind.open(theirs(url)), lambda url: kind.read(theirs(url)), lambda url: kind.operate(theirs(url))
     )
     monkeypatch.setitem(sys.modules, "their_store", module)
     monkeypatch.setattr(plugins, "installed", lambda: {"rejoinder.stores": {"shelves": "their_store"}})
@@ -35,7 +35,7 @@ async def test_an_engine_of_another_package_is_configured_and_opened(tmp_path):
     assert read(f'[gateway]\nstore = "{url}"', "rejoinder.toml", {}).gateway.store == url
     store = open_store(url)
     try:
-        for other in (open_reader(url), open_beside(url)):
+        for other in (open_reader(url), open_for_operator(url)):
             assert await other.count_sessions() == 0
             await other.close()
     finally:

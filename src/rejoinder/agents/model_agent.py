@@ -174,10 +174,10 @@ class ModelAgent:
         return False
 
     async def _summary(self, session: str, past: tuple[Exchange, ...], asked: str) -> str | Failed:
-        aside = Turn(f"{session} (compacting)", (PromptText(asked),), model=self._heard.get(session))
-        reading = self._reading_of(aside)
-        last = [event async for event in self._events(aside, past, reading)][-1]
-        self.forget(aside.session)
+        summary = Turn(f"{session} (compacting)", (PromptText(asked),), model=self._heard.get(session))
+        reading = self._reading_of(summary)
+        last = [event async for event in self._events(summary, past, reading)][-1]
+        self.forget(summary.session)
         if isinstance(last, Failed):
             return last
         return reading.answer.strip() or failed("other", "the summary was empty")

@@ -1,4 +1,4 @@
-"""What a failed HTTP request tells about its fate: whether a byte of it can have reached the platform."""
+"""What a failed HTTP request tells: whether a byte of it can have reached the platform."""
 
 import asyncio
 from urllib.request import getproxies, proxy_bypass

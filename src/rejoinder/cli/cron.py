@@ -13,9 +13,9 @@ from rejoinder.errors import BadUse, RejoinderError, Superseded
 if TYPE_CHECKING:
     from rejoinder.store.base import KeptJob, PauseJob, WantJob
 
-Deed = Literal["run", "pause", "resume"]
+Action = Literal["run", "pause", "resume"]
 A_DAY, NO_TIME = timedelta(days=1), timedelta()
-DEEDS: dict[str, Deed] = {"run": "run", "pause": "pause", "resume": "resume"}
+ACTIONS: dict[str, Action] = {"run": "run", "pause": "pause", "resume": "resume"}
 
 
 class ShownJob(Struct, frozen=True):
@@ -27,7 +27,7 @@ class ShownJob(Struct, frozen=True):
     state: str | None
     """Of its last turn: `waiting`, `running`, `over` or `quarantined`."""
     next: datetime | None
-    anew: bool
+    needs_schedule: bool
     """It was resumed, and the gateway has not found its next tick yet."""
     fired: datetime | None
     outcome: str | None
@@ -42,7 +42,7 @@ class Changed(Struct, frozen=True):
     """What was asked of which job, and the gateway that does it, with the keys of `--json`."""
 
     job: str
-    asked: Deed
+    asked: Action
     gateway: str | None
 
 
@@ -58,9 +58,9 @@ def cron(
     match words or []:
         case []:
             _show(finish(_jobs(file)), as_json)
-        case [word, name] if word in DEEDS:
-            _tell(finish(_ask(file, DEEDS[word], name)), as_json)
-        case [word] if word in DEEDS:
+        case [word, name] if word in ACTIONS:
+            _tell(finish(_ask(file, ACTIONS[word], name)), as_json)
+        case [word] if word in ACTIONS:
             raise BadUse(f"which job? `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
         case _:
             raise BadUse("it is `rejoinder cron`, or `rejoinder cron` with run, pause or resume and the name of a job")
@@ -81,7 +81,7 @@ def _shown(job: "KeptJob") -> ShownJob:
         paused=job.paused,
         state=job.state,
         next=None if job.paused else job.due,
-        anew=job.anew,
+        needs_schedule=job.needs_schedule,
         fired=job.fired,
         outcome=job.outcome,
         detail=job.detail,
@@ -123,7 +123,7 @@ def _next(job: ShownJob, now: datetime) -> str:
     if job.paused:
         return "paused"
     if job.next is None:
-        return "once a gateway runs" if job.anew else "never again"
+        return "once a gateway runs" if job.needs_schedule else "never again"
     left = job.next - now
     if left < A_DAY:
         return f"in {lasted(left.total_seconds())}" if left > NO_TIME else "due"
@@ -146,23 +146,23 @@ def _last(job: ShownJob, now: datetime) -> str:
 # --- asked for ----------------------------------------------------------------------------------
 
 
-async def _ask(file: str | None, deed: Deed, name: str) -> Changed:
+async def _ask(file: str | None, action: Action, name: str) -> Changed:
     async with store_to_write(file) as store:
         known = {job.name for job in await store.jobs() if job.schedule}
         if name not in known:
             there = f"there are: {', '.join(sorted(known))}" if known else "no gateway with jobs has run on this store"
             raise RejoinderError(f"there is no job {name!r}; {there}")
         try:
-            await store.write(_verb(deed, name))
+            await store.write(_verb(action, name))
         except Superseded:
             raise RejoinderError(f"the job {name!r} has just gone; it is no longer configured") from None
-        return Changed(name, deed, await store.gateway())
+        return Changed(name, action, await store.gateway())
 
 
-def _verb(deed: Deed, name: str) -> "WantJob | PauseJob":
+def _verb(action: Action, name: str) -> "WantJob | PauseJob":
     from rejoinder.store.base import PauseJob, WantJob
 
-    return WantJob(name) if deed == "run" else PauseJob(name, deed == "pause")
+    return WantJob(name) if action == "run" else PauseJob(name, action == "pause")
 
 
 def _tell(done: Changed, as_json: bool) -> None:

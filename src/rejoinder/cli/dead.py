@@ -19,7 +19,7 @@ from rejoinder.errors import BadUse, RejoinderError, Superseded, Unreadable
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from rejoinder.store.base import PartState, Quarantined, StoreBeside, StoredPart, Verb
+    from rejoinder.store.base import OperatorStore, PartState, Quarantined, StoredPart, Verb
 
 LISTED: "tuple[PartState, ...]" = ("dead", "held")
 PREFIXES = {"turn": "t", "message": "e"}
@@ -214,7 +214,7 @@ def _sorted(wanted: Sequence[str]) -> tuple[list[int], list[str]]:
     return [int(each) for each in numbers], references
 
 
-async def _rerun(store: "StoreBeside", wanted: Sequence[str] | None) -> tuple[str, ...]:
+async def _rerun(store: "OperatorStore", wanted: Sequence[str] | None) -> tuple[str, ...]:
     """None: all that can be run again."""
     from rejoinder.store.base import WantEvent, WantTurn
 
@@ -237,7 +237,7 @@ async def _rerun(store: "StoreBeside", wanted: Sequence[str] | None) -> tuple[st
     return tuple(done)
 
 
-async def _named(store: "StoreBeside", ids: Sequence[int]) -> "tuple[StoredPart, ...]":
+async def _named(store: "OperatorStore", ids: Sequence[int]) -> "tuple[StoredPart, ...]":
     parts: list[StoredPart] = []
     for id in dict.fromkeys(ids):
         part = await store.part(id) if id < 1 << 63 else None
@@ -250,7 +250,7 @@ async def _named(store: "StoreBeside", ids: Sequence[int]) -> "tuple[StoredPart,
 
 
 async def _write(
-    store: "StoreBeside", parts: "Sequence[StoredPart]", verb: "Callable[[StoredPart], Verb[Any]]"
+    store: "OperatorStore", parts: "Sequence[StoredPart]", verb: "Callable[[StoredPart], Verb[Any]]"
 ) -> "list[StoredPart]":
     """Returns the parts that were changed; a part that another writer has moved on meanwhile is left alone."""
     done: list[StoredPart] = []

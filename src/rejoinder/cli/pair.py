@@ -63,40 +63,40 @@ def pair(
 
 async def _waiting(file: str | None) -> "tuple[PairingRequest, ...]":
     async with store_to_read(file) as store:
-        knocks = await store.all_knocks()
+        requests = await store.all_pairing_requests()
     now = datetime.now(UTC)
-    return tuple(knock for knock in knocks if knock.expires > now)
+    return tuple(request for request in requests if request.expires > now)
 
 
 async def _approve(file: str | None, code: str) -> LetIn:
     from rejoinder.store.base import ApprovePairing
 
     async with store_to_write(file) as store:
-        knock = await store.write(ApprovePairing(code, datetime.now(UTC)))
-        if knock is None:
+        request = await store.write(ApprovePairing(code, datetime.now(UTC)))
+        if request is None:
             raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
-        return LetIn(knock.channel, knock.account, knock.sender, await store.gateway())
+        return LetIn(request.channel, request.account, request.sender, await store.gateway())
 
 
 async def _people(file: str | None) -> "tuple[Invited, ...]":
-    from rejoinder.programs.invitations import invited_beside
+    from rejoinder.programs.invitations import invited_by_operator
 
     async with store_to_read(file) as store:
-        return await invited_beside(store)
+        return await invited_by_operator(store)
 
 
 async def _invite(file: str | None, name: str) -> Link:
-    from rejoinder.programs.invitations import invite_beside
+    from rejoinder.programs.invitations import invite_by_operator
 
     async with store_to_write(file) as store:
-        return Link(*await invite_beside(store, name, datetime.now(UTC)), await store.gateway())
+        return Link(*await invite_by_operator(store, name, datetime.now(UTC)), await store.gateway())
 
 
 async def _revoke(file: str | None, who: str) -> tuple[str, str | None]:
-    from rejoinder.programs.invitations import revoke_beside
+    from rejoinder.programs.invitations import revoke_by_operator
 
     async with store_to_write(file) as store:
-        return await revoke_beside(store, who), await store.gateway()
+        return await revoke_by_operator(store, who), await store.gateway()
 
 
 def _tell_link(made: Link, as_json: bool) -> None:
@@ -124,7 +124,7 @@ def _tell(let_in: LetIn, as_json: bool) -> None:
         print(f"{who} is let in on {let_in.channel}. {who_acts(let_in.gateway, 'knows it')}")
 
 
-def _show(knocks: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]", as_json: bool) -> None:
+def _show(requests: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]", as_json: bool) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table
@@ -133,24 +133,24 @@ def _show(knocks: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]", 
 
     if as_json:
         people = [{"person": each.person.id, "name": each.person.name, "since": _since(each)} for each in invited]
-        print_json({"waiting": knocks, "invited": people})
+        print_json({"waiting": requests, "invited": people})
         return
     out, now = console(), datetime.now(UTC)
-    if not knocks:
+    if not requests:
         out.print("Nobody waits to be let in.")
 
-    def row(knock: "PairingRequest") -> list[Text]:
-        account = "" if knock.account == "default" else f"/{knock.account}"
+    def row(request: "PairingRequest") -> list[Text]:
+        account = "" if request.account == "default" else f"/{request.account}"
         return [
-            Text(knock.code, "bold"),
-            Text(harmless(knock.channel + account)),
-            Text(harmless(knock.sender)),
-            Text(ago(knock.asked, now), "dim"),
-            Text(f"in {lasted((knock.expires - now).total_seconds())}", "dim"),
+            Text(request.code, "bold"),
+            Text(harmless(request.channel + account)),
+            Text(harmless(request.sender)),
+            Text(ago(request.asked, now), "dim"),
+            Text(f"in {lasted((request.expires - now).total_seconds())}", "dim"),
         ]
 
-    if knocks:
-        print_table(out, ["code", "channel", "who", "asked", "expires"], map(row, knocks))
+    if requests:
+        print_table(out, ["code", "channel", "who", "asked", "expires"], map(row, requests))
         if out.is_terminal:
             out.print("\nLet one in: rejoinder pair approve CODE", style="dim")
     if invited:

@@ -212,7 +212,7 @@ def _why_nothing(reading: "Reading") -> str:
 def _print_done(console: "Console", reading: "Reading", on: "_On | None") -> None:
     from rich.text import Text
 
-    from rejoinder.outbound.fate import fate
+    from rejoinder.outbound.directive_outcome import directive_outcome
 
     _heading(console, "What is done")
     known, rows = _registry(), list[tuple[Text, Text]]()
@@ -221,9 +221,11 @@ def _print_done(console: "Console", reading: "Reading", on: "_On | None") -> Non
         if directive.body is not None:
             lines.append(Text(_clean(directive.body), style="italic"))
         if on:
-            fated = fate(directive, known, can=on.kind.can, reactions=on.kind.reactions, granted=known.brought)
-            style = {"done": "green", "unsupported": "yellow", "denied": "red"}[fated.outcome]
-            lines.append(Text.assemble((fated.outcome, style), f": {_clean(fated.note)}"))
+            outcome = directive_outcome(
+                directive, known, can=on.kind.can, reactions=on.kind.reactions, granted=known.brought
+            )
+            style = {"done": "green", "unsupported": "yellow", "denied": "red"}[outcome.outcome]
+            lines.append(Text.assemble((outcome.outcome, style), f": {_clean(outcome.note)}"))
         rows.append((Text(directive.name, style="cyan"), Text("\n").join(filter(None, lines))))
     if rows:
         _print_rows(console, rows)

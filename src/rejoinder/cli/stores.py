@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rejoinder.cli.options import configuration
 
 if TYPE_CHECKING:
-    from rejoinder.store.base import StoreBeside, StoreReader
+    from rejoinder.store.base import OperatorStore, StoreReader
 
 T = TypeVar("T")
 
@@ -30,10 +30,10 @@ async def store_to_read(file: str | None) -> "AsyncGenerator[StoreReader]":
 
 
 @asynccontextmanager
-async def store_to_write(file: str | None) -> "AsyncGenerator[StoreBeside]":
-    from rejoinder.wiring.stores import open_beside
+async def store_to_write(file: str | None) -> "AsyncGenerator[OperatorStore]":
+    from rejoinder.wiring.stores import open_for_operator
 
-    store = open_beside(store_url(file))
+    store = open_for_operator(store_url(file))
     try:
         yield store
     finally:

@@ -50,12 +50,14 @@ def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
 
 
 def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
-    places = [("agents", name) for name in sorted(known.agents)]
+    places: list[tuple[str, ...]] = [("agents", name) for name in sorted(known.agents)]
     places += [("channels", name) for name in settings.channels]
     places += [("cron", name) for name in settings.cron]
-    for section, name in places:
+    places += [("hooks", name) for name in settings.hooks]
+    places += [("api", "tokens", name) for name in settings.api.tokens]
+    for *section, name in places:
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
-            yield (section, name), "a name is made of letters, digits, - and _, at most 64 of them"
+            yield (*section, name), "a name is made of letters, digits, - and _, at most 64 of them"
 
 
 def _one_of_a_kind(settings: Settings, known: Known) -> Iterator[Complaint]:
@@ -239,12 +241,32 @@ def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
         )
 
 
+def _media(settings: Settings, known: Known) -> Iterator[Complaint]:
+    media = settings.media
+    for name, said in (("speech_to_text", media.speech_to_text),):
+        if said.command and said.base_url is not None:
+            yield ("media", name, "base_url"), "a program or an endpoint does it, not both; keep command or base_url"
+    if media.speech_to_text.command and not _names_file(media.speech_to_text.command, "{file}"):
+        yield ("media", "speech_to_text", "command"), 'the program is told no recording; add "{file}" to its arguments'
+
+
+def _names_file(command: tuple[str, ...], what: str) -> bool:
+    return any(what in argument for argument in command[1:])
+
+
 def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
     beats = (settings.agent_defaults.heartbeat, *(agent.heartbeat for agent in settings.agents.values()))
     if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
         from rejoinder.config.check_jobs import Names, check_jobs  # noqa: PLC0415 - only for jobs
 
         yield from check_jobs(settings, Names(known.agents, frozenset(known.channels), known.served))
+
+
+def _programs(settings: Settings, known: Known) -> Iterator[Complaint]:
+    if settings.api.tokens or settings.hooks:
+        from rejoinder.config.check_programs import check_programs  # noqa: PLC0415 - only for programs
+
+        yield from check_programs(settings, known.agents, known.served)
 
 
 CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
@@ -261,5 +283,7 @@ CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _zones,
     _patterns,
     _delays,
+    _media,
     _jobs,
+    _programs,
 )

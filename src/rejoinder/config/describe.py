@@ -14,6 +14,7 @@ from msgspec.json import schema_components
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
 from rejoinder.config.kinds import INSTALLED, Kinds
+from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import describe, instead_of, schema_of
 from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
 from rejoinder.config.show import as_toml
@@ -74,6 +75,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
         ChannelSettings,
         EveryAgent,
         CronJob,
+        HookSettings,
         *(kind.settings for kind in (*kinds.agents.values(), *kinds.channels.values())),
     ]
     all_records = list(_with_inner(records))
@@ -119,6 +121,11 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
                 "description": "Turns at certain times: one table for each job.",
                 "type": "object",
                 "additionalProperties": named[CronJob],
+            },
+            "hooks": {
+                "description": "Programs that are told what happens: one table for each.",
+                "type": "object",
+                "additionalProperties": named[HookSettings],
             },
         },
         "additionalProperties": False,
@@ -210,6 +217,7 @@ def markdown_tables(kinds: Kinds = INSTALLED) -> dict[str, str]:
     tables["config-agents"] = _table(EveryAgent)
     tables["config-channels"] = _table(ChannelSettings)
     tables["config-cron"] = _table(CronJob)
+    tables["config-hooks"] = _table(HookSettings)
     tables |= {f"config-agent-{name}": _table(kind.settings) for name, kind in kinds.agents.items()}
     tables |= {f"config-channel-{name}": _table(kind.settings) for name, kind in kinds.channels.items()}
     return tables

@@ -34,6 +34,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "hard_timeout_s": AT_ONCE,
         "question_timeout_s": AT_ONCE,
         "on_crash": "it is asked for at a start",
+        "max_file_mb": AT_ONCE,
     },
     "agents.defaults": {
         "thinking_default": AT_ONCE,
@@ -102,7 +103,10 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "elevated": AT_ONCE,
     },
     "directives": {"allow": AT_ONCE, "send_to": AT_ONCE, "silence": AT_ONCE},
+    "media": {"speech_to_text": AT_ONCE},
+    "api": {"tokens": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},
+    "hooks.NAME": {"*": AT_ONCE},
 }
 """Section and key, and why it has to wait for a start. The entry of a kind (`channels.web`) overrides `channels.NAME`.
 
@@ -124,9 +128,14 @@ def taken_over(old: Settings, new: Settings) -> Taken:
     defaults = merge.defaults(old.agent_defaults, new.agent_defaults, agents)
     channels = {name: merge.channel(name, said, new.channels.get(name), agents) for name, said in old.channels.items()}
     jobs = merge.jobs(old.cron, new.cron, agents)
+    merge.now += [
+        dotted(("hooks", name)) for name in {**old.hooks, **new.hooks} if old.hooks.get(name) != new.hooks.get(name)
+    ]
     merge.later += [dotted(("agents", name)) for name in new.agents if name not in agents]
     merge.later += [dotted(("channels", name)) for name in new.channels if name not in channels]
-    settings = Settings(**sections, agent_defaults=defaults, agents=agents, channels=channels, cron=jobs)
+    settings = Settings(
+        **sections, agent_defaults=defaults, agents=agents, channels=channels, cron=jobs, hooks=new.hooks
+    )
     return Taken(settings, tuple(merge.now), tuple(merge.later))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path as FilePath
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
 from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
 from rejoinder.config.positions import Path, positions
+from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import WRONG, Reader, found
 from rejoinder.config.schema import (
     SECTIONS,
@@ -31,6 +32,10 @@ from rejoinder.errors import BadConfiguration, Mistake
 FILE = "rejoinder.toml"
 PAGE_ALONE = frozenset({"web"})
 """What is served where no channel is configured."""
+NAMED = ("agents", "channels", "cron", "hooks")
+"""Sections that hold named tables."""
+
+Record = TypeVar("Record", bound=Struct)
 
 
 def load(
@@ -88,7 +93,8 @@ def read(
         agent_defaults=reader.records(defaults, ("agents", "defaults"), AgentDefaults)[0],
         agents=_agents(agents, reader, kinds),
         channels=_channels(channels, reader, kinds),
-        cron=_jobs(_table(raw, ("cron",), reader), reader),
+        cron=_named(raw, "cron", CronJob, reader),
+        hooks=_named(raw, "hooks", HookSettings, reader),
     )
     names = frozenset(agents) - {"defaults"}
     here = {name for name, said in settings.channels.items() if kinds.channels[said.kind].opened_by == "command"}
@@ -111,7 +117,7 @@ def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]
     if isinstance(table, dict):
         return cast("dict[str, Any]", table)
     if not isinstance(table, Unreadable):
-        header = f"{path[0]}.NAME" if path in (("agents",), ("channels",), ("cron",)) else dotted(path)
+        header = f"{path[0]}.NAME" if len(path) == 1 and path[0] in NAMED else dotted(path)
         advice = f"write [{header}] and its keys below"
         if path[0] == "agents" and path[1:] not in ((), ("defaults",)):
             advice = "each agent is an [agents.NAME] with a kind, and [agents.defaults] holds for all of them"
@@ -120,7 +126,7 @@ def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]
 
 
 def _unknown_sections(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> None:
-    known = [*SECTIONS, "agents", "channels", "cron"]
+    known = [*SECTIONS, *NAMED]
     homes = {field: name for name, record in SECTIONS.items() for field in record.__struct_fields__}
     for key in raw:
         if key in known:
@@ -169,17 +175,17 @@ def _channels(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str,
     return channels
 
 
-def _jobs(raw: Mapping[str, Any], reader: Reader) -> dict[str, CronJob]:
-    jobs: dict[str, CronJob] = {}
-    for name in raw:
-        path = ("cron", name)
-        table = _table(raw, path, reader)
+def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: Reader) -> dict[str, Record]:
+    tables, read = _table(raw, (section,), reader), dict[str, Record]()
+    for name in tables:
+        path = (section, name)
+        table = _table(tables, path, reader)
         if not reader.is_right(path) and not table:
             continue
-        (job,) = reader.records(table, path, CronJob)
-        if job is not WRONG:
-            jobs[name] = job
-    return jobs
+        (said,) = reader.records(table, path, record)
+        if said is not WRONG:
+            read[name] = said
+    return read
 
 
 def _kind(

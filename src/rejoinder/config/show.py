@@ -25,8 +25,9 @@ def effective(settings: Settings) -> dict[str, Any]:
     sections = {name: _plain(getattr(settings, name)) for name in SECTIONS}
     gateway = sections.pop("gateway")
     defaults = _plain(settings.agent_defaults)
-    jobs = {"cron": _plain(settings.cron)} if settings.cron else {}
-    return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **jobs, **sections}
+    named = {"cron": _plain(settings.cron), "hooks": _plain(settings.hooks)}
+    named = {section: tables for section, tables in named.items() if tables}
+    return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **named, **sections}
 
 
 def _agent(agent: Agent) -> dict[str, Any]:

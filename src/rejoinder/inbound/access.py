@@ -15,7 +15,7 @@ from rejoinder.inbound.gate import Action, Auth, Denied, Role, authorise
 from rejoinder.inbound.ids import Ids, candidates, read_ids
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
-from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_knock
+from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_stranger
 from rejoinder.inbound.revisions import revision_of
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 
@@ -50,7 +50,8 @@ def meant_by(channel: str, entry: str, rules: Rules) -> Ids:
 def admit(inbound: Inbound, facts: Facts, channel: ChannelRules) -> Admission:
     """Decides from ids and configuration alone; names and texts are never considered."""
     if inbound.sender.is_bot:
-        return Admission("bot", _group_refusal(inbound, channel))
+        # A program's token names the chats it may write in.
+        return Admission("bot", None if inbound.entry == "http" else _group_refusal(inbound, channel))
     if inbound.entry == "cron":
         return Admission("owner")
     ids = candidates(channel.place.identity, inbound.sender)
@@ -104,7 +105,7 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
         verdict = authorise(message.actor, wish, channel.door)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
-    told = answer_knock(message.facts.pairing, inbound.sender.id, now, message.facts.random)
+    told = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
     if isinstance(told, Silence):
         return Drop(told.reason)
     return Answer(

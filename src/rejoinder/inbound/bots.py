@@ -35,6 +35,8 @@ def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> O
     if message.refusal is not None:
         return Drop(message.refusal)
     channel = channel_rules(rules, inbound.channel)
+    if inbound.entry == "http":
+        return _from_program(message, channel)
     policy = bot_policy(channel)
     if policy == "off":
         return _only_heard(message, "messages of bots are not read here (bot_messages = off)")
@@ -45,6 +47,12 @@ def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> O
     if policy == "mentions" and not is_named_literally(message, channel):
         return _only_heard(message, "a bot that does not mention us by name")
     return Continue(reason=f"a bot is let through (bot_messages = {policy})")
+
+
+def _from_program(message: Message, channel: ChannelRules) -> Outcome:
+    """The operator has named this program and this chat. It may write there without a person around, but not without
+    end: a program that answers our answers is a loop (IN-23)."""
+    return _daily_limit(message, channel) or Continue(reason="a program with a token for this chat")
 
 
 def _only_heard(message: Message, reason: str) -> Drop:
@@ -63,9 +71,8 @@ def bot_policy(channel: ChannelRules) -> BotMessages:
 
 def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
     thread, settings = message.facts.thread, channel.settings
-    if thread.bot_turns_today > settings.bot_turns_per_day:
-        full = f"{settings.bot_turns_per_day} bot turns today; an owner has to reset it (/session bots)"
-        return _only_heard(message, full)
+    if full := _daily_limit(message, channel):
+        return full
     if thread.bot_turns < settings.bot_turns:
         return None
     reason = f"{thread.bot_turns} turns in a row without a human (limit {settings.bot_turns})"
@@ -73,6 +80,13 @@ def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
         return _only_heard(message, reason)
     notice = f"{settings.bot_turns} bot turns in a row: I am silent until a human writes."
     return Answer((notice,), effects=_heard(message), reason=reason)
+
+
+def _daily_limit(message: Message, channel: ChannelRules) -> Drop | None:
+    most = channel.settings.bot_turns_per_day
+    if message.facts.thread.bot_turns_today <= most:
+        return None
+    return _only_heard(message, f"{most} bot turns today; an owner has to reset it (/session bots)")
 
 
 class Seen(Struct, frozen=True):

@@ -35,14 +35,15 @@ MAY: dict[Auth, frozenset[Role]] = {
 }
 
 # The highest authority each source can carry. A recorded voice can be played to a microphone, and a reaction is
-# easily made by mistake; a timer acts for the operator, but unattended. An edit is not a fresh wish, and the
+# easily made by mistake; a timer acts for the operator, but unattended. A program speaks as a bot, and what it says
+# may be anybody's words that it passes on. An edit is not a fresh wish, and the
 # sources below it are not the sender's own words. The sender's own caption is text; the caption of forwarded media is a
 # forward (IN-6).
 CARRIES: dict[Source, Auth | None] = {
     "text": "owner",
     "native": "owner",
     "button": "owner",
-    "http": "owner",
+    "http": None,
     "websocket": "owner",
     "reaction": "sender",
     "transcript": "sender",

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from rejoinder.events import Attachment
 
-Fate = Literal["image", "text", "describe", "note"]
+Treatment = Literal["image", "text", "describe", "note"]
 """Shown to the agent as a picture, inlined as text, described by another agent, or only mentioned."""
 
 
@@ -32,7 +32,7 @@ class Shown(Struct, frozen=True):
     """One file and what the agent gets of it; `why` says what is missing."""
 
     attachment: Attachment
-    fate: Fate
+    treatment: Treatment
     mime: str
     text: str | None = None
     why: str | None = None
@@ -55,8 +55,8 @@ def show_media(
     shown: list[Shown] = []
     for attachment in attachments:
         decided = _show(attachment, sees_images, images < limits.images, min(text_left, limits.text_bytes), limits)
-        images += decided.fate == "image"
-        if decided.fate == "text":
+        images += decided.treatment == "image"
+        if decided.treatment == "text":
             text_left -= min(len(attachment.content or b""), limits.text_bytes)
         shown.append(decided)
     return tuple(shown)
@@ -64,6 +64,10 @@ def show_media(
 
 def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> Shown:
     content, mime = attachment.content, attachment.mime
+    if attachment.heard is not None:
+        return Shown(attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is what was heard in it")
+    if attachment.unheard is not None:
+        return Shown(attachment, "note", mime, why=f"it could not be heard: {attachment.unheard}")
     if content is None and mime.startswith("image/") and not sees_images:
         return Shown(attachment, "describe", mime, why="you cannot see pictures")
     if content is None:

@@ -39,14 +39,14 @@ class Silence(Struct, frozen=True):
     reason: str
 
 
-def answer_knock(pairing: Pairing, sender: str, now: datetime, random: bytes) -> Tell | Silence:
+def answer_stranger(pairing: Pairing, sender: str, now: datetime, random: bytes) -> Tell | Silence:
     """The code to tell this stranger, or why to stay silent now."""
-    valid = [knock for knock in pairing.pending if now - knock.asked < VALID_FOR]
-    for knock in valid:
-        if knock.sender == sender:
-            if now - knock.told < TELL_EVERY:
+    valid = [request for request in pairing.pending if now - request.asked < VALID_FOR]
+    for request in valid:
+        if request.sender == sender:
+            if now - request.told < TELL_EVERY:
                 return Silence("the pairing code was told less than five minutes ago")
-            return Tell(knock.code, knock.asked)
+            return Tell(request.code, request.asked)
     if len(valid) >= MOST_PENDING:
         return Silence(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")
     return Tell(make_code(random), now)
@@ -65,9 +65,9 @@ def is_code(word: str) -> bool:
     return len(word) == CODE_LENGTH and all(letter in ALPHABET for letter in word.upper())
 
 
-def find_knock(pairing: Pairing, code: str, now: datetime) -> PairingRequest | None:
+def find_request(pairing: Pairing, code: str, now: datetime) -> PairingRequest | None:
     """The request an owner may approve by this code."""
-    for knock in pairing.pending:
-        if knock.code == code.upper() and now - knock.asked < VALID_FOR:
-            return knock
+    for request in pairing.pending:
+        if request.code == code.upper() and now - request.asked < VALID_FOR:
+            return request
     return None

@@ -42,6 +42,8 @@ def words_for(text: str, *agents: str) -> set[str]:
 def who_is_named(inbound: Inbound, agents: tuple[str, ...]) -> tuple[str, ...]:
     """The agents named by a platform mention or in the text; the name that a bot's reply implies does not count
     (IN-21)."""
+    if inbound.addressee:
+        return tuple(agent for agent in agents if agent == inbound.addressee)
     if not inbound.mentions and "@" not in inbound.text:
         return ()
     typed = {

@@ -1,12 +1,12 @@
 """What an outbox row asks a channel to do: frozen values, written down before the first byte goes out (DE-30).
 
-The row keeps the deed as JSON, so that people who look into the store can read it.
+The row keeps the operation as JSON, so that people who look into the store can read it.
 """
 
 from hashlib import blake2b
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from rejoinder.events import Part
@@ -29,14 +29,14 @@ class Open(Struct, frozen=True, omit_defaults=True, tag="open"):
 class Amend(Struct, frozen=True, omit_defaults=True, tag="edit"):
     """The final text of a message that is already shown. `grown`: how much of it the platform was fed already.
 
-    `anew`: if the message has been deleted meanwhile, its words are sent as a new one.
+    `resend_if_gone`: if the message has been deleted meanwhile, its words are sent as a new one.
     """
 
     message: str
     part: Part
     plain: Part | None = None
     grown: int = 0
-    anew: bool = True
+    resend_if_gone: bool = field(default=True, name="anew")
 
 
 class React(Struct, frozen=True, omit_defaults=True, tag="react"):
@@ -61,34 +61,36 @@ Operation = Words | Sign
 _reading = msgspec.json.Decoder[Operation](Operation)
 
 
-def kind(deed: Operation) -> str:
-    return str(deed.__struct_config__.tag)
+def kind(operation: Operation) -> str:
+    return str(operation.__struct_config__.tag)
 
 
-def encode(deed: Operation) -> bytes:
-    return as_json(deed)  # replaces lone surrogates in names and titles, which no platform takes either
+def encode(operation: Operation) -> bytes:
+    return as_json(operation)  # replaces lone surrogates in names and titles, which no platform takes either
 
 
 def decode(body: bytes) -> Operation:
     return _reading.decode(body)
 
 
-def words(deed: Operation) -> str:
+def words(operation: Operation) -> str:
     """The part of it that people would read."""
-    if isinstance(deed, Words):
-        return deed.part.text or ", ".join(file.name for file in deed.part.files)
-    return deed.emoji if isinstance(deed, React) else ""
+    if isinstance(operation, Words):
+        return operation.part.text or ", ".join(file.name for file in operation.part.files)
+    return operation.emoji if isinstance(operation, React) else ""
 
 
-def keyed(deed: Operation, stem: str) -> tuple[str, Operation]:
-    """A key that identifies these bytes for ever, and the deed that carries it (DU-4).
+def keyed(operation: Operation, stem: str) -> tuple[str, Operation]:
+    """A key that identifies these bytes for ever, and the operation that carries it (DU-4).
 
-    The same deed of the same turn has the same key, whichever attempt planned it.
+    The same operation of the same turn has the same key, whichever attempt planned it.
     """
-    key = f"{stem}/{blake2b(encode(deed), digest_size=9).hexdigest()}"
-    if isinstance(deed, Sign):
-        return key, deed
-    if isinstance(deed, Open) or deed.plain is None:
-        return key, replace(deed, part=replace(deed.part, key=key))
+    key = f"{stem}/{blake2b(encode(operation), digest_size=9).hexdigest()}"
+    if isinstance(operation, Sign):
+        return key, operation
+    if isinstance(operation, Open) or operation.plain is None:
+        return key, replace(operation, part=replace(operation.part, key=key))
     # The plain version has other bytes, so it is sent under another key.
-    return key, replace(deed, part=replace(deed.part, key=key), plain=replace(deed.plain, key=f"{key}/plain"))
+    return key, replace(
+        operation, part=replace(operation.part, key=key), plain=replace(operation.plain, key=f"{key}/plain")
+    )

@@ -2,7 +2,7 @@
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
 Rule 2: only the first message is sent as a reply, unless the reply mode says all (OD-60, DE-6).
-Rule 3: there is no deed for text without a visible character (DE-14), and none for a message that already says it,
+Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that already says it,
         unless the platform waits for the last word.
 """
 
@@ -56,7 +56,7 @@ class Slot(Struct, frozen=True):
 
 class Planned(Struct, frozen=True):
     key: str
-    deed: Operation
+    operation: Operation
 
 
 def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -> ReplyMode:
@@ -116,18 +116,19 @@ def say(
     ]
     if said and wording.choices:
         said[-1] = _with_choices(said[-1], wording.choices)
-    return [Planned(*keyed(deed, f"{stem}/{number}")) for number, deed in enumerate(said, first)]
+    return [Planned(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate(said, first)]
 
 
-def show_file(
-    file: Attachment, caption: str, route: Route, options: RenderOptions, wording: Wording, stem: str
+def show_files(
+    files: tuple[Attachment, ...], caption: str, route: Route, options: RenderOptions, wording: Wording, stem: str
 ) -> list[Planned]:
-    """A file and its caption. The file is attached to the first message, which is sent even if there is no caption."""
+    """One message with files, and its caption. A caption longer than `options` allow goes on in messages of its own;
+    the files are sent even if there is no caption."""
     first, *more = cut(caption, options) or [Message("", Rendering(""), Rendering(""))]
     part, plain = _both(first, route, wording, first=True)
-    shown = Say(replace(part, files=(file,)), None if plain is None else replace(plain, files=(file,)))
+    shown = Say(replace(part, files=files), None if plain is None else replace(plain, files=files))
     rest = [Say(*_both(message, route, wording, first=False)) for message in more]
-    return [Planned(*keyed(deed, f"{stem}/{number}")) for number, deed in enumerate([shown, *rest])]
+    return [Planned(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate([shown, *rest])]
 
 
 def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
@@ -139,10 +140,10 @@ def put_instead(text: str, shown: Sequence[str], route: Route, options: RenderOp
     """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
     chunks = cut(text, options)
     amended = [
-        Amend(message, *_both(chunk, route, Wording(), first=False), anew=False)
+        Amend(message, *_both(chunk, route, Wording(), first=False), resend_if_gone=False)
         for message, chunk in zip(shown, chunks, strict=False)
     ]
-    put = [Planned(*keyed(deed, f"{stem}/{number}/instead")) for number, deed in enumerate(amended)]
+    put = [Planned(*keyed(operation, f"{stem}/{number}/instead")) for number, operation in enumerate(amended)]
     return put + [Planned(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
 
 
@@ -155,7 +156,7 @@ def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planne
     entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
     text = f"{asked}\n\n{outcome}".lstrip()
     part = replace(said.part, text=text, entities=entities if asked else (), html="", choices=(), key="")
-    return [Planned(*keyed(Amend(message, part, anew=False), f"{stem}/instead"))]
+    return [Planned(*keyed(Amend(message, part, resend_if_gone=False), f"{stem}/instead"))]
 
 
 def settle(

@@ -10,7 +10,7 @@ from typing import Final
 from rejoinder.outbound.reading import read_reply
 from rejoinder.rendering import RenderOptions, messages
 
-PROSE: Final = "Good morning, all is well.\n\nNothing else is new."
+PROSE: Final = "Good morning, everything is fine.\n\nNothing else is new."
 """What most replies look like."""
 
 MARKUP: Final = """\

@@ -45,7 +45,7 @@ _DEEDS: Final[dict[str, Operation]] = {
     "a reply": Say(_REPLY),
     "the opening of a draft": Open(_WORDS),
     "an edit": Amend("1", _WORDS),
-    "an edit that takes buttons away": Amend("1", _WORDS, anew=False),
+    "an edit that takes buttons away": Amend("1", _WORDS, resend_if_gone=False),
     "a reaction": React("1", "👍"),
     "a removal": Remove("1"),
 }
@@ -72,8 +72,8 @@ def outcome_table() -> str:
         [
             said,
             *(
-                _word(judge(case.outcome, deed, case.recognises, tries=1, on_unknown=case.on_unknown))
-                for deed in _DEEDS.values()
+                _word(judge(case.outcome, operation, case.recognises, tries=1, on_unknown=case.on_unknown))
+                for operation in _DEEDS.values()
             ),
         ]
         for said, case in _CASES.items()

@@ -1,8 +1,8 @@
-"""What follows from a platform's response to a deed, without I/O (DE-31, DE-32, DE-13, OD-62).
+"""What follows from a platform's response to a operation, without I/O (DE-31, DE-32, DE-13, OD-62).
 
 Rule 1: what certainly did not arrive is tried again; what the platform will never accept, once more in a reduced form.
 Rule 2: what may have arrived is not repeated, unless that is harmless or configured.
-Rule 3: a deed that adds no words, such as the opening of a draft, is never left for a person to decide.
+Rule 3: a operation that adds no words, such as the opening of a draft, is never left for a person to decide.
 docs/delivery.md has the whole grid, generated from `judge`.
 """
 
@@ -19,9 +19,9 @@ OnUnknown = Literal["hold", "resend"]
 Recognises = Literal["keys", "messages", "openings", "nothing"]
 """How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
 only for the opening of a draft; or there is no way to tell."""
-Concession = Literal["formatting", "message", "target", "thread"]
+Concession = Literal["formatting", "message", "target", "thread", "kind"]
 """What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
-thread that was to be opened."""
+thread that was to be opened, the display of a file as what it is."""
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds, before jitter: this bounds how long after an outage the waiting messages are sent."""
@@ -75,7 +75,7 @@ Verdict = Arrived | Again | Look | Hold | Forget | GiveUp
 
 def judge(
     outcome: Outcome,
-    deed: Operation,
+    operation: Operation,
     recognises: Recognises,
     *,
     tries: int,
@@ -87,47 +87,55 @@ def judge(
     match outcome:
         case Delivered(message=message, place=place):
             return Arrived(message, place)
-        case Rejected(reason=reason, why="formatting") if _has_words(deed) and "formatting" not in conceded:
+        case Rejected(reason=reason, why="formatting") if _has_words(operation) and "formatting" not in conceded:
             return Again(0.0, reason, counted=False, concedes="formatting")
-        case Rejected(reason=reason, why="target") if (lost := _lost_target(deed, conceded)) is not None:
+        case Rejected(reason=reason, why="target") if (lost := _lost_target(operation, conceded)) is not None:
             return Again(0.0, reason, counted=False, concedes=lost)
-        case Rejected(reason=reason, why="thread") if _opens_thread(deed) and "thread" not in conceded:
+        case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in conceded:
             return Again(0.0, reason, counted=False, concedes="thread")
+        case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in conceded:
+            return Again(0.0, reason, counted=False, concedes="kind")
         case Rejected(reason=reason, why="account"):
             return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
-            return _ended(deed, reason)
+            return _ended(operation, reason)
         case RetryAfter(limited=True):
             seconds = outcome.seconds if outcome.seconds is not None else _pause(tries, jitter)
             return Again(seconds, outcome.reason or "too fast", counted=False, everywhere=outcome.everywhere)
         case RetryAfter(seconds=seconds, reason=reason):
-            return _again(deed, seconds or 0.0, reason or "not taken", tries, jitter)
+            return _again(operation, seconds or 0.0, reason or "not taken", tries, jitter)
         case Unknown(reason=reason):
-            is_edit = isinstance(deed, Amend) and "message" not in conceded
-            if recognises == "keys" or is_edit or isinstance(deed, React | Remove):
-                return _again(deed, 0.0, reason, tries, jitter)
-            if recognises == "messages" or (isinstance(deed, Open) and recognises == "openings"):
+            is_edit = isinstance(operation, Amend) and "message" not in conceded
+            if recognises == "keys" or is_edit or isinstance(operation, React | Remove):
+                return _again(operation, 0.0, reason, tries, jitter)
+            if recognises == "messages" or (isinstance(operation, Open) and recognises == "openings"):
                 return Look(reason)
             if on_unknown == "resend":
-                return _again(deed, 0.0, reason, tries, jitter)
-            return Forget(reason) if isinstance(deed, Open) else Hold(reason)
+                return _again(operation, 0.0, reason, tries, jitter)
+            return Forget(reason) if isinstance(operation, Open) else Hold(reason)
 
 
-def _again(deed: Operation, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
-    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(deed, Sign) else MOST_TRIES):
-        return _ended(deed, f"{reason}; given up after {tries} tries")
+def _again(operation: Operation, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
+    if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(operation, Sign) else MOST_TRIES):
+        return _ended(operation, f"{reason}; given up after {tries} tries")
     return Again(max(seconds, _pause(tries, jitter)), reason)
 
 
-def _ended(deed: Operation, reason: str) -> Verdict:
+def _ended(operation: Operation, reason: str) -> Verdict:
     """The opening of a draft is not kept to be resent by hand: it would appear beside its answer."""
-    adds_nothing = isinstance(deed, Open) or (isinstance(deed, Amend) and not deed.anew) or _is_aside(deed)
+    adds_nothing = (
+        isinstance(operation, Open)
+        or (isinstance(operation, Amend) and not operation.resend_if_gone)
+        or _is_low_priority(operation)
+    )
     return Forget(reason) if adds_nothing else GiveUp(reason)
 
 
-def _is_aside(deed: Operation) -> bool:
+def _is_low_priority(operation: Operation) -> bool:
     """A word to one person about what they have just pressed or chosen is of no use later (CH-3)."""
-    return isinstance(deed, Say) and deed.part.only_for is not None and deed.part.reply_context is not None
+    return (
+        isinstance(operation, Say) and operation.part.only_for is not None and operation.part.reply_context is not None
+    )
 
 
 def _pause(tries: int, jitter: float) -> float:
@@ -135,21 +143,25 @@ def _pause(tries: int, jitter: float) -> float:
     return min(LONGEST_PAUSE, 2.0 ** min(max(tries, 1) - 1, 10)) * (0.5 + jitter)
 
 
-def _has_words(deed: Operation) -> bool:
+def _has_words(operation: Operation) -> bool:
     """Also true of words without any format: a platform that refused these by mistake may accept them next time."""
-    return isinstance(deed, Say | Amend)
+    return isinstance(operation, Say | Amend)
 
 
-def _opens_thread(deed: Operation) -> bool:
+def _opens_thread(operation: Operation) -> bool:
     """A draft is not opened elsewhere: its answer is sent whole."""
-    return isinstance(deed, Say) and deed.part.opens is not None
+    return isinstance(operation, Say) and operation.part.opens is not None
 
 
-def _lost_target(deed: Operation, conceded: frozenset[str]) -> Concession | None:
-    """Which message is missing, if the deed can be done without it."""
-    match deed:
+def _shows_files(operation: Operation) -> bool:
+    return isinstance(operation, Say) and any(file.kind != "document" for file in operation.part.files)
+
+
+def _lost_target(operation: Operation, conceded: frozenset[str]) -> Concession | None:
+    """Which message is missing, if the operation can be done without it."""
+    match operation:
         case Amend() if "message" not in conceded:
-            return "message" if deed.anew else None
+            return "message" if operation.resend_if_gone else None
         case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None:
             return None if "target" in conceded else "target"
         case _:

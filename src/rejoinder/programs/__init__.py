@@ -3,5 +3,6 @@
 `cli` reads the words and prints; here is what happens between: `serving` (run), `one_conversation` (chat, and
 `get_reply`), `sending` (send), `backups`, `doctor`, `measuring` (bench), `demo` (run --demo). `agent_choice` picks
 the agent where none was chosen; `reloading` and `debug_settings` change the settings of a gateway at work;
-`python_worker` is the process of an isolated python agent.
+`incoming` takes what other programs
+say; `python_worker` is the process of an isolated python agent.
 """

@@ -27,7 +27,7 @@ from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.wiring import opening
-from rejoinder.wiring.stores import open_beside, open_reader
+from rejoinder.wiring.stores import open_for_operator, open_reader
 
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""
@@ -196,11 +196,11 @@ async def _gateway(store: str) -> str | None:
     """The gateway that has the store now."""
     if _file(store) is None:
         return None
-    beside = open_beside(store)
+    operator = open_for_operator(store)
     try:
-        return await beside.gateway()
+        return await operator.gateway()
     finally:
-        await beside.close()
+        await operator.close()
 
 
 async def _disk(store: str) -> str:

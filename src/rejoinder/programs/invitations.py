@@ -12,7 +12,7 @@ from rejoinder.channels.web.logins import LOGINS, Invited, found, invitation, in
 from rejoinder.channels.web.records import PAGE
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
-from rejoinder.store.base import KeepFact, StoreBeside, StoreReader
+from rejoinder.store.base import KeepFact, OperatorStore, StoreReader
 from rejoinder.store.rooms import scope_of
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ async def _page(store: StoreReader) -> tuple[str, tuple[str, ...]]:
     raise BadUse("no chat page has been served from this store yet; start one with `rejoinder run`")
 
 
-async def invite_beside(store: StoreBeside, name: str, now: datetime) -> tuple[str, str]:
+async def invite_by_operator(store: OperatorStore, name: str, now: datetime) -> tuple[str, str]:
     log, agents = await _page(store)
     address = await store.fact(scope_of(log, PAGE), "address")
     if address is None:
@@ -130,7 +130,7 @@ async def invite_beside(store: StoreBeside, name: str, now: datetime) -> tuple[s
     return person.name, invitation(address.decode(), token)
 
 
-async def revoke_beside(store: StoreBeside, who: str) -> str:
+async def revoke_by_operator(store: OperatorStore, who: str) -> str:
     log, agents = await _page(store)
     logins = scope_of(log, LOGINS)
     person = found(await store.facts(logins), who, agents)
@@ -138,6 +138,6 @@ async def revoke_beside(store: StoreBeside, who: str) -> str:
     return person.name
 
 
-async def invited_beside(store: StoreReader) -> tuple[Invited, ...]:
+async def invited_by_operator(store: StoreReader) -> tuple[Invited, ...]:
     """Empty where no chat page has been served yet."""
     return tuple([each for log in await store.logs() for each in invited(await store.facts(scope_of(log, LOGINS)))])

@@ -22,4 +22,4 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     declared = channel_kind(said.kind)
     options = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
     planned = plan.say(redact(text), route, options, plan.Wording(silent=silent), f"operator:{uuid4()}")
-    return tuple(Intent(each.key, route, encode(each.deed), kind(each.deed)) for each in planned)
+    return tuple(Intent(each.key, route, encode(each.operation), kind(each.operation)) for each in planned)

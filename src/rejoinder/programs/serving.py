@@ -226,7 +226,8 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
 def _house(
     gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations
 ) -> Any:
-    from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415 - as above
+    from rejoinder.programs.incoming import Incoming  # noqa: PLC0415 - as above
+    from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415
 
     store: Store = gateway.store
 
@@ -277,9 +278,9 @@ def _house(
             gateway.clockwork.changed()
 
     async def approve(code: str) -> PairingRequest | None:
-        knock = await store.write(ApprovePairing(code, datetime.now(UTC)))
+        request = await store.write(ApprovePairing(code, datetime.now(UTC)))
         gateway.engines.changed()
-        return knock
+        return request
 
     return House(
         channel=web,
@@ -296,6 +297,7 @@ def _house(
         not_in_effect=lambda: gateway.not_in_effect,
         approve=approve,
         start=tasks.start,
+        programs=Incoming(gateway, web),
         invitations=invitations,
         accounts=tuple((each.name, account_of(each)) for each in gateway.listeners.values()),
     )

@@ -6,10 +6,8 @@ docs/store.md has all that an engine promises; `rejoinder.testing.StoreContract`
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar, overload
 
-from rejoinder.events import Route
 from rejoinder.store import verbs
 from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
 from rejoinder.store.jobs import (
@@ -24,6 +22,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.reading import StoreReader
 from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
     EVENT_STATES,
@@ -91,6 +90,7 @@ from rejoinder.store.verbs import (
     ForgetMessage,
     HoldPart,
     KeepPairingRequest,
+    KeepUnderstood,
     MarkSent,
     MarkUnknown,
     MoveCursor,
@@ -98,6 +98,7 @@ from rejoinder.store.verbs import (
     PlanParts,
     PutSession,
     QuarantineEvent,
+    QuarantineSession,
     QuarantineTurn,
     ReadmitEvent,
     ReadmitTurn,
@@ -110,7 +111,6 @@ from rejoinder.store.verbs import (
     ReviseInput,
     RouteEvent,
     SaveAgentSession,
-    SetSessionAside,
     SettleEvent,
     SteerInputs,
     SummariseInputs,
@@ -132,176 +132,6 @@ BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJo
 A = TypeVar("A")
 B = TypeVar("B")
 C = TypeVar("C")
-
-
-class StoreReader(BlobReader, RoomReader, Protocol):
-    """The read-only side; also what the command line opens beside a running gateway."""
-
-    # what came in
-    async def cursor(self, channel: str, name: str, account: str = "default") -> str | None: ...
-
-    async def cursors(self, channel: str, prefix: str, account: str = "default") -> dict[str, str]:
-        """All whose names begin like this, by the rest of the name."""
-        ...
-
-    async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
-        """The events that tell of a platform's message, oldest first."""
-        ...
-
-    async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
-        """The last message (no tick, no hand-off), of this channel or chat if named, among the latest 10,000 events."""
-        ...
-
-    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        """The events that wait for a decision and can be read, oldest first."""
-        ...
-
-    async def inputs_of(self, event: int) -> tuple[Input, ...]:
-        """What became of an event, in each session it was routed to."""
-        ...
-
-    async def trace(self, event: int) -> tuple[Traced, ...]: ...
-
-    # turns
-    async def waiting(self, session: str) -> tuple[Input, ...]:
-        """The inputs that wait for a turn, and those the next turn tells of in a line, in order of arrival."""
-        ...
-
-    async def turn(self, turn: int) -> OpenTurn | None:
-        """A turn in whatever state, with its inputs and parts."""
-        ...
-
-    async def first_turn(self, session: str, route: Route) -> int | None:
-        """The earliest turn of this session in this conversation that is still known."""
-        ...
-
-    async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
-        """How many turns were begun in this chat, threads included; those of one person if named (IN-33)."""
-        ...
-
-    # what goes out
-    async def parts_in(
-        self, *states: PartState, limit: int = 1000, latest_first: bool = False
-    ) -> tuple[StoredPart, ...]:
-        """Dead letters, unconfirmed parts and the like, oldest first unless asked otherwise."""
-        ...
-
-    async def count_parts(self, *states: PartState) -> int: ...
-
-    async def part(self, part: int) -> StoredPart | None: ...
-
-    async def part_sent_as(self, route: Route, message: str) -> StoredPart | None:
-        """What was sent and became this message."""
-        ...
-
-    async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
-        """What the gateway itself answered to this event: their keys begin with `said_about(event)`."""
-        ...
-
-    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
-        """All parts whose keys begin with this and a slash, oldest first."""
-        ...
-
-    async def to_send(self) -> tuple[Route, ...]:
-        """The places with something to send or to settle, the longest waiting first."""
-        ...
-
-    # what is remembered
-    async def session(self, key: str) -> KeptSession | None: ...
-
-    async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
-        """The latest touched first."""
-        ...
-
-    async def count_sessions(self) -> int: ...
-
-    async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
-        """The sessions whose key contains this; an exact match comes alone."""
-        ...
-
-    async def pending(self) -> dict[str, Pending]:
-        """What each session still has to do; sessions with nothing to do are left out."""
-        ...
-
-    async def agent_session(self, session: str) -> str | None: ...
-
-    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
-        """The latest entries since a session started, in order. A reset deletes nothing: it moves the start."""
-        ...
-
-    async def message(self, route: Route, reference: str) -> IndexedMessage | None:
-        """The message of this conversation behind an id or a handle (OD-22)."""
-        ...
-
-    async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
-        """The messages of all conversations behind an id or a handle."""
-        ...
-
-    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[IndexedMessage, ...]:
-        """The latest messages numbered above `after`, in order."""
-        ...
-
-    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
-        """The latest messages that no turn of this session has been told of (IN-32)."""
-        ...
-
-    async def place(self, route: Route, today: datetime) -> PlaceFacts: ...
-
-    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]: ...
-
-    async def all_knocks(self) -> tuple[PairingRequest, ...]:
-        """Those of every channel, the longest waiting first."""
-        ...
-
-    async def admission(self, channel: str, account: str) -> Admission: ...
-
-    async def jobs(self) -> tuple[KeptJob, ...]:
-        """What is kept of the jobs of the clock, by name."""
-        ...
-
-    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
-        """The latest sub-agents of a conversation, the oldest first."""
-        ...
-
-    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
-        """Those of every conversation, the latest first."""
-        ...
-
-    async def subagent(self, session: str) -> KeptSubagent | None: ...
-
-    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
-        """Those at work, and those whose end has not been told, the oldest first."""
-        ...
-
-    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
-        """When this job last said what has this digest, as far back as `NoteSaid` keeps it (TU-26)."""
-        ...
-
-    # the store itself
-    async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
-        """What is left alone, the latest first."""
-        ...
-
-    async def wanted(self) -> tuple[Quarantined, ...]:
-        """The turns and events in quarantine that somebody wants to be run again."""
-        ...
-
-    async def load(self) -> Load: ...
-
-    async def census(self) -> Census:
-        """Counts every row: too slow to call every second."""
-        ...
-
-    async def check(self) -> None:
-        """Reads every row; raises `StoreUnavailable` when something is damaged."""
-        ...
-
-    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
-        """Writes a consistent copy while everything goes on (DU-14). Its room logs have new ids: who has seen more than
-        the copy holds starts afresh, instead of going on at a number that means something else."""
-        ...
-
-    async def close(self) -> None: ...
 
 
 class Store(StoreReader, Protocol):
@@ -378,7 +208,7 @@ class SharedStore(Store, Protocol):
         ...
 
 
-class StoreBeside(StoreReader, Protocol):
+class OperatorStore(StoreReader, Protocol):
     """The operator's side, also while a gateway runs on the store: verbs of `BESIDE`, each write one short step."""
 
     @overload
@@ -441,6 +271,7 @@ __all__ = [
     "KeepFact",
     "KeepJob",
     "KeepPairingRequest",
+    "KeepUnderstood",
     "KeptJob",
     "KeptSession",
     "KeptSubagent",
@@ -455,6 +286,7 @@ __all__ = [
     "NoteSaid",
     "OpenLog",
     "OpenTurn",
+    "OperatorStore",
     "Originate",
     "Outcome",
     "Owners",
@@ -469,6 +301,7 @@ __all__ = [
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",
+    "QuarantineSession",
     "QuarantineTurn",
     "Quarantined",
     "ReadmitEvent",
@@ -488,14 +321,12 @@ __all__ = [
     "RunClaim",
     "SaidBefore",
     "SaveAgentSession",
-    "SetSessionAside",
     "SettleEvent",
     "Shard",
     "SharedStore",
     "Sighting",
     "SteerInputs",
     "Store",
-    "StoreBeside",
     "StoreReader",
     "StoredPart",
     "StoredTurn",

@@ -14,7 +14,7 @@ class _Words(Struct):
 
 
 class _Body(Struct):
-    """The fields of a stored deed that people would read."""
+    """The fields of a stored operation that people would read."""
 
     part: _Words | None = None
     emoji: str | None = None

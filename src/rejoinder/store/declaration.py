@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from rejoinder.store.base import SharedStore, StoreBeside, StoreReader
+from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 
 
 class StoreKind(Struct, frozen=True):
@@ -14,5 +14,5 @@ class StoreKind(Struct, frozen=True):
     """For a gateway."""
     read: Callable[[str], StoreReader]
     """For reading, also while a gateway runs on it."""
-    beside: Callable[[str], StoreBeside]
+    operate: Callable[[str], OperatorStore]
     """For an operator, also while a gateway runs on it."""

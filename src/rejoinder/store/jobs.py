@@ -22,7 +22,7 @@ class KeptJob(Struct, frozen=True):
     schedule: str = ""
     due: datetime | None = None
     """None: never again, or not yet known."""
-    anew: bool = False
+    needs_schedule: bool = False
     """Its next due time is to be computed as if the job were new."""
     paused: bool = False
     wanted: bool = False

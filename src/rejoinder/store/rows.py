@@ -146,7 +146,7 @@ IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "ret
 
 YIELDING: Final = "react"
 """The kind of part that every other kind of its conversation overtakes (DE-32): it refers to a message that is there,
-and nothing depends on it, so other parts wait neither for its turn nor for its fate. Parts of this kind keep their
+and nothing depends on it, so other parts wait neither for its turn nor for its result. Parts of this kind keep their
 order among each other."""
 
 
@@ -302,7 +302,7 @@ class Admission(Struct, frozen=True):
     """On any account of the channel."""
     edits: tuple[AllowEdit, ...]
     """Of the channel, in the order in which they were made."""
-    knocks: tuple[PairingRequest, ...]
+    requests: tuple[PairingRequest, ...]
 
 
 class Traced(Struct, frozen=True):

@@ -84,6 +84,13 @@ class RouteEvent(Verb[None], frozen=True):
     to: tuple[Destination, ...]
 
 
+class KeepUnderstood(Verb[None], frozen=True):
+    """What was understood of an event that is not decided yet is kept with it, so that nothing is asked twice."""
+
+    event: int
+    inbound: Inbound
+
+
 class QuarantineEvent(Verb[None], frozen=True):
     """The event cannot be decided: it is left alone, with the reason, until somebody wants it again."""
 
@@ -221,7 +228,7 @@ class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
 class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
     """The next part of a conversation, for one sender alone; the attempt is counted before it is made.
 
-    None: there is none, its fate is not settled yet, or the place is in another shard than the writer's."""
+    None: there is none, it is not settled yet, or the place is in another shard than the writer's."""
 
     route: Route
     now: datetime
@@ -306,7 +313,7 @@ class PutSession(Verb[int], frozen=True):
     version: int
 
 
-class SetSessionAside(Verb[None], frozen=True):
+class QuarantineSession(Verb[None], frozen=True):
     """A session that cannot be read makes room for a new one under its key, and is kept (`Quarantined`)."""
 
     session: str
@@ -356,7 +363,7 @@ class Trace(Verb[None], frozen=True):
 class KeepPairingRequest(Verb[None], frozen=True):
     """A stranger was told a code; one for each stranger."""
 
-    knock: PairingRequest
+    request: PairingRequest
 
 
 class ApprovePairing(Verb[PairingRequest | None], frozen=True):

@@ -127,7 +127,7 @@ def rested(
 
 
 def refreshed(rests: Rests, credential: str) -> Rests:
-    """The cool-downs after a success: this credential starts afresh."""
+    """The cool-downs after a success: this credential starts from the beginning."""
     return {name: rest for name, rest in rests.items() if name != credential}
 
 

@@ -31,7 +31,7 @@ class Job(Struct, frozen=True, kw_only=True):
     agent: str
     prompt: str
     session: str
-    anew: bool
+    new_session: bool
     """The job has its own session, which every turn of it starts over."""
     target: Route | None = None
     model: str | None = None

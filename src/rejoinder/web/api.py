@@ -24,9 +24,9 @@ from rejoinder.store.base import (
     WantJob,
     WantTurn,
 )
-from rejoinder.web import views
+from rejoinder.web import incoming, views
 from rejoinder.web.flow import Flow
-from rejoinder.web.house import House
+from rejoinder.web.house import House, PostedMessage, ProgramMessage, Refusal
 from rejoinder.web.sentences import Handled
 
 MOST_SUBAGENTS, MOST_ENTRIES = 20, 20
@@ -68,6 +68,9 @@ class Endpoint(Struct, frozen=True):
     parameters: tuple[Parameter, ...] = ()
     problems: tuple[int, ...] = ()
     """Statuses other than 200 that a correct call may get."""
+    body: type[Struct] | None = None
+    token: bool = False
+    """It is called with a program's own token, not with the page's login."""
 
 
 async def _sessions(house: House, _: Flow, request: Request) -> Struct:
@@ -187,9 +190,13 @@ async def _event(store: StoreReader, event: InboxEvent) -> views.EventView:
     return views.event_view(event, await store.trace(event.id), tuple(handled))
 
 
+async def _post_message(house: House, _: Flow, request: Request) -> Struct:
+    return await incoming.take(house, request)
+
+
 async def _pairing(house: House, _: Flow, request: Request) -> Struct:
-    knocks = [knock for place in house.accounts for knock in await house.store.knocks(*place)]
-    return views.Pairing(tuple(map(views.knock_view, knocks)))
+    requests = [request for place in house.accounts for request in await house.store.pairing_requests(*place)]
+    return views.Pairing(tuple(map(views.pairing_request_view, requests)))
 
 
 async def _approve(house: House, _: Flow, request: Request) -> Struct:
@@ -237,6 +244,13 @@ _NUMBER = Parameter("number", "Its number.", schema={"type": "integer", "minimum
 _JOB = Parameter("job", "The name of a job; a heartbeat's is `heartbeat/` and its agent.")
 _PERSON = Parameter(
     "name", "The name of a person, or their id.", schema={"type": "string", "minLength": 1, "maxLength": LONGEST_NAME}
+)
+
+_KEY = Parameter(
+    "Idempotency-Key",
+    "The same key is the same message: sent again, it gives the same answer and is not said twice.",
+    "header",
+    {"type": "string", "pattern": "^[!-~]{1,200}$"},
 )
 
 ENDPOINTS = (
@@ -307,6 +321,17 @@ ENDPOINTS = (
         (Parameter("message", "The platform's id of the message."),),
         (404,),
     ),
+    Endpoint(
+        "POST",
+        incoming.PATH,
+        "A program says something to an agent in a chat.",
+        PostedMessage,
+        _post_message,
+        (_KEY,),
+        (400, 409, 413, 415, 422, 429),
+        ProgramMessage,
+        token=True,
+    ),
     Endpoint("GET", "/api/pairing", "Strangers who wait to be let in.", views.Pairing, _pairing),
     Endpoint(
         "POST",
@@ -359,12 +384,14 @@ def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request],
             return _json(views.Problem(str(problem)), 409)
         except StoreUnavailable as problem:
             return _json(views.Problem(str(problem)), 503)
+        except Refusal as problem:
+            return _json(views.Problem(str(problem)), problem.status, problem.headers)
 
     return serve
 
 
-def _json(document: Struct, status: int = 200) -> Response:
-    headers = {"cache-control": "no-store"}
+def _json(document: Struct, status: int = 200, more: dict[str, str] | None = None) -> Response:
+    headers = {"cache-control": "no-store", **(more or {})}
     return Response(msgspec.json.encode(document), status, headers, media_type="application/json")
 
 
@@ -372,8 +399,9 @@ def _json(document: Struct, status: int = 200) -> Response:
 
 
 def openapi(version: str) -> dict[str, Any]:
-    answers = [*{endpoint.answer for endpoint in ENDPOINTS}, views.Problem]
-    _, components = msgspec.json.schema_components(answers, ref_template="#/components/schemas/{name}")
+    bodies = {endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None}
+    records = [*{endpoint.answer for endpoint in ENDPOINTS}, *bodies, views.Problem]
+    _, components = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
@@ -381,7 +409,7 @@ def openapi(version: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "rejoinder", "version": version, "description": "What the console shows and does."},
         "paths": paths,
-        "components": {"schemas": components},
+        "components": {"schemas": components, "securitySchemes": {"program": {"type": "http", "scheme": "bearer"}}},
     }
 
 
@@ -395,9 +423,13 @@ _MARK = {
 _TOLD = {
     400: "The request makes no sense.",
     401: "Log in first.",
-    403: "The header is missing, or another site asks.",
+    403: "The header is missing, another site asks, or this token may not do it.",
     404: "There is no such thing.",
     409: "It cannot be done as things are.",
+    413: "This is too large.",
+    415: "This is no JSON.",
+    422: "This cannot be said there.",
+    429: "Too many of these came; wait as long as `Retry-After` says.",
     503: "The store cannot be read now.",
 }
 
@@ -415,14 +447,18 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         }
         for each in endpoint.parameters
     ]
-    problem = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    answer = {"application/json": {"schema": {"$ref": f"#/components/schemas/{endpoint.answer.__name__}"}}}
     return {
         "summary": endpoint.summary,
         "operationId": endpoint.handle.__name__.strip("_"),
-        "parameters": parameters + ([_MARK] if changes else []),
+        "parameters": parameters + ([_MARK] if changes and not endpoint.token else []),
+        **({"security": [{"program": []}]} if endpoint.token else {}),
+        **({"requestBody": _content(endpoint.body.__name__, required=True)} if endpoint.body is not None else {}),
         "responses": {
-            "200": {"description": "Done.", "content": answer},
-            **{str(each): {"description": _TOLD[each], "content": problem} for each in statuses},
+            "200": {"description": "Done.", **_content(endpoint.answer.__name__)},
+            **{str(each): {"description": _TOLD[each], **_content("Problem")} for each in statuses},
         },
     }
+
+
+def _content(record: str, **more: Any) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{record}"}}}, **more}

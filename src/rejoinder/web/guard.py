@@ -39,6 +39,9 @@ CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
 """A header that the page of another site cannot send without a preflight; required where only our pages call."""
+HOLDER = "rejoinder.holder"
+"""Where a request's scope says whose token it has, at a path with tokens of its own."""
+NO_TOKEN = "this needs a token of its own, one of [api.tokens.NAME]: `Authorization: Bearer TOKEN`"
 LOG_IN = "log in first; a program sends the token with each request: `Authorization: Bearer TOKEN`"
 
 HEADERS = {
@@ -122,7 +125,8 @@ class Guard:
         if is_socket or scope["method"] in CHANGING:
             if not _is_same_site(headers, host):
                 return refuse(path, 403, "this request comes from another site")
-            if not is_socket and path.startswith(MARKED) and MARK not in headers:
+            has_own_token = path in self._entrance.own  # another site's page has none
+            if not is_socket and path.startswith(MARKED) and not has_own_token and MARK not in headers:
                 return refuse(path, 403, f"this request lacks the header {MARK}")
         return None
 
@@ -130,14 +134,14 @@ class Guard:
         """It comes from nobody who may. Notes in the scope who it is."""
         path = scope["path"]
         scope[PERSON] = None
+        if path in self._entrance.own:
+            return await self._without_token(scope, headers)
         if path.startswith(OPEN) or not self._entrance.login.needed:
             return None
         try:
             person = await self._person(scope, headers)
         except TooMany:
-            return refuse(
-                path, 429, "too many wrong tokens came from your address; wait a minute", {"retry-after": "60"}
-            )
+            return _too_many(path)
         except Wrong:
             person = None
         if person is None:
@@ -148,6 +152,16 @@ class Guard:
         if not is_owner(person) and path not in FOR_GUESTS and not path.startswith("/files/"):
             return refuse(path, 403, "this is for the owner; you are invited to the chat")
         scope[PERSON] = person
+        return None
+
+    async def _without_token(self, scope: Scope, headers: Headers) -> Response | None:
+        """A program's own token, which stands in no cookie. Notes in the scope whose it is."""
+        try:
+            scope[HOLDER] = await self._entrance.holder(_bearer(headers) or "", scope)
+        except TooMany:
+            return _too_many(scope["path"])
+        except Wrong:
+            return refuse(scope["path"], 401, NO_TOKEN, {"www-authenticate": "Bearer"})
         return None
 
     def _is_ours(self, host: str) -> bool:
@@ -165,9 +179,8 @@ class Guard:
         return True
 
     async def _person(self, scope: Scope, headers: Headers) -> Person | None:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.casefold() == "bearer":
-            return await self._entrance.by_token(token.strip(), scope)
+        if (token := _bearer(headers)) is not None:
+            return await self._entrance.by_token(token, scope)
         if (key := headers.get("x-api-key")) is not None:  # how Anthropic's clients send it
             return await self._entrance.by_token(key, scope)
         return self._entrance.login.by_cookie(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
@@ -184,6 +197,15 @@ class Guard:
 
         with suppress(ClientDisconnect), closing(body):  # if it is gone, nobody is there to be told
             await self._app(scope, body.receive, taken_up)
+
+
+def _bearer(headers: Headers) -> str | None:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.casefold() == "bearer" else None
+
+
+def _too_many(path: str) -> Response:
+    return refuse(path, 429, "too many wrong tokens came from your address; wait a minute", {"retry-after": "60"})
 
 
 def is_for_a_person(headers: Headers) -> bool:

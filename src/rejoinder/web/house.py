@@ -1,9 +1,9 @@
 """What the pages get from the house: values and functions, so that this room imports no floor and no wiring."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.logins import Invited
@@ -62,6 +62,47 @@ class Invitations(Protocol):
     async def revoke(self, who: str) -> str: ...
 
 
+class ProgramMessage(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a program says."""
+
+    chat: Annotated[str, Meta(examples=["web:lobby"])]
+    """Where: `channel:chat` or `channel:account:chat`, one of those its token names."""
+    text: str
+    """Markdown. Commands in it are not run."""
+    agent: str = ""
+    """Who is to answer; left out: the first agent of its token that is in the chat."""
+    thread: str | None = None
+    """A thread or topic of the chat."""
+
+
+class PostedMessage(Struct, frozen=True):
+    """A program's message that was taken."""
+
+    id: str
+    chat: str
+    agent: str
+    """Who answers it."""
+
+
+class Refusal(Exception):
+    """Why a request was not served, in a sentence."""
+
+    def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+        self.headers = headers or {}
+
+
+class Programs(Protocol):
+    """The programs that may write in chats."""
+
+    def name_of(self, token: str) -> str | None: ...
+
+    async def post(self, program: str, message: ProgramMessage, key: str) -> PostedMessage:
+        """The same `key` is the same message. Raises `Refusal`."""
+        ...
+
+
 class House(Struct, frozen=True):
     """Everything a page may ask for or do."""
 
@@ -86,6 +127,7 @@ class House(Struct, frozen=True):
     """Lets the stranger with this code in; None when there is no such code."""
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
+    programs: Programs
     invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
-    """Channel and account of each place where a stranger could knock."""
+    """Channel and account of each place where a stranger could ask to be paired."""

@@ -22,7 +22,7 @@ class Handled(Struct, frozen=True):
 
 def in_a_sentence(event: InboxEvent, steps: Sequence[Step], handled: Sequence[Handled]) -> str:
     if event.state == "quarantined":
-        return f"It was put aside: {event.reason or 'it was tried too often'}."
+        return f"It was quarantined: {event.reason or 'it was tried too often'}."
     if handled:
         said = "; ".join(_of_one(event, each) for each in handled)
         return f"{said[0].upper()}{said[1:]}."

@@ -19,7 +19,7 @@ from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import StoreUnavailable
-from rejoinder.web import api, chat, console, pages
+from rejoinder.web import api, chat, console, incoming, pages
 from rejoinder.web.addresses import Addresses
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
@@ -67,7 +67,7 @@ class Pages:
         self.flow = Flow(house, self.metrics)
         addresses = Addresses(proxies)
         self._seats = Seats(room or room_here(), addresses.is_proxy)
-        entrance = Entrance(login, addresses)
+        entrance = Entrance(login, addresses, {incoming.PATH: house.programs.name_of})
         routes = [
             *pages.routes(house, entrance, self.metrics),
             *chat.routes(house, quota),
@@ -176,6 +176,8 @@ class _Server(uvicorn.Server):
 
 def _limit(path: str) -> int:
     """Higher where files or images come in."""
+    if path == incoming.PATH:
+        return incoming.LARGEST
     return UPLOAD_LIMIT if path == "/files" or path.startswith("/v1/") else LARGEST_BODY
 
 

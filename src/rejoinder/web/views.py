@@ -231,7 +231,7 @@ class Invitation(Struct, frozen=True):
 
 
 class Pairing(Struct, frozen=True):
-    knocks: tuple[PairingRequestView, ...]
+    requests: tuple[PairingRequestView, ...]
 
 
 class Series(Struct, frozen=True):
@@ -349,8 +349,10 @@ def job_view(job: KeptJob) -> JobView:
     )
 
 
-def knock_view(knock: PairingRequest) -> PairingRequestView:
-    return PairingRequestView(knock.channel, knock.account, knock.sender, knock.code, knock.asked, knock.expires)
+def pairing_request_view(request: PairingRequest) -> PairingRequestView:
+    return PairingRequestView(
+        request.channel, request.account, request.sender, request.code, request.asked, request.expires
+    )
 
 
 def invited_view(invited: Invited) -> InvitedView:

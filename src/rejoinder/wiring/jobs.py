@@ -55,7 +55,7 @@ def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
         agent=agent,
         prompt=said.prompt,
         session=said.session or job_key(agent, name),
-        anew=said.session is None,
+        new_session=said.session is None,
         target=_target(said),
         model=said.model,
         missed=said.missed,
@@ -81,7 +81,7 @@ def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) 
             agent=agent,
             prompt=said.prompt or heartbeat.PROMPT,
             session=said.session or job_key(agent, name),
-            anew=said.session is None,
+            new_session=said.session is None,
             target=_target(said),
             model=said.model,
             heartbeat=Heartbeat(

@@ -6,7 +6,7 @@ import logging
 from rejoinder import plugins
 from rejoinder.config.kinds import no_such_store
 from rejoinder.errors import BadConfiguration, StoreUnavailable
-from rejoinder.store.base import SharedStore, StoreBeside, StoreReader
+from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 from rejoinder.store.declaration import StoreKind
 
 log = logging.getLogger(__name__)
@@ -36,8 +36,8 @@ def open_reader(url: str) -> StoreReader:
     return _kind(url).read(url)
 
 
-def open_beside(url: str) -> StoreBeside:
-    return _kind(url).beside(url)
+def open_for_operator(url: str) -> OperatorStore:
+    return _kind(url).operate(url)
 
 
 def _kind(url: str) -> StoreKind:

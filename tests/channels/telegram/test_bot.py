@@ -337,7 +337,7 @@ async def test_an_update_nobody_expects_stops_no_other(text, heard):
     assert inlet.texts == ([heard, "on"] if heard else ["on"])
 
 
-async def test_the_numbers_of_updates_may_have_gaps_and_begin_anew():
+async def test_the_numbers_of_updates_may_have_gaps_and_start_over():
     """DU-1: after a week without any, Telegram chooses the next one at random."""
     message = b'{"update_id": %d, "message": {"message_id": %d, "chat": {"id": 1}, "text": "%d"}}'
     batches = [message % (number, place, place) for place, number in enumerate((900, 907, 5, 6))]

@@ -60,7 +60,7 @@ EXPECTED = {
     "document": {"text": "", "attachments": (Attachment("BQACAgIAAxkBAAIdoc", "plan.pdf", "application/pdf", 48213),)},
     "voice": {
         "attachments": (
-            Attachment("AwACAgIAAxkBAAIvoice", "voice-AgADvoice", "audio/ogg", 11873, voice=True, seconds=3),
+            Attachment("AwACAgIAAxkBAAIvoice", "voice-AgADvoice", "audio/ogg", 11873, kind="voice", seconds=3),
         )
     },
     "sticker": {"attachments": (Attachment("CAACAgIAAxkBAAIst", "sticker 👍", "image/webp", 20312),)},

@@ -99,14 +99,14 @@ async def test_resume_brings_exactly_what_was_missed(channel):
 
 
 @pytest.mark.parametrize("other", [{"journal": "another"}, {"seq": 10**9}, {"seq": None}, {"seq": -1}])
-async def test_other_numbers_begin_anew(channel, other):
+async def test_other_numbers_start_over(channel, other):
     async with browsers(channel, "") as [page]:
         known = {"seq": page.seq, "journal": page.journal, **other}
     async with browsers(channel, "", **known) as [page]:
         assert page.frames[0]["resumed"] is False
 
 
-async def test_too_much_missed_begins_anew(channel, monkeypatch):
+async def test_too_much_missed_starts_over(channel, monkeypatch):
     monkeypatch.setattr(reading, "MOST_RESUMED", 3)
     async with browsers(channel, "") as [page]:
         known = {"seq": page.seq, "journal": page.journal}

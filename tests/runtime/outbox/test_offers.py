@@ -102,7 +102,7 @@ def test_how_to_answer_gives_way_to_what_became_of_it(text, becomes, entities):
     marks = (Entity("bold", 0, 9), Entity("code", 11, 99))
     part = Part(Route("telegram", "1"), text, entities=marks, choices=CHOICES, key="k")
     (planned,) = close_offer(Say(part), "7", "Over.", "offer/1")
-    changed = planned.deed.part
+    changed = planned.operation.part
     assert (changed.text, changed.entities, changed.choices) == (becomes, marks[:entities], ())
-    assert planned.deed.message == "7"
+    assert planned.operation.message == "7"
     assert planned.key.startswith("offer/1/instead/")

@@ -14,7 +14,7 @@ from rejoinder.outbound.operations import Amend, React, Say, decode, keyed, kind
 from rejoinder.outbound.plan import Wording
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.outbox import delivery_attempt, pacing, yielding_calls
-from rejoinder.runtime.outbox.fates import Sent
+from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
@@ -93,7 +93,7 @@ def reactions(number):
 
 async def test_words_overtake_the_reactions_that_wait():
     """DE-32: final > action. All are asked for at once; a reaction hangs on what is there, and nothing on it."""
-    assert {kind(each.deed) for each in reactions(1)} == {YIELDING}
+    assert {kind(each.operation) for each in reactions(1)} == {YIELDING}
     async with place(FakeMessenger()) as here:
         await here.conversation.send("one")
         for each in reactions(3):

@@ -129,9 +129,9 @@ async def play(script: list[tuple[str, int, int]]) -> World:
         for process in processes:
             await process.open()
             stack.push_async_exit(process.gateway.__aexit__)
-        for deed, who, which in script:
+        for operation, who, which in script:
             process, engines = processes[who], processes[who].gateway.engines
-            match deed:
+            match operation:
                 case "say":
                     count += 1
                     await says(processes[which % 2], which, count)

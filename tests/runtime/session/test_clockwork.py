@@ -20,7 +20,9 @@ DAY = datetime(2026, 11, 16, tzinfo=UTC)
 def a_job(name, **when):
     (written,) = when.values()
     schedule = read_schedule(UTC, **when)
-    return Job(name=name, written=written, schedule=schedule, agent="a", prompt="Now.", session=f"a:{name}", anew=True)
+    return Job(
+        name=name, written=written, schedule=schedule, agent="a", prompt="Now.", session=f"a:{name}", new_session=True
+    )
 
 
 class World:

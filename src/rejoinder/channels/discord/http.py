@@ -24,7 +24,7 @@ CALL_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 """How long a connection that is given up is waited for: a dead peer never says goodbye."""
 KEPT_SECONDS = 15.0
-"""Keep no connection for long: if Discord has closed it meanwhile, the fate of a message becomes unknown."""
+"""Keep no connection for long: if Discord has closed it meanwhile, nobody knows whether a message arrived."""
 PIECE = 65_536
 
 

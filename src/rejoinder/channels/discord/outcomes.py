@@ -1,7 +1,7 @@
 """What Discord's answer to a call means for us (DE-31): one table of its refusals.
 
 Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been obeyed: its fate is unknown.
+Rule 2: a request that was written and not answered may have been carried out: nobody knows.
 """
 
 import re

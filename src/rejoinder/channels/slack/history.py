@@ -1,5 +1,5 @@
-"""What Slack remembers, read back: after a gap, before an agent's first turn in a thread, and to find a part of unknown
-fate (CH-30, CH-35, TU-31)."""
+"""What Slack remembers, read back: after a gap, before an agent's first turn in a thread, and to find an
+unconfirmed part (CH-30, CH-35, TU-31)."""
 
 import asyncio
 import logging
@@ -73,7 +73,7 @@ class Reader:
         messages = msgspec.convert(answer.result, History).messages
         return messages[0].thread_ts or messages[0].ts if messages else None
 
-    # --- of unknown fate ----------------------------------------------------------------------------
+    # --- sends without an answer ----------------------------------------------------------------------------
 
     async def find(self, part: Part, thread: str | None, since: datetime) -> Outcome:
         """Three reads over half a minute: Slack may show a message late."""
@@ -149,10 +149,10 @@ def _told_to_wait(answer: Answer) -> float | None:
 
 
 def _is_it(each: Message, part: Part) -> bool:
-    """By our key; a message with files has none, but no other message has these files."""
+    """By our key; a message with files has none, but it has the same files."""
     if part.files:
-        ours = {file.id for file in part.files}
-        return any(file.id in ours for file in each.files)
+        there = sorted((file.name, file.size or 0) for file in each.files)
+        return there == sorted((file.name, file.size or 0) for file in part.files)
     if OPENING in part.key and each.streaming_state == IN_PROGRESS:
         return True  # a stream carries no key while it grows, and one place has one
     return bool(part.key) and key_of(each.metadata) == part.key

@@ -2,7 +2,7 @@
 has to deal with (CH-35).
 
 Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been obeyed: its fate is unknown.
+Rule 2: a request that was written and not answered may have been carried out: nobody knows.
 Rule 3: Slack answers 200 with `ok: false` and a word; words that are not in the table are refusals for good.
 """
 

@@ -1,13 +1,13 @@
 """What came along with the words: files by their ids, to be fetched when they are needed, and small facts."""
 
 from rejoinder.channels.telegram.wire import File, Message
-from rejoinder.events import Attachment
+from rejoinder.events import Attachment, FileKind
 
 # Telegram names no type for these kinds; they always have this one.
 _USUAL = {"photo": "image/jpeg", "voice": "audio/ogg", "video": "video/mp4", "video_note": "video/mp4"}
 _NAMED = ("audio", "voice", "video", "video_note")
-_SPOKEN = ("voice", "video_note")
-"""Recorded to be heard as a message."""
+_KINDS: dict[str, FileKind] = {"voice": "voice", "video_note": "voice", "audio": "audio"}
+"""A video note is recorded to be heard, as a voice note is."""
 
 
 def attachments(message: Message) -> tuple[Attachment, ...]:
@@ -25,7 +25,7 @@ def attachments(message: Message) -> tuple[Attachment, ...]:
 def _attachment(kind: str, file: File) -> Attachment:
     mime = file.mime_type or _USUAL.get(kind, "")
     name = file.file_name or f"{kind}-{file.file_unique_id}"
-    return Attachment(file.file_id, name, mime, file.file_size, voice=kind in _SPOKEN, seconds=file.duration)
+    return Attachment(file.file_id, name, mime, file.file_size, kind=_KINDS.get(kind), seconds=file.duration)
 
 
 def _sticker(file: File) -> Attachment:

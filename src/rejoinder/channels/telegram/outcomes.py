@@ -1,7 +1,7 @@
 """What Telegram's answer to a call means for us (DE-31): one table of its refusals.
 
 Rule 1: a request that was not written cannot have been obeyed: it may be sent again.
-Rule 2: a request that was written and not answered may have been obeyed: its fate is unknown.
+Rule 2: a request that was written and not answered may have been carried out: nobody knows.
 Rule 3: descriptions are matched by the words that have stayed the same over the years.
 """
 
@@ -52,6 +52,12 @@ REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"message to be replied not found|repl(y|ied) message not found|REPLY_MESSAGE_ID_INVALID", "target"),
     (400, UPGRADED, "target"),
     (400, r"message to (edit|react) not found|message can't be edited|MESSAGE_ID_INVALID", "target"),
+    (
+        400,
+        r"PHOTO_INVALID|IMAGE_PROCESS_FAILED|PHOTO_EXT_INVALID|PHOTO_SAVE_FILE_INVALID|VOICE_MESSAGES_FORBIDDEN",
+        "kind",
+    ),
+    (400, r"wrong file type|VIDEO_|AUDIO_", "kind"),
     (400, r"chat not found|PEER_ID_INVALID|group chat was deactivated|user is deactivated", "gone"),
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
     (401, r"", "account"),
@@ -65,6 +71,7 @@ ALREADY_SO = re.compile("message is not modified|message to delete not found")
 BAD_REQUEST = 400
 SERVER_FAULT = 500
 TOO_MANY = 429
+TOO_LARGE = 413
 
 
 def refusal(answer: Refused) -> Rejected | RetryAfter:

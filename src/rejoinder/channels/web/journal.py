@@ -17,6 +17,7 @@ from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Room
 from rejoinder.channels.web.protocol import PersonJoined, WasRead
 from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.channels.web.records import DONE, PAGE, PEOPLE, Happened, again, request_id
+from rejoinder.events import Sender
 from rejoinder.room_log import Fact, LogState, Mark, Once
 
 LOBBY = "lobby"
@@ -28,7 +29,7 @@ class NotDone(Exception):
 
 class Journal(Answers):
     id = ""
-    """Of the log: a browser that has seen another one starts afresh."""
+    """Of the log: a browser that has seen another one starts from the beginning."""
 
     async def begin(self) -> LogState:
         """Called once, before anything else. Returns where the log stands; what is told from then on follows that."""
@@ -151,6 +152,36 @@ class Journal(Answers):
         )
         await self._post(message, room, once=_once(person, client, message.id))
         return message.id
+
+    async def room_for_programs(self, id: str) -> Room | None:
+        """A room, or a person's direct chat, which is made if they have not opened the page yet."""
+        return await reading.room(self.log, id) or await self._room_of_nobody_yet(id)
+
+    @again
+    async def say_for_program(
+        self, program: Person, client: str, room: Room, text: str, thread: str | None, agent: str
+    ) -> str:
+        """Posts what a program says to an agent, once for each `client`. It is shown as a message of its own."""
+        if (known := await self._known(program.id, client)) is not None:
+            return known
+        if thread is not None and not await self._can_hold_thread(thread, room.id, reading.person_of(room) or ""):
+            raise NotDone("The message this thread hangs under is not there.")
+        id = f"w{request_id(program.id, client)}"
+        message = Message(id, room.id, program.id, self._now(), 0, text, thread)
+        heard = replace(
+            await self._heard(message, room, "http"),
+            sender=Sender(program.id, program.name, program.name, is_bot=True),
+            mentions=(),
+            addressee=agent,
+            peer=reading.person_of(room) or "",
+        )
+        happened = self._posted(message, room)
+        facts: tuple[Fact, ...] = ()
+        if await self.log.fact(PEOPLE, program.id) != program.name.encode():
+            facts = (Fact(PEOPLE, program.id, program.name.encode()),)
+            happened = (Happened(PersonJoined(0, person_member(program)), None), *happened)
+        await self._record(*happened, heard=heard, once=_once(program.id, client, id), facts=facts)
+        return id
 
     @again
     async def edit_own(self, person: str, client: str, id: str, text: str) -> str:

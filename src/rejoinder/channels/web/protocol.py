@@ -39,7 +39,7 @@ class Hello(Struct, frozen=True, tag_field="type", tag="hello"):
     """The person at the browser; empty: the owner, shown as "You". Another name is another person. Who has logged in
     is who the login says; the owner is shown by this name then."""
     seq: int | None = None
-    """The highest `seq` seen; None: the browser keeps nothing and starts afresh."""
+    """The highest `seq` seen; None: the browser keeps nothing and starts from the beginning."""
     journal: str = ""
     """The `journal` of the `welcome` that `seq` belongs to."""
 

@@ -12,7 +12,7 @@ from rejoinder.channels.web.nouns import Member, Message, Person, Room, Thread
 from rejoinder.room_log import Entry, Find, Replies, RoomLog, RoomView
 
 MOST_RESUMED = 1000
-"""The most events that are replayed to a browser that comes back; with more, starting afresh is faster."""
+"""The most events that are replayed to a browser that comes back; with more, starting over is faster."""
 MOST_BYTES = 600_000
 """On one page of messages, which a browser reads in one go; one message is a page whatever its length."""
 

@@ -149,6 +149,10 @@ class Records:
         heard = await self._heard(message, room, "text") if is_heard and self._concerns(message, room) else None
         return await self._record(Happened(Posted(0, message), audience, entry), heard=heard, once=once, then=then)
 
+    def _posted(self, message: Message, room: Room) -> tuple[Happened, ...]:
+        audience = reading.person_of(room)
+        return (Happened(Posted(0, message), audience, _entry(message, audience, "whole", key=None)),)
+
     def _changed(self, kept: KeptMessage, message: Message, happening: Happening, state: EntryState) -> Happened:
         entry = _entry(message, kept.entry.audience, state, key=kept.entry.key)
         return Happened(happening, kept.entry.audience, replace(entry, version=kept.entry.version))

@@ -6,7 +6,7 @@ from rejoinder.inbound.commands.command import Arg, Call, Command
 from rejoinder.inbound.commands.consent import ALLOW, answer_in
 from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.outcome import Answer
-from rejoinder.inbound.pairing import find_knock, is_code
+from rejoinder.inbound.pairing import find_request, is_code
 
 
 def _allowlist(call: Call) -> Answer:
@@ -39,10 +39,10 @@ def _approve(call: Call) -> Answer:
     if (answered := _answered(call, which, option)) is not None:
         return answered
     if is_code(which) and option is None:
-        knock = find_knock(call.message.facts.pairing, which, call.now)
-        if knock is None:
+        request = find_request(call.message.facts.pairing, which, call.now)
+        if request is None:
             return Answer((f"No pairing request has the code {which.upper()}; it may have expired.",))
-        return Answer((f"{knock.sender} is let in.",), effects=(ApprovePairing(knock.code),))
+        return Answer((f"{request.sender} is let in.",), effects=(ApprovePairing(request.code),))
     chosen = option or ALLOW
     answer = AnswerQuestion(which, chosen, _who(call))
     return Answer((f"Request {which}: {chosen}.",), effects=(answer,))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 class Effective(Struct, frozen=True):
     value: str
-    whence: str
+    source: str
 
 
 BY_DEFAULT = Effective("off", "by default")
@@ -59,9 +59,9 @@ def effective_model(
         (None if said == DEFAULT else session.model, "this session"),
         (agent.models.default, f"the agent {agent.name}"),
     )
-    for value, whence in sources:
+    for value, source in sources:
         if value is not None:
-            return Effective(value, whence)
+            return Effective(value, source)
     return Effective(UNCHOSEN, f"the agent {agent.name}")
 
 

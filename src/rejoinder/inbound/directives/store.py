@@ -108,7 +108,7 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules, ag
         model = effective_model({}, session, agent)
         offered = ", ".join(agent.models.names()) or BY_NAME["model"].options
         more = "; /models lists more" if agent.models.offered else ""
-        return f"Model: {model.value} ({model.whence}). Options: {offered}{more}"
+        return f"Model: {model.value} ({model.source}). Options: {offered}{more}"
     if name == "queue":
         chosen = _merged(channel.queue, session.queue or QueueChoice())
         return f"Queue: {spoken(chosen)}. Options: {BY_NAME[name].options}"
@@ -116,4 +116,4 @@ def current(name: str, session: Session, rules: Rules, channel: ChannelRules, ag
         said = spoken(session.exec) if session.exec else "not set"
         return f"Exec: {said}. Options: {exec_options(agent)}"
     level = effective_level(name, {}, session, rules, agent)
-    return f"{TITLES[name]}: {level.value} ({level.whence}). Options: {BY_NAME[name].options}"
+    return f"{TITLES[name]}: {level.value} ({level.source}). Options: {BY_NAME[name].options}"

@@ -1,4 +1,4 @@
-"""Say nothing: `<no-reply/>`. The reader knows this tag by name: it is silence, not a deed (OD-40, OD-42)."""
+"""Say nothing: `<no-reply/>`. The reader knows this tag by name: it is silence, not a operation (OD-40, OD-42)."""
 
 from rejoinder.outbound.directives.declaration import Declaration, Tag
 

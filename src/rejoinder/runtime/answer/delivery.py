@@ -36,7 +36,7 @@ from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.fates import Sent, Unsent, hear, message_of
+from rejoinder.runtime.outbox.delivery_results import Sent, Unsent, hear, message_of
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import RunClaim, StoredPart, Verb
 
@@ -144,6 +144,7 @@ class Answer:
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
+            await self._acting.send_files()
             if not self._is_hidden:
                 self._pass_on(self._reveal.end_word())
             self._between_segments = True
@@ -175,6 +176,7 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
+        await self._acting.send_files()
         whole_file = await self._end_cut()
         if self._reader.silent:
             await self._withdraw(self._acting.hand_over(), self._beside)
@@ -208,6 +210,7 @@ class Answer:
             log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
         if self._turn.beat is not None or not self._may_speak():
             return await self.abandon()
+        await self._acting.send_files()
         await self._settle(await self._end_cut(), sentence)
         await self._acting.finish(PATIENCE)
         if detail:
@@ -230,6 +233,8 @@ class Answer:
         for event in events:
             match event:
                 case Text(text=text):
+                    if is_seen(text):
+                        await self._acting.send_files()
                     self._show(text)
                 case Directive():
                     await self._acting.obey(event)
@@ -383,14 +388,14 @@ class Answer:
         if final and posted:
             posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
         await hear(posted, PATIENCE)
-        if waiting := [fate for fate in self._drafting.blocks if not fate.done()]:
+        if waiting := [result for result in self._drafting.blocks if not result.done()]:
             await asyncio.wait(waiting, timeout=PATIENCE)
-        for fate in (*self._drafting.blocks, *posted):
-            if not fate.done() or fate.cancelled():
+        for result in (*self._drafting.blocks, *posted):
+            if not result.done() or result.cancelled():
                 continue
-            if isinstance(known := fate.result(), Unsent):
+            if isinstance(known := result.result(), Unsent):
                 self.undelivered = self.undelivered or known.error
-            elif final and isinstance(known, Sent) and fate in posted:
+            elif final and isinstance(known, Sent) and result in posted:
                 self.is_kept = True
         if slots := self._drafting.draft.slots:
             return slots[0].message

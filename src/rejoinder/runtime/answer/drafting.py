@@ -32,7 +32,7 @@ from rejoinder.outbound.operations import Open, decode, keyed
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.rendering import Message, RenderOptions
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.fates import Fate, Sent
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent
 from rejoinder.runtime.outbox.performing import recognised_by
 from rejoinder.runtime.outbox.sender import Sender
 from rejoinder.runtime.outbox.yielding_calls import LetGo
@@ -53,14 +53,14 @@ class Drafting:
         human_delay: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self.draft = Draft(streaming)
-        self.blocks: list[asyncio.Future[Fate]] = []
+        self.blocks: list[asyncio.Future[DeliveryResult]] = []
         self._sender = sender
         self._options = options
         self._wording = wording
         self._stem = stem
         self._run = run
         self._human_delay = human_delay
-        self._opening: asyncio.Future[Fate] | None = None
+        self._opening: asyncio.Future[DeliveryResult] | None = None
         self._answered = asyncio.Event()  # no frame is under way
         self._answered.set()
         self._catching_up: asyncio.Future[None] | None = None  # set while a caller waits until all is shown
@@ -86,13 +86,13 @@ class Drafting:
         for part in parts:
             if part.kind != "open":
                 continue
-            deed = decode(part.body)
-            target = deed.part.reply_to if isinstance(deed, Open) else None
+            operation = decode(part.body)
+            target = operation.part.reply_to if isinstance(operation, Open) else None
             if part.state == "sent" and part.receipt is not None:
                 self._adopt(part.receipt, target)
             elif part.state in IN_FLIGHT:
                 self._opening = self._sender.follow(part)
-                self._opening.add_done_callback(lambda fate, target=target: self._adopted(fate, target))
+                self._opening.add_done_callback(lambda result, target=target: self._adopted(result, target))
 
     def _adopt(self, message: str, reply_to: str | None) -> None:
         # Its text is not ours, so the slot counts as empty and the first frame replaces it.
@@ -104,9 +104,9 @@ class Drafting:
             streaming = replace(streaming, mode="edits")
         self.draft = Draft(streaming, draft.text, (*draft.slots, Slot(message, "", reply_to)), grown_at=draft.grown_at)
 
-    def _adopted(self, fate: "asyncio.Future[Fate]", reply_to: str | None) -> None:
+    def _adopted(self, result: "asyncio.Future[DeliveryResult]", reply_to: str | None) -> None:
         self._opening = None
-        if not fate.cancelled() and isinstance(known := fate.result(), Sent):
+        if not result.cancelled() and isinstance(known := result.result(), Sent):
             self._adopt(known.message, reply_to)
             self._sender.wake()
 
@@ -139,7 +139,7 @@ class Drafting:
         """Stops the frames; returns when it is known what the platform shows, or that it cannot be known."""
         self._sender.writing.leave(self)
         if not self._answered.is_set():
-            self._sender.aside.hurry()
+            self._sender.low_priority.hurry()
             await self._answered.wait()
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
@@ -191,13 +191,13 @@ class Drafting:
     def _open(self, step: OpenSlot) -> None:
         number = len(self.draft.slots)
         part = self._part(step.source, first=number == 0)
-        key, deed = keyed(Open(part), f"{self._stem}/open{number}")
-        (self._opening,) = self._sender.post((Planned(key, deed),), self._run)
-        self._opening.add_done_callback(lambda fate: self._opened(fate, step, part.reply_to))
+        key, operation = keyed(Open(part), f"{self._stem}/open{number}")
+        (self._opening,) = self._sender.post((Planned(key, operation),), self._run)
+        self._opening.add_done_callback(lambda result: self._opened(result, step, part.reply_to))
 
-    def _opened(self, fate: "asyncio.Future[Fate]", step: OpenSlot, reply_to: str | None) -> None:
+    def _opened(self, result: "asyncio.Future[DeliveryResult]", step: OpenSlot, reply_to: str | None) -> None:
         self._opening = None
-        if not fate.cancelled() and isinstance(known := fate.result(), Sent):
+        if not result.cancelled() and isinstance(known := result.result(), Sent):
             now = asyncio.get_running_loop().time()
             self.draft = drafts.opened(self.draft, step, known.message, reply_to, now)
             if step.source != drafts.PLACEHOLDER:
@@ -227,7 +227,7 @@ class Drafting:
         self._answered.clear()
         try:
             self._sender.check()
-            outcome = await self._sender.aside.make(call)
+            outcome = await self._sender.low_priority.make(call)
         finally:
             self._answered.set()
         now = asyncio.get_running_loop().time()

@@ -4,7 +4,7 @@ from typing import Literal
 
 from rejoinder.events import Step
 
-Fate = Literal["done", "unsupported", "denied", "failed"]
+DeliveryResult = Literal["done", "unsupported", "denied", "failed"]
 MOST_TOLD, MOST_KEPT = 20, 100
 """Of how many the agent is told, and how many are kept: it may write thousands."""
 
@@ -13,9 +13,9 @@ class Outcomes:
     def __init__(self) -> None:
         self._all: list[Step] = []
 
-    def note(self, what: str, fate: Fate, why: str = "") -> None:
+    def note(self, what: str, result: DeliveryResult, why: str = "") -> None:
         if len(self._all) < MOST_KEPT:
-            self._all.append(Step(what, fate, why or None))
+            self._all.append(Step(what, result, why or None))
 
     def told(self) -> str | None:
         """The sentence for the next turn; None when nothing was asked for."""

@@ -3,5 +3,5 @@
 conversations   conversations, messages, owners, offers
 calls           outbox, sender, delivery_attempt, performing
 pace            pacing, yielding_calls, writing
-outcome         fates, losses
+outcome         delivery_results, losses
 """

@@ -19,7 +19,7 @@ from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.offers import OFFERS
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.performing import intent
@@ -155,6 +155,7 @@ class Conversation:
             for inbound in inbounds
             if inbound.entry not in ("native", "reaction", "delete")
             and inbound.message_id
+            and not inbound.unseen
             and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
         ]
         quoted = {
@@ -235,10 +236,10 @@ class Conversation:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
         wording = Wording(reply_to=self._target(reply_to), opens=self.opening)
         planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
-        fates = self.sender.post(planned)
-        if fates:
-            await asyncio.wait(fates, timeout=PATIENCE)
-        return message_of(fates[0]) or None if fates else None
+        results = self.sender.post(planned)
+        if results:
+            await asyncio.wait(results, timeout=PATIENCE)
+        return message_of(results[0]) or None if results else None
 
     def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str, str], None]:
         """Says something with buttons under it; the last paragraph of the text tells how to answer without them.
@@ -256,7 +257,9 @@ class Conversation:
 
         return close
 
-    def _put_instead(self, words: str, pressed: str, posted: "Sequence[asyncio.Future[Fate]]", stem: str) -> None:
+    def _put_instead(
+        self, words: str, pressed: str, posted: "Sequence[asyncio.Future[DeliveryResult]]", stem: str
+    ) -> None:
         *before, with_buttons = map(message_of, posted)
         shown = [message for message in (*before, with_buttons or pressed) if message]
         self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))

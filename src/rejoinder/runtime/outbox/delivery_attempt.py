@@ -3,7 +3,7 @@
 Rule 1: what has happened is written down, however long the store takes to recover (DU-15).
 Rule 2: callers that wait for a part are told as soon as it has arrived; its receipt is stored after that.
 Rule 3: a part that may or may not have arrived is looked up where the channel can do that (DU-3); the parts behind it
-        wait until its fate is settled.
+        wait until its result is settled.
 Which part is sent when is decided by the line (`sender`), not here.
 """
 
@@ -34,11 +34,11 @@ from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, S
 from rejoinder.outbound.plan import Planned
 from rejoinder.outbound.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Verdict, judge
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.fates import Fate, Sent, Unsent
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
-from rejoinder.runtime.outbox.performing import form_of, intent, perform, recognised_by, where
+from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
@@ -61,7 +61,7 @@ log = logging.getLogger(__name__)
 
 LOOKS = 8
 LOOK_PAUSE = 1.0
-"""How often the platform is asked whether a part of unknown fate is there, and by how many seconds the pause grows each
+"""How often the platform is asked whether an unconfirmed part is there, and by how many seconds the pause grows each
 time: about half a minute in all (DU-3)."""
 LATEST_MESSAGES = 50
 OPENING: Final = "open"
@@ -72,11 +72,11 @@ class Line(Protocol):
 
     route: Route
     pace: Pace
-    aside: YieldingCalls
+    low_priority: YieldingCalls
     messages: MessageIndex
     index_at: Callable[[Route], MessageIndex | None]
 
-    def over(self, row: StoredPart, fate: Fate) -> None:
+    def over(self, row: StoredPart, result: DeliveryResult) -> None:
         """The part is finished: nothing more is done about it."""
         ...
 
@@ -90,7 +90,7 @@ class Line(Protocol):
 class DeliveryAttempts:
     def __init__(self, services: Services, account: Account, line: Line, losses: Losses) -> None:
         self.looking: set[int] = set()
-        """Parts of unknown fate; the parts behind them wait."""
+        """Parts that may or may not have arrived; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
         """Parts that have arrived and whose receipt is not in the store yet, by key."""
         self._services = services
@@ -98,6 +98,7 @@ class DeliveryAttempts:
         self._channel = account.channel
         self._account = account
         self._store = services.store
+        self._kept = StoreAndFiles(services.store, services.blobs)
         self._clock = services.clock
         self._losses = losses
         self._line = line
@@ -109,22 +110,22 @@ class DeliveryAttempts:
 
     async def send(self, row: StoredPart) -> None:
         try:
-            deed = decode(row.body)
+            operation = decode(row.body)
         except DecodeError as error:
             return await self._bury(row, error)
-        conceded, place = frozenset(row.conceded), await self._place_of(row, deed)
-        crashpoint("K20" if isinstance(deed, Sign) else "K16")
+        conceded, place = frozenset(row.conceded), await self._place_of(row, operation)
+        crashpoint("K20" if isinstance(operation, Sign) else "K16")
         self._services.tenure.check()
         try:
             self._line.pace.spend()
-            with calling(_ACCEPTED.get(type(deed), "K17")):
-                call = perform(deed, self._channel, self._route, conceded, self._store, place, self._clock())
-                outcome = await (self._line.aside.make(call) if isinstance(deed, React) else call)
+            with calling(_ACCEPTED.get(type(operation), "K17")):
+                call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
+                outcome = await (self._line.low_priority.make(call) if isinstance(operation, React) else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         try:
-            await self._conclude(row, deed, outcome)
+            await self._conclude(row, operation, outcome)
         except Superseded as lost:  # the call outlasted its claim: the new claimant settles the part
             log.warning("%s: %s", self._channel.name, lost)
         crashpoint("K19")
@@ -135,10 +136,10 @@ class DeliveryAttempts:
         await self._keep(BuryPart(row, f"it cannot be read: {error}"))
         self._line.over(row, Unsent("it cannot be read"))
 
-    def _judge(self, outcome: Outcome, deed: Operation, row: StoredPart) -> Verdict:
+    def _judge(self, outcome: Outcome, operation: Operation, row: StoredPart) -> Verdict:
         return judge(
             outcome,
-            deed,
+            operation,
             recognised_by(self._channel),
             tries=row.attempts,
             conceded=frozenset(row.conceded),
@@ -146,27 +147,27 @@ class DeliveryAttempts:
             jitter=random(),
         )
 
-    async def _conclude(self, row: StoredPart, deed: Operation, outcome: Outcome) -> None:
-        verdict = self._judge(outcome, deed, row)
+    async def _conclude(self, row: StoredPart, operation: Operation, outcome: Outcome) -> None:
+        verdict = self._judge(outcome, operation, row)
         now = self._clock()
         match verdict:
             case Arrived(message=message, place=place):
                 self._works_again()
-                crashpoint("K12" if isinstance(deed, Open) else "K18")
-                await self._arrived(row, deed, message, now, place=place)
+                crashpoint("K12" if isinstance(operation, Open) else "K18")
+                await self._arrived(row, operation, message, now, place=place)
             case Again():
                 await self._later(row, verdict, now)
             case Look(error=error):
                 await self._keep(MarkUnknown(row, error))
-                await self._look(replace(row, state="unknown", error=error), deed)
+                await self._look(replace(row, state="unknown", error=error), operation)
             case Hold(error=error):
-                await self._hold(replace(row, state="unknown"), deed, error, MarkUnknown(row, error))
+                await self._hold(replace(row, state="unknown"), operation, error, MarkUnknown(row, error))
             case Forget(error=error):
                 unknown = replace(row, state="unknown")
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._line.over(row, Unsent(error))
             case GiveUp(error=error):
-                loss = await self._losses.given_up(row, deed, error)
+                loss = await self._losses.given_up(row, operation, error)
                 await self._keep(BuryPart(row, error), *loss.verbs)
                 self._line.over(row, Unsent(error))
                 loss.then()
@@ -174,15 +175,15 @@ class DeliveryAttempts:
     async def _arrived(
         self,
         row: StoredPart,
-        deed: Operation,
+        operation: Operation,
         message: str,
         now: datetime,
         *also: Verb[object],
         place: Route | None = None,
     ) -> None:
         """`also`: what is written with its receipt. `place`: where it stands, if not where it was sent (CH-2)."""
-        said = words(deed)
-        receipt, author = (message, deed.part.author) if isinstance(deed, Words) else (None, "")
+        said = words(operation)
+        receipt, author = (message, operation.part.author) if isinstance(operation, Words) else (None, "")
         place = None if place == self._route else place
         marked = MarkSent(row, receipt, now, said, author, place)
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
@@ -191,26 +192,26 @@ class DeliveryAttempts:
         if owed := self._losses.said_again(self._route):
             also = (*also, *owed)
             self._line.has_more()
-        if isinstance(deed, Remove):
-            also = (*also, ForgetMessage(self._route, deed.message))
+        if isinstance(operation, Remove):
+            also = (*also, ForgetMessage(self._route, operation.message))
         try:
             known, *_ = await self._keep(marked, *also)
         finally:
             del self.arriving[row.key]
-        if isinstance(deed, Remove):
-            self._line.messages.forget(deed.message)
+        if isinstance(operation, Remove):
+            self._line.messages.forget(operation.message)
         if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
             index.note(known)
         self._looks = 0
-        if isinstance(deed, Words) and not isinstance(deed, Open):
+        if isinstance(operation, Words) and not isinstance(operation, Open):
             self._services.hooks.tell(ReplySent(place or self._route, message, said, row.turn))
 
     def _index(self, place: Route | None) -> MessageIndex | None:
         return self._line.messages if place is None else self._line.index_at(place)
 
-    async def _place_of(self, row: StoredPart, deed: Operation) -> Route | None:
+    async def _place_of(self, row: StoredPart, operation: Operation) -> Route | None:
         """Where the messages of this answer stand that arrived before this one, if not here: it follows them (CH-2)."""
-        if not isinstance(deed, Say) or not self._may_move(deed):
+        if not isinstance(operation, Say) or not self._may_move(operation):
             return None
         for other in await self._store.parts_under(row.key.rsplit("/", 2)[0]):
             if other.id < row.id and other.kind == row.kind and other.receipt and other.route == row.route:
@@ -218,9 +219,9 @@ class DeliveryAttempts:
                 return None if stands == row.route else stands
         return None
 
-    def _may_move(self, deed: Say) -> bool:
+    def _may_move(self, operation: Say) -> bool:
         channel = self._channel
-        return deed.part.opens is not None or (can(channel, OpensPlaces) and channel.opens_place(self._route))
+        return operation.part.opens is not None or (can(channel, OpensPlaces) and channel.opens_place(self._route))
 
     async def _later(self, row: StoredPart, verdict: Again, now: datetime) -> None:
         if verdict.refused:
@@ -246,25 +247,25 @@ class DeliveryAttempts:
             log.warning("%s: the platform takes our messages again", self._channel.name)
             self._account.accept()
 
-    async def _look(self, row: StoredPart, deed: Operation) -> None:
+    async def _look(self, row: StoredPart, operation: Operation) -> None:
         """Asks the platform whether the part is there; until that is known nothing else is sent here."""
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
         try:
-            if can(channel, CanFind) and isinstance(deed, Say | Open):
-                form = form_of(deed.part, None, frozenset(row.conceded), await self._place_of(row, deed))
+            if can(channel, CanFind) and isinstance(operation, Say | Open):
+                form = form_of(operation.part, None, frozenset(row.conceded), await self._place_of(row, operation))
                 outcome = await channel.find(form, row.planned)
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
-            elif can(channel, CanFindOpening) and isinstance(deed, Open):
-                outcome = await self._find_opening(row, deed.part, channel)
+            elif can(channel, CanFindOpening) and isinstance(operation, Open):
+                outcome = await self._find_opening(row, operation.part, channel)
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
         match outcome:
             case Delivered(message=message, place=place):
-                unwanted = await self._unwanted(row, deed, message, now)
-                await self._arrived(row, deed, message, now, *unwanted, place=place)
+                unwanted = await self._unwanted(row, operation, message, now)
+                await self._arrived(row, operation, message, now, *unwanted, place=place)
             case Rejected(reason=reason):  # an opening that was not found
                 await self._forget(row, reason)
             case RetryAfter(limited=False):
@@ -279,14 +280,14 @@ class DeliveryAttempts:
                 self._looks += 1
                 if self._looks < LOOKS:
                     asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
-                elif isinstance(deed, Open):
+                elif isinstance(operation, Open):
                     await self._forget(row, row.error)
                 elif self._on_unknown == "resend":
                     await self._keep(ResendPart(row))
                     self.looking.discard(row.id)
                     self._line.has_more()
                 else:
-                    await self._hold(row, deed, row.error)
+                    await self._hold(row, operation, row.error)
 
     async def _find_opening(self, row: StoredPart, part: Part, channel: CanFindOpening) -> Outcome:
         """Looks only where nothing else of ours can be: what may have arrived meanwhile is not touched."""
@@ -301,22 +302,24 @@ class DeliveryAttempts:
         newer = [message.id for message in messages if message.at > row.planned]
         return await channel.find_opening(part, [message.id for message in older], newer)
 
-    async def _unwanted(self, row: StoredPart, deed: Operation, message: str, now: datetime) -> tuple[PlanParts, ...]:
+    async def _unwanted(
+        self, row: StoredPart, operation: Operation, message: str, now: datetime
+    ) -> tuple[PlanParts, ...]:
         """The removal of a draft that nobody goes on with: its turn has ended without it."""
-        turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(deed, Open) else None
+        turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(operation, Open) else None
         if turn is None or turn.turn.state == "open":
             return ()
         removed = Planned(*keyed(Remove(message), f"{row.key}/left"))
         self._line.has_more()
         return (PlanParts((intent(removed, self._route),), now),)
 
-    async def _hold(self, row: StoredPart, deed: Operation, error: str, *before: Verb[object]) -> None:
-        """`before`: what makes the part one of unknown fate. A notice is not held but said again later (losses.py)."""
+    async def _hold(self, row: StoredPart, operation: Operation, error: str, *before: Verb[object]) -> None:
+        """`before`: what marks the part unknown. A notice is not held but said again later (losses.py)."""
         if is_notice(row):
             untold = self._losses.not_told(row)
             await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")), untold)
             return self._line.over(row, Unsent(error))
-        loss = await self._losses.held(row, deed, error)
+        loss = await self._losses.held(row, operation, error)
         await self._keep(*before, HoldPart(row), *loss.verbs)
         self._line.over(row, Unsent(error, held=True))
         loss.then()
@@ -328,24 +331,24 @@ class DeliveryAttempts:
     # --- after a restart ----------------------------------------------------------------------------
 
     def settle(self, row: StoredPart) -> None:
-        """Finds out about a part that was under way when a process died, or whose fate is not known yet."""
+        """Finds out about a part that was under way when a process died, or whose result is not known yet."""
         self.looking.add(row.id)
         self._services.runs.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row))
 
     async def _settle(self, row: StoredPart) -> None:
         try:
-            deed, now = decode(row.body), self._clock()
+            operation, now = decode(row.body), self._clock()
         except DecodeError as problem:
             await self._bury(row, problem)
             return self._line.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
-        verdict = self._judge(Unknown(error), deed, row)
+        verdict = self._judge(Unknown(error), operation, row)
         try:
             match verdict:
                 case Look():
-                    await self._look(row, deed)
+                    await self._look(row, operation)
                 case Hold():
-                    await self._hold(row, deed, error)
+                    await self._hold(row, operation, error)
                 case Forget():
                     await self._forget(row, error)
                 case _:

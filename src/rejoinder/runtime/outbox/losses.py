@@ -2,7 +2,7 @@
 
 Rule 1: the notices are written in the commit of what they report: a crash leaves both or neither.
 Rule 2: the person in the chat is told of an answer that may not have arrived, once for each answer. That notice is
-        never held itself: if its own fate is unknown, it goes with the next call that succeeds there, also of another
+        never held itself: if its own result is unknown, it goes with the next call that succeeds there, also of another
         process.
 Rule 3: an owner is told of both, elsewhere (`owners`). No notice is about a notice.
 """
@@ -33,13 +33,13 @@ ANSWERS: Final = "event/"
 
 
 UNTOLD: Final = "untold"
-"""The cursor that has the notices of unknown fate of a channel."""
+"""The cursor that has the unconfirmed notices of a channel."""
 MOST_UNTOLD: Final = 100
 """Of one channel; of more than that the oldest are left to the owner's notice."""
 
 
 class Untold(Struct, frozen=True):
-    """A notice of unknown fate. `about`: what its key says after its beginning."""
+    """A notice that may or may not have arrived. `about`: what its key says after its beginning."""
 
     route: Route
     about: str
@@ -85,10 +85,10 @@ class Losses:
             for each in _kept.decode(await self._services.store.cursor(channel, UNTOLD) or "[]"):
                 self._untold[each.route] = each
 
-    async def given_up(self, row: StoredPart, deed: Operation, error: str) -> Loss:
-        if isinstance(deed, Sign):
+    async def given_up(self, row: StoredPart, operation: Operation, error: str) -> Loss:
+        if isinstance(operation, Sign):
             return Loss(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
-        failed = DeliveryFailed(row.route, row.key, words(deed), error)
+        failed = DeliveryFailed(row.route, row.key, words(operation), error)
         owed = None if is_notice(row) else await self._for_owner(failed, held=False)
 
         def then() -> None:
@@ -99,11 +99,11 @@ class Losses:
 
         return Loss(then, () if owed is None else (owed,))
 
-    async def held(self, row: StoredPart, deed: Operation, error: str) -> Loss:
+    async def held(self, row: StoredPart, operation: Operation, error: str) -> Loss:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
         owed = notice = None
         if row.turn is not None or row.key.startswith(ANSWERS):
-            failed = DeliveryFailed(row.route, row.key, words(deed), error)
+            failed = DeliveryFailed(row.route, row.key, words(operation), error)
             owed = await self._for_owner(failed, held=True)
             notice = await self._notice(row)
 

@@ -15,7 +15,7 @@ from rejoinder.channels.base import CanEdit
 from rejoinder.outbound import plan
 from rejoinder.outbound.operations import Say, decode
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.sender import Sender
 from rejoinder.store.base import IN_FLIGHT, StoredPart, StoreReader
@@ -51,8 +51,8 @@ def _close(row: StoredPart, sender: Sender, outcome: str) -> None:
     if not isinstance(said, Say):
         return
 
-    def close(fate: "asyncio.Future[Fate]") -> None:
-        if message := message_of(fate):
+    def close(result: "asyncio.Future[DeliveryResult]") -> None:
+        if message := message_of(result):
             sender.post(plan.close_offer(said, message, outcome, _offer(row)))
 
     sender.follow(row).add_done_callback(close)

@@ -1,23 +1,29 @@
-"""Carries out one deed: which channel call each kind of row becomes, and the fallback for a missing ability."""
+"""Carries out one operation: which channel call each kind of row becomes, and the fallback for a missing ability."""
 
 import logging
 from datetime import datetime
+from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.blobs import Blobs
 from rejoinder.channels.base import (
     CanDelete,
     CanEdit,
     CanFind,
     CanFindOpening,
     CanReact,
+    CanSendFiles,
     CanStream,
     Channel,
     KeepsKeys,
     OpensPlaces,
+    OutgoingFile,
 )
 from rejoinder.events import Part, Route
+from rejoinder.filetypes import kind_of
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import Planned
 from rejoinder.outbound.verdict import Recognises
@@ -43,29 +49,52 @@ def recognised_by(channel: Channel) -> Recognises:
 
 
 def intent(planned: Planned, route: Route) -> Intent:
-    """The row of a planned deed."""
-    return Intent(planned.key, route, encode(planned.deed), kind(planned.deed))
+    """The row of a planned operation. The store holds the files it names as long as the row."""
+    operation = planned.operation
+    blobs = tuple([file.id for file in operation.part.files]) if isinstance(operation, Say) else ()
+    return Intent(planned.key, route, encode(operation), kind(operation), blobs)
+
+
+class StoreAndFiles(Struct, frozen=True):
+    """What a operation may need of what the gateway keeps."""
+
+    store: StoreReader
+    blobs: Blobs
+
+
+async def send_files(part: Part, channel: Channel, blobs: Blobs) -> Outcome:
+    """Sends a part with files, which are read from the store piece by piece."""
+    if not can(channel, CanSendFiles):
+        return Rejected(f"{channel.name} cannot send files")
+    files: list[OutgoingFile] = []
+    for named in part.files:
+        blob = await blobs.find(named.id)
+        if blob is None:
+            return Rejected(f"the file {named.name!r} is no longer kept")
+        kind = named.kind or kind_of(blob.mime)
+        files.append(OutgoingFile(blob.id, named.name, blob.mime, blob.size, kind, partial(blobs.read, blob.id)))
+    return await channel.send_files(part, tuple(files))
 
 
 async def perform(
-    deed: Operation,
+    operation: Operation,
     channel: Channel,
     route: Route,
     conceded: frozenset[str],
-    store: StoreReader,
+    kept: StoreAndFiles,
     place: Route | None = None,
     now: datetime | None = None,
 ) -> Outcome:
     """`conceded`: what earlier tries have given up, such as the formatting. `place`: where the message before it
     stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
-    if now is not None and isinstance(deed, Say | Open | Amend):
-        deed = in_time(deed, now)
-    if isinstance(deed, Amend | React | Remove):
-        route = await where(deed.message, route, channel, store)
-    match deed:
+    if now is not None and isinstance(operation, Say | Open | Amend):
+        operation = in_time(operation, now)
+    if isinstance(operation, Amend | React | Remove):
+        route = await where(operation.message, route, channel, kept.store)
+    match operation:
         case Say(part=part, plain=plain):
             part = form_of(part, plain, conceded, place)
-            outcome = await channel.send(part)
+            outcome = await (send_files(part, channel, kept.blobs) if part.files else channel.send(part))
             if isinstance(outcome, Delivered) and outcome.place is None and part.route != route:
                 return Delivered(outcome.message, part.route)
             return outcome
@@ -73,40 +102,40 @@ async def perform(
             part = form_of(part, None, conceded)
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
         case Amend():
-            return await _amend(deed, channel, route, conceded)
+            return await _amend(operation, channel, route, conceded)
         case React(message=message, emoji=emoji, remove=remove, author=author):
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
-            if after and not await _have_arrived(after, store):
+            if after and not await _have_arrived(after, kept.store):
                 return Rejected("what was to replace it has not arrived")
             return await _remove(message, channel, route)
     return Rejected(f"{channel.name} cannot do it")
 
 
-async def _amend(deed: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
-    part = deed.part
+async def _amend(operation: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
+    part = operation.part
     if "message" in conceded:  # the message is gone, so its words are sent as a new one
-        part = form_of(part, deed.plain, conceded)
-        return await channel.send(replace(part, key=f"{part.key}/anew"))
+        part = form_of(part, operation.plain, conceded)
+        return await channel.send(replace(part, key=f"{part.key}/again"))
     if can(channel, CanEdit):
-        return await channel.edit(route, deed.message, form_of(part, deed.plain, conceded))
+        return await channel.edit(route, operation.message, form_of(part, operation.plain, conceded))
     if can(channel, CanStream):
-        if rest := part.text[deed.grown :]:
-            await channel.append(route, deed.message, rest)
-        await channel.complete(route, deed.message)
-    return Delivered(deed.message)
+        if rest := part.text[operation.grown :]:
+            await channel.append(route, operation.message, rest)
+        await channel.complete(route, operation.message)
+    return Delivered(operation.message)
 
 
-def in_time(deed: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
-    """The deed without a reply context that has expired: then the ordinary way is taken (CH-3)."""
-    context = deed.part.reply_context
+def in_time(operation: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
+    """The operation without a reply context that has expired: then the ordinary way is taken (CH-3)."""
+    context = operation.part.reply_context
     if context is None or now < context.expires:
-        return deed
-    part = replace(deed.part, reply_context=None)
-    if isinstance(deed, Open) or deed.plain is None:
-        return replace(deed, part=part)
-    return replace(deed, part=part, plain=replace(deed.plain, reply_context=None))
+        return operation
+    part = replace(operation.part, reply_context=None)
+    if isinstance(operation, Open) or operation.plain is None:
+        return replace(operation, part=part)
+    return replace(operation, part=part, plain=replace(operation.plain, reply_context=None))
 
 
 async def where(message: str, route: Route, channel: Channel, store: StoreReader) -> Route:
@@ -151,6 +180,9 @@ def form_of(part: Part, plain: Part | None, conceded: frozenset[str], place: Rou
     """The part as this try sends it; a form that differs from the first has a key of its own (DU-4)."""
     if "formatting" in conceded:
         part = plain or replace(part, key=f"{part.key}/plain")
+    if "kind" in conceded:
+        documents = tuple([replace(file, kind="document") for file in part.files])
+        part = replace(part, files=documents, key=f"{part.key}/documents")
     if "target" in conceded:
         part = replace(part, reply_to=None, key=f"{part.key}/alone")
     if place is not None:

@@ -29,7 +29,7 @@ from rejoinder.outbound.operations import React
 from rejoinder.outbound.plan import Planned
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
-from rejoinder.runtime.outbox.fates import WITHDRAWN, Fate, Unsent, fate_of, settle, settle_all
+from rejoinder.runtime.outbox.delivery_results import WITHDRAWN, DeliveryResult, Unsent, result_of, settle, settle_all
 from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
@@ -50,7 +50,7 @@ class Request(Struct, frozen=True):
     run: RunClaim | None
     final: bool
     also: WriteBatch | None
-    fates: "tuple[asyncio.Future[Fate], ...]"
+    results: "tuple[asyncio.Future[DeliveryResult], ...]"
     yields: bool
     """Nothing but reactions: words that are posted later overtake it."""
 
@@ -75,7 +75,7 @@ class Sender:
         """What was said here, kept up to date with what is sent."""
         self.writing = Writing(account.channel.name)
         """The drafts of the agents that are writing here."""
-        self.aside = YieldingCalls()
+        self.low_priority = YieldingCalls()
         """Makes the calls that yield to words: frames and reactions."""
         self.pace = Pace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
@@ -88,8 +88,8 @@ class Sender:
         self._name = f"{route.channel}:{route.chat}"
         self._clock = services.clock
         self._requests: deque[Request] = deque()
-        self._following: dict[str, list[asyncio.Future[Fate]]] = {}
-        self._finding: set[str] = set()  # keys of parts whose fate is being looked up
+        self._following: dict[str, list[asyncio.Future[DeliveryResult]]] = {}
+        self._finding: set[str] = set()  # keys of parts whose result is being looked up
         self._ours: set[str] = set()  # keys of parts that this sender has planned and that are not settled
         self._rows = False  # the store may have other parts to send here
         self._told = 0  # how often `wake` has said so
@@ -106,37 +106,40 @@ class Sender:
         *,
         final: bool = False,
         also: WriteBatch | None = None,
-    ) -> "tuple[asyncio.Future[Fate], ...]":
-        """Queues these, in order, after the words that were posted before; each future gets the fate of one.
+    ) -> "tuple[asyncio.Future[DeliveryResult], ...]":
+        """Queues these, in order, after the words that were posted before; each future gets the result of one.
 
         `also` is written in the commit that plans them.
         """
         new_future = asyncio.get_running_loop().create_future
-        fates, yields = tuple([new_future() for _ in planned]), all(isinstance(each.deed, React) for each in planned)
-        request = Request(tuple(planned), run, final, also, fates, yields)
+        results, yields = (
+            tuple([new_future() for _ in planned]),
+            all(isinstance(each.operation, React) for each in planned),
+        )
+        request = Request(tuple(planned), run, final, also, results, yields)
         self._requests.append(request)
         if not yields:
-            self.aside.hurry()
+            self.low_priority.hurry()
         self.wake()
-        return request.fates
+        return request.results
 
-    def follow(self, row: StoredPart) -> "asyncio.Future[Fate]":
-        """The fate of a part that was planned earlier; it may have been settled since the row was read."""
-        fate: asyncio.Future[Fate] = asyncio.get_running_loop().create_future()
+    def follow(self, row: StoredPart) -> "asyncio.Future[DeliveryResult]":
+        """The result of a part that was planned earlier; it may have been settled since the row was read."""
+        result: asyncio.Future[DeliveryResult] = asyncio.get_running_loop().create_future()
         if (known := self.attempts.arriving.get(row.key)) is not None:
-            fate.set_result(known)
-            return fate
-        self._following.setdefault(row.key, []).append(fate)
+            result.set_result(known)
+            return result
+        self._following.setdefault(row.key, []).append(result)
         self._finding.add(row.key)
         self._runs.start(f"follow:{self._name}", self._find_settled(row))
-        return fate
+        return result
 
     async def _find_settled(self, row: StoredPart) -> None:
         try:
             now = await self._store.part(row.id)
         finally:
             self._finding.discard(row.key)
-        if (known := WITHDRAWN if now is None else fate_of(now)) is not None:
+        if (known := WITHDRAWN if now is None else result_of(now)) is not None:
             settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
@@ -151,7 +154,7 @@ class Sender:
         if rows:
             self._rows = True
             self._told += 1
-            self.aside.hurry()
+            self.low_priority.hurry()
         self._woken = True
         if self._task is None:
             self._task = self._runs.start(f"send:{self._name}", self._work())
@@ -226,7 +229,7 @@ class Sender:
     async def _plan(self, request: Request, *, claims: bool) -> bool:
         """Commits what is to be said; if nothing waits before its first part, the commit also claims that part, and it
         is sent. Returns whether it was."""
-        if request.fates and all(fate.cancelled() for fate in request.fates):
+        if request.results and all(result.cancelled() for result in request.results):
             self._requests.popleft()
             return False
         now = self._clock()
@@ -243,17 +246,17 @@ class Sender:
             self._requests.popleft()
             if not isinstance(error, Superseded):
                 log.exception("%s: something could not be planned", self.channel.name)
-            settle_all(request.fates, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
+            settle_all(request.results, WITHDRAWN if isinstance(error, Superseded) else Unsent(str(error)))
             return False
         self._requests.popleft()
         crashpoint("K15")
         rows = planned()
-        for row, fate in zip(rows, request.fates, strict=True):
-            if (known := fate_of(row)) is not None:
-                settle(fate, known)
+        for row, result in zip(rows, request.results, strict=True):
+            if (known := result_of(row)) is not None:
+                settle(result, known)
             else:
                 self._ours.add(row.key)
-                self._following.setdefault(row.key, []).append(fate)
+                self._following.setdefault(row.key, []).append(result)
         if not rows or rows[0].state != "sending" or rows[0].planned != now:
             return False
         await self.attempts.send(rows[0])
@@ -310,12 +313,12 @@ class Sender:
     def has_more(self) -> None:
         self._rows = True
 
-    def over(self, row: StoredPart, fate: Fate) -> None:
+    def over(self, row: StoredPart, result: DeliveryResult) -> None:
         self._ours.discard(row.key)
         self.attempts.looking.discard(row.id)
         if seconds := self.pauses.pop(row.key, 0.0):
             self.pace.rest(seconds)
-        settle_all(self._following.pop(row.key, ()), fate)
+        settle_all(self._following.pop(row.key, ()), result)
 
 
 def _frames(channel: Channel, route: Route) -> Rate | None:

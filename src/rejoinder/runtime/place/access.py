@@ -24,7 +24,7 @@ from rejoinder.store.base import (
 Place = tuple[str, str]
 """A channel and an account on it."""
 
-NOBODY_KNOCKED = pairing.Pairing()
+NO_REQUESTS = pairing.Pairing()
 MOST_PLACES = 1000
 FRESH = 2.0
 """Seconds for which what was read is trusted: an owner may approve a sender from outside the engine, too."""
@@ -39,7 +39,7 @@ class Access:
         self._store = store
         self._allow: Bounded[str, Ids | None] = Bounded(MOST_PLACES)
         self._paired: Bounded[str, frozenset[Paired]] = Bounded(MOST_PLACES)
-        self._knocks: Bounded[Place, tuple[PairingRequest, ...]] = Bounded(MOST_PLACES)
+        self._requests: Bounded[Place, tuple[PairingRequest, ...]] = Bounded(MOST_PLACES)
         self._read: Bounded[Place, float] = Bounded(MOST_PLACES)
 
     async def read(self, place: Place) -> None:
@@ -47,7 +47,7 @@ class Access:
             return
         channel, account = place
         found = await self._store.admission(channel, account)
-        self._knocks[place] = found.knocks
+        self._requests[place] = found.requests
         self._paired[channel] = frozenset(found.paired)
         changes = [(edit.entry, edit.listed) for edit in found.edits]
         self._allow[channel] = edited_allow(channel, changes, self._settings.now.rules)
@@ -58,11 +58,11 @@ class Access:
         return bool(paired) and Paired(*place, sender) in paired
 
     def pairing(self, place: Place) -> pairing.Pairing:
-        knocks = self._knocks[place]
-        if not knocks:
-            return NOBODY_KNOCKED
+        requests = self._requests[place]
+        if not requests:
+            return NO_REQUESTS
         return pairing.Pairing(
-            tuple(pairing.PairingRequest(each.sender, each.code, each.asked, each.told) for each in knocks)
+            tuple(pairing.PairingRequest(each.sender, each.code, each.asked, each.told) for each in requests)
         )
 
     def allow(self, channel: str) -> Ids | None:
@@ -78,7 +78,7 @@ class Access:
         paired = self._paired[wish.channel]
         return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 
-    def knock(self, asked: AskPairing, now: datetime) -> KeepPairingRequest:
+    def request_pairing(self, asked: AskPairing, now: datetime) -> KeepPairingRequest:
         place = (asked.channel, asked.account)
         return KeepPairingRequest(PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires))
 

@@ -44,7 +44,7 @@ class Background(Struct, frozen=True, kw_only=True):
     text: str
     target: Route | None = None
     model: str | None = None
-    anew: bool = False
+    new_session: bool = False
     """Whether the session starts over with it."""
     heartbeat: bool = False
     subagent: bool = False
@@ -117,21 +117,21 @@ class BackgroundStarter:
         message = replace(message, subagent=turn.subagent, answerable=turn.answerable)
         await conversation.open(now)
         async with self._sessions.changing(turn.session, turn.agent, now) as held:
-            is_new, anew = held.is_new, turn.anew and not held.is_new
-            session = start_over(held.session, now) if anew else held.session
+            is_new, new_session = held.is_new, turn.new_session and not held.is_new
+            session = start_over(held.session, now) if new_session else held.session
             if (why := refusal(message, session, rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
             unit = WriteBatch(*held.becomes(session), *also)
             originated = unit.add(Originate(inbound, to, now, tick))
-            if anew:
+            if new_session:
                 unit.add_all((SaveAgentSession(held.key, None),))
             await unit.write(self._store)
             crashpoint("K4")
             held.became(session)
         if is_new:
             self._tell(SessionStarted(session.key, session.agent, conversation.route))
-        if anew and can(speaker, CanForget):
+        if new_session and can(speaker, CanForget):
             speaker.forget(session.key)
         if (event := originated()) is not None:
             queue = self._queueing.of(conversation.route.channel, session)

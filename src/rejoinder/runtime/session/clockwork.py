@@ -89,11 +89,11 @@ class Clockwork:
     async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:
         """Does one job if it is due, and returns when it is due next."""
         due = kept.due
-        if kept.schedule != job.written or kept.anew:
+        if kept.schedule != job.written or kept.needs_schedule:
             due = first_due(job.schedule, now)
         elif due is not None and may_be_ahead:
             due = set_right(job.schedule, due, now)
-        if due != kept.due or kept.schedule != job.written or kept.anew:
+        if due != kept.due or kept.schedule != job.written or kept.needs_schedule:
             await self._store.write(KeepJob(job.name, job.written, due))
         is_due = due is not None and due <= now and not kept.paused
         if is_due or kept.wanted:
@@ -129,7 +129,7 @@ class Clockwork:
             text=job.prompt if beats is None or beats.reads_notes else prompt_with(job.prompt, notes),
             target=job.target,
             model=job.model,
-            anew=job.anew,
+            new_session=job.new_session,
             heartbeat=beats is not None,
         )
         return await self._begin(turn, tick)

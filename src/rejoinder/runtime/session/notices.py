@@ -17,7 +17,7 @@ from rejoinder.events import Inbound
 from rejoinder.outbound.operations import Open, decode
 from rejoinder.outbound.plan import Slot, withdraw
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.fates import Fate, message_of
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.store.base import IN_FLIGHT, PlanParts, StoredPart
@@ -93,8 +93,8 @@ def removed(conversation: Conversation, now: datetime, parts: tuple[StoredPart, 
 def clear(conversation: Conversation, parts: tuple[StoredPart, ...]) -> None:
     """Removes the drafts of an abandoned turn of which it is not known yet whether they are there, when it is."""
 
-    def remove(fate: "asyncio.Future[Fate]") -> None:
-        if message := message_of(fate):
+    def remove(result: "asyncio.Future[DeliveryResult]") -> None:
+        if message := message_of(result):
             conversation.sender.post(withdraw((Slot(message, ""),), conversation.outbox.new_stem()))
 
     for part in parts:
@@ -116,11 +116,11 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
         if part.kind != "open" or part.state != "sent" or part.receipt is None:
             continue
         try:
-            deed = decode(part.body)
+            operation = decode(part.body)
         except DecodeError:  # its message stays as it is: it is not known whether the notice could replace it
             continue
-        if isinstance(deed, Open):
-            yield Slot(part.receipt, "", deed.part.reply_to)
+        if isinstance(operation, Open):
+            yield Slot(part.receipt, "", operation.part.reply_to)
 
 
 def away(conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix) -> PlanParts:
@@ -130,7 +130,7 @@ def away(conversation: Conversation, gathered: tuple[TurnInput, ...], now: datet
 
 def left_out(asked: TurnInput, reason: Reason | None, now: datetime, prefix: Prefix) -> PlanParts | None:
     """A mark on the message, or words where there are no marks (TU-5). A person who said stop knows already."""
-    if reason == "stopped" or asked.message.listening:
+    if reason == "stopped" or asked.message.listening or asked.message.inbound.unseen:
         return None
     message, sign = asked.message.inbound.message_id, SHORTENED if reason is None else DROPPED
     marked = asked.conversation.to_mark(message, sign, now)

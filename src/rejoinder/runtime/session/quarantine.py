@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 ENDS_THE_PROCESS: Final = f"the process died {MOST_ALONE} times while nothing else was under way"
 CANNOT_BE_READ: Final = "it cannot be read"
 PLANNED_BEFORE: Final = "planned before a restart; its parts tell what arrived"
-"""For an answered turn: it is closed before the fate of its parts is known, and one of them may be held."""
+"""For an answered turn: it is closed before the result of its parts is known, and one of them may be held."""
 
 
 class Quarantine:

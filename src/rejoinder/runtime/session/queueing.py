@@ -59,7 +59,7 @@ class Queueing:
     ) -> TurnInput:
         status = self._settings.now.channel(message.inbound.channel).status
         about = message.inbound.message_id
-        shows = status.enabled and about and not message.listening
+        shows = status.enabled and about and not message.listening and not message.inbound.unseen
         if (opens := message.inbound.opened) is not None:
             conversation.will_open(opens)
         at = message.inbound.stands_at

@@ -14,7 +14,7 @@ from datetime import datetime
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.runtime.recent import Recent
 from rejoinder.session import Session
-from rejoinder.store.base import KeptSession, PutSession, SetSessionAside, Store
+from rejoinder.store.base import KeptSession, PutSession, QuarantineSession, Store
 
 log = logging.getLogger(__name__)
 
@@ -59,8 +59,8 @@ class Held:
         try:
             return await store.session(self.key)
         except Unreadable as problem:
-            with suppress(Superseded):  # another reader has just put it aside
-                await store.write(SetSessionAside(self.key, now))
+            with suppress(Superseded):  # another reader has just quarantined it
+                await store.write(QuarantineSession(self.key, now))
                 log.error("%s starts as a new session; what was kept of it is in quarantine: %s", self.key, problem)
             return await store.session(self.key)
 

@@ -10,14 +10,14 @@ from rejoinder.outbound.reveal import Reveal
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.answer.drafting import Drafting, streaming_for
-from rejoinder.runtime.outbox.fates import hear, message_of
+from rejoinder.runtime.outbox.delivery_results import hear, message_of
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.run import Run
 
 PATIENCE = 5.0
 """Seconds for which showing a thought may hold up the answer."""
 SENDING = 30.0
-"""Seconds for which the fate of a sent thought is followed."""
+"""Seconds for which the result of a sent thought is followed."""
 SIGN = "💭 "
 UNHEARD = Wording(silent=True)
 

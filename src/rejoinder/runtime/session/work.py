@@ -27,7 +27,7 @@ from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
-from rejoinder.runtime.outbox.fates import Unsent
+from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
@@ -36,12 +36,12 @@ from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import with_files
 from rejoinder.runtime.session.journal import transcript
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
@@ -133,7 +133,7 @@ class Workers:
                 run.asked = await with_thread(run, session, self._clock())
                 run.asked = await with_files(run.asked, agent, self._describer)
                 turn = brief(scene)
-                run.told.append(turn.parts)
+                run.exchange.told.append(turn.parts)
                 relay = self._relay(run, scene, answer, typing)
                 run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
@@ -153,7 +153,7 @@ class Workers:
                 self._note_failure(run, failed)
                 run.ending = True
                 if failed is None:
-                    await answer.finish(_footer(session, relay.usage, run.model))
+                    await answer.finish(_footer(session, relay.usage, run.exchange.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
@@ -190,7 +190,7 @@ class Workers:
             says_when_empty=_is_awaited(run),
             silence=scene.settings.silence,
             prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
-            speaker=lambda: Speaker(agent.name, run.model or model_of(scene) or "", scene.level("think")),
+            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(scene) or "", scene.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
             most=scene.settings.max_answer_chars(agent.name),
@@ -238,7 +238,7 @@ class Workers:
         wrong = failed.kind if failed is not None else answer.undelivered
         outcome: Outcome = "failed" if wrong is not None else "answered" if answer.begun else "silent"
         async with self._sessions.changing(run.session, run.agent, now) as held:
-            session = held.session  # read afresh: a command may have changed it meanwhile
+            session = held.session  # read again: a command may have changed it meanwhile
             if (told := answer.outcomes.told()) is not None:
                 session = with_event(session, told)
             session = replace(
@@ -370,7 +370,7 @@ class Workers:
         further = brief_further(scene, await with_files(asked, agent, self._describer))
         taken = can(agent, CanSteer) and self._tenure.holds and await agent.steer(further)
         if taken:
-            run.told.append(further.parts)
+            run.exchange.told.append(further.parts)
         return taken
 
     async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
@@ -412,7 +412,7 @@ def _occasion(scene: Scene) -> Occasion:
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,
-        is_message=message.inbound.entry not in ("native", "button"),
+        is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
     )
 
 

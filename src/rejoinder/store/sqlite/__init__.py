@@ -1,7 +1,7 @@
 """The embedded engine: one SQLite file, one writer, readers beside it.
 
 Opening (DU-13): lock, check, migrate, rehearse. From then on this process alone claims shards, and writes the file; now
-and then an operator does in one short step (beside.py). Any process may read it: `open_reader` needs no lock.
+and then an operator does in one short step (operator.py). Any process may read it: `open_reader` needs no lock.
 """
 
 import asyncio
@@ -15,54 +15,33 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rejoinder.blobs import Blob
-from rejoinder.errors import BadUse, LeaseLost, StoreUnavailable, Unreadable
-from rejoinder.events import Route
-from rejoinder.room_log import Entry as RoomEntry
-from rejoinder.room_log import Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
-from rejoinder.sqlite_faults import fault_in
+from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
+from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
-    Admission,
-    Census,
-    Entry,
     Health,
-    InboxEvent,
-    IndexedMessage,
-    Input,
-    KeptJob,
-    KeptSession,
-    KeptSubagent,
     Lease,
-    Load,
-    OpenTurn,
+    OperatorStore,
     Owners,
-    PairingRequest,
-    PartState,
-    Pending,
-    PlaceFacts,
-    Quarantined,
     Recovery,
     Renewal,
-    SaidBefore,
-    Sighting,
-    StoreBeside,
-    StoredPart,
-    Traced,
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
-from rejoinder.store.sqlite import blobs, jobs, leases, lookups, reads, rooms, subagents
+from rejoinder.store.sql import leases
+from rejoinder.store.sql.connection import Numbers
+from rejoinder.store.sql.leases import renew
+from rejoinder.store.sql.reader import SHORT, SqlReader, SqlShard
+from rejoinder.store.sql.reads import check_bodies
+from rejoinder.store.sql.recover import recover
+from rejoinder.store.sql.upkeep import draw_opening
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.leases import renew
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
 from rejoinder.store.sqlite.page_log import take_over_page
-from rejoinder.store.sqlite.recover import recover
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
-from rejoinder.store.sqlite.upkeep import draw_numbers
 from rejoinder.store.sqlite.writer import PendingWrite, Writer
 
 T = TypeVar("T")
@@ -70,25 +49,6 @@ T = TypeVar("T")
 SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
-SHORT = frozenset(
-    {
-        reads.place,
-        reads.messages,
-        reads.unheard,
-        reads.admission,
-        reads.session,
-        rooms.log_state,
-        rooms.log_mark,
-        rooms.log_room,
-        rooms.log_entry,
-        rooms.log_entry_under,
-        rooms.fact,
-        blobs.blob,
-    }
-)
-"""Reads made for each message, of a few rows by key: they run on the loop, which is faster than handing them to a
-thread; and a decision made without waiting shares the commit of the message it is about."""
-
 A_MOMENT = 1.0
 """Seconds for which `health` waits for a store that had a fault."""
 
@@ -100,7 +60,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class SqliteReader:
+class SqliteReader(SqlReader):
     """Reads in threads of its own, each with its own connection."""
 
     def __init__(self, path: str, patience: float) -> None:
@@ -144,189 +104,10 @@ class SqliteReader:
             db.close()
         self._open.clear()
 
-    # --- the contract -------------------------------------------------------------------------------
-
-    async def cursor(self, channel: str, name: str, account: str = "default") -> str | None:
-        return await self._read(reads.cursor, channel, name, account)
-
-    async def cursors(self, channel: str, prefix: str, account: str = "default") -> dict[str, str]:
-        return await self._read(reads.cursors, channel, prefix, account)
-
-    async def events_of(self, message: str) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.events_of, message)
-
-    async def latest_event(self, channel: str | None = None, chat: str | None = None) -> InboxEvent | None:
-        return await self._read(lookups.latest_event, channel, chat)
-
-    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.undecided, limit)
-
-    async def inputs_of(self, event: int) -> tuple[Input, ...]:
-        return await self._read(reads.inputs_of, event)
-
-    async def trace(self, event: int) -> tuple[Traced, ...]:
-        return await self._read(reads.trace, event)
-
-    async def waiting(self, session: str) -> tuple[Input, ...]:
-        return await self._read(reads.waiting, session)
-
-    async def turn(self, turn: int) -> OpenTurn | None:
-        return await self._read(reads.turn, turn)
-
-    async def first_turn(self, session: str, route: Route) -> int | None:
-        return await self._read(reads.first_turn, session, route)
-
-    async def turns_since(self, since: datetime, route: Route, sender: str | None = None) -> int:
-        return await self._read(reads.turns_since, since, route, sender)
-
-    async def parts_in(
-        self, *states: PartState, limit: int = 1000, latest_first: bool = False
-    ) -> tuple[StoredPart, ...]:
-        return await self._read(reads.parts_in, states, limit, latest_first)
-
-    async def count_parts(self, *states: PartState) -> int:
-        return await self._read(reads.count_parts, states)
-
-    async def part(self, part: int) -> StoredPart | None:
-        return await self._read(lookups.part, part)
-
-    async def part_sent_as(self, route: Route, message: str) -> StoredPart | None:
-        return await self._read(lookups.part_sent_as, route, message)
-
-    async def parts_about(self, event: int) -> tuple[StoredPart, ...]:
-        return await self._read(lookups.parts_about, event)
-
-    async def parts_under(self, stem: str) -> tuple[StoredPart, ...]:
-        return await self._read(lookups.parts_under, stem)
-
-    async def to_send(self) -> tuple[Route, ...]:
-        return await self._read(reads.to_send)
-
-    async def session(self, key: str) -> KeptSession | None:
-        return await self._read(reads.session, key)
-
-    async def sessions(self, limit: int = 1000) -> tuple[KeptSession, ...]:
-        return await self._read(reads.sessions, limit)
-
-    async def count_sessions(self) -> int:
-        return await self._read(lookups.count_sessions)
-
-    async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
-        return await self._read(lookups.session_keys, holding, limit)
-
-    async def pending(self) -> dict[str, Pending]:
-        return await self._read(lookups.pending)
-
-    async def agent_session(self, session: str) -> str | None:
-        return await self._read(reads.agent_session, session)
-
-    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
-        return await self._read(reads.transcript, session, since, limit)
-
-    async def message(self, route: Route, reference: str) -> IndexedMessage | None:
-        return await self._read(reads.message, route, reference)
-
-    async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
-        return await self._read(lookups.sightings, reference, limit)
-
-    async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[IndexedMessage, ...]:
-        return await self._read(reads.messages, route, after, limit)
-
-    async def unheard(self, session: str, route: Route, limit: int = 50) -> tuple[IndexedMessage, ...]:
-        return await self._read(reads.unheard, session, route, limit)
-
-    async def place(self, route: Route, today: datetime) -> PlaceFacts:
-        return await self._read(reads.place, route, today)
-
-    async def knocks(self, channel: str, account: str) -> tuple[PairingRequest, ...]:
-        return await self._read(reads.knocks, channel, account)
-
-    async def all_knocks(self) -> tuple[PairingRequest, ...]:
-        return await self._read(lookups.all_knocks)
-
-    async def admission(self, channel: str, account: str) -> Admission:
-        return await self._read(reads.admission, channel, account)
-
-    async def jobs(self) -> tuple[KeptJob, ...]:
-        return await self._read(jobs.jobs)
-
-    async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
-        return await self._read(subagents.subagents, root, limit)
-
-    async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
-        return await self._read(subagents.latest_subagents, limit)
-
-    async def subagent(self, session: str) -> KeptSubagent | None:
-        return await self._read(subagents.subagent, session)
-
-    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
-        return await self._read(subagents.open_subagents)
-
-    async def said_before(self, job: str, digest: str) -> SaidBefore | None:
-        return await self._read(jobs.said_before, job, digest)
-
-    async def quarantined(self, limit: int = 1000) -> tuple[Quarantined, ...]:
-        return await self._read(lookups.quarantined, limit)
-
-    async def wanted(self) -> tuple[Quarantined, ...]:
-        return await self._read(lookups.wanted)
-
-    async def blob(self, id: str) -> Blob | None:
-        return await self._read(blobs.blob, id)
-
-    async def blob_under(self, key: str) -> Blob | None:
-        return await self._read(blobs.blob_under, key)
-
-    async def chunk(self, blob: str, number: int) -> bytes | None:
-        return await self._read(blobs.chunk, blob, number)
-
-    async def logs(self) -> tuple[str, ...]:
-        return await self._read(rooms.logs)
-
-    async def log_state(self, log: str) -> LogState | None:
-        return await self._read(rooms.log_state, log)
-
-    async def log_room(self, log: str, id: str) -> RoomRow | None:
-        return await self._read(rooms.log_room, log, id)
-
-    async def log_entry(self, log: str, id: str) -> RoomEntry | None:
-        return await self._read(rooms.log_entry, log, id)
-
-    async def log_entry_under(self, log: str, key: str) -> RoomEntry | None:
-        return await self._read(rooms.log_entry_under, log, key)
-
-    async def log_growing(self, log: str) -> tuple[RoomEntry, ...]:
-        return await self._read(rooms.log_growing, log)
-
-    async def log_find(self, log: str, wanted: Find) -> Found:
-        return await self._read(rooms.log_find, log, wanted)
-
-    async def log_replies(self, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
-        return await self._read(rooms.log_replies, log, threads, person)
-
-    async def log_overview(self, log: str, person: str, since: int | None, most: int) -> Overview:
-        return await self._read(rooms.log_overview, log, person, since, most)
-
-    async def log_events(self, log: str, after: int, most: int) -> tuple[RoomEvent, ...]:
-        return await self._read(rooms.log_events, log, after, most)
-
-    async def log_mark(self, log: str, person: str, room: str) -> int:
-        return await self._read(rooms.log_mark, log, person, room)
-
-    async def fact(self, scope: str, key: str) -> bytes | None:
-        return await self._read(rooms.fact, scope, key)
-
-    async def facts(self, scope: str) -> dict[str, bytes]:
-        return await self._read(rooms.facts, scope)
-
-    async def load(self) -> Load:
-        return await self._read(reads.load)
-
-    async def census(self) -> Census:
-        return await self._read(reads.census)
+    # --- the store itself ---------------------------------------------------------------------------
 
     async def check(self) -> None:
-        await self._read(reads.check)
+        await self._read(check)
 
     async def backup(self, path: Path, *, overwrite: bool = False) -> None:
         await self._read(backup, path, overwrite)
@@ -378,8 +159,8 @@ class SqliteStore(SqliteReader):
 
     # --- leases -------------------------------------------------------------------------------------
 
-    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> "SqliteShard":
-        return SqliteShard(self, lease, lost)
+    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> SqlShard:
+        return SqlShard(self, lease, lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         when = {"seconds": self.lease_seconds, "at": self._clock()}
@@ -463,53 +244,6 @@ class SqliteStore(SqliteReader):
             self._lock = None
 
 
-class SqliteShard(SqliteReader):
-    """The store as the holder of a lease sees it. It has no connection, and nothing to close."""
-
-    def __init__(self, store: SqliteStore, lease: Lease, lost: Callable[[], None]) -> None:  # all is the store's own
-        self._store = store
-        self._lease = lease
-        self._lost = lost
-
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
-        try:
-            return await self._store.write_under(self._lease, (verb, *others), known)
-        except LeaseLost:
-            self._lost()
-            raise
-
-    async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
-        return await self._store.ask(question, *arguments)
-
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
-        return await self._read(recover, now, singly, within, self._lease.shard)
-
-    async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:
-        return await self._read(reads.undecided, limit, self._lease.shard)
-
-    async def to_send(self) -> tuple[Route, ...]:
-        return await self._read(reads.to_send, self._lease.shard)
-
-    async def open_subagents(self) -> tuple[KeptSubagent, ...]:
-        return await self._read(subagents.open_subagents, self._lease.shard)
-
-    async def parts_in(
-        self, *states: PartState, limit: int = 1000, latest_first: bool = False
-    ) -> tuple[StoredPart, ...]:
-        return await self._read(reads.parts_in, states, limit, latest_first, self._lease.shard)
-
-    async def wanted(self) -> tuple[Quarantined, ...]:
-        return await self._read(lookups.wanted, self._lease.shard)
-
-    async def health(self) -> Health:
-        return await self._store.health()
-
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._store.on_foreign_change(told)
-
-    async def close(self) -> None: ...
-
-
 def open_store(
     url: str,
     *,
@@ -549,7 +283,7 @@ def open_store(
 def _begin(db: Connection, shards: int) -> None:
     """Under the lock: nobody else claims anything here."""
     db.execute("BEGIN IMMEDIATE")
-    draw_numbers(db)
+    _draw_numbers(db)
     leases.all_have_ended(db)
     db.executemany("INSERT INTO shard VALUES (?, NULL, 0, NULL)", ((shard,) for shard in range(1, shards)))
     db.execute("COMMIT")
@@ -602,16 +336,28 @@ def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[An
         db.execute("ROLLBACK")
 
 
+def _draw_numbers(db: Connection) -> None:
+    accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
+    db.numbers = Numbers(draw_opening(db), accepted[0] if accepted else 0)
+
+
+def check(db: Connection) -> None:
+    found = [row[0] for row in db.execute("PRAGMA integrity_check(1)")]
+    if found != ["ok"]:
+        raise Damaged(found[0])
+    check_bodies(db)
+
+
 def _touch(db: Connection) -> None:
     """A write that changes nothing but has to reach the disk: SQLite would skip one that changes no byte."""
     db.execute("UPDATE gateway SET generation = generation + 1")
     db.execute("UPDATE gateway SET generation = generation - 1")
 
 
-def _open_beside(url: str) -> StoreBeside:
-    from rejoinder.store.sqlite.beside import open_beside  # noqa: PLC0415 - it is built on this module
+def _open_for_operator(url: str) -> OperatorStore:
+    from rejoinder.store.sqlite.operator import open_for_operator  # noqa: PLC0415 - it is built on this module
 
-    return open_beside(url)
+    return open_for_operator(url)
 
 
-STORE = StoreKind(open_store, open_reader, _open_beside)
+STORE = StoreKind(open_store, open_reader, _open_for_operator)

@@ -1,26 +1,12 @@
 """Schema versions go forward, each in one transaction; a newer one is refused (DU-14)."""
 
 import sqlite3
-from collections.abc import Iterator
-from importlib.resources import files
-
-from msgspec import Struct
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store.sql.schema import Migration, migrations, statements
 from rejoinder.store.sqlite.connect import OURS
 from rejoinder.store.sqlite.connection import Connection
-
-
-class Migration(Struct, frozen=True):
-    number: int
-    sql: str
-
-
-def migrations() -> list[Migration]:
-    """`0001_first.sql` brings a database to version 1, and so on."""
-    found = (each for each in files("rejoinder.store").joinpath("schema").iterdir() if each.name.endswith(".sql"))
-    return sorted((Migration(int(each.name[:4]), each.read_text("utf-8")) for each in found), key=lambda m: m.number)
 
 
 def migrate(db: Connection, where: str, steps: list[Migration]) -> None:
@@ -79,11 +65,4 @@ def _apply(db: Connection, step: Migration) -> None:
         raise
 
 
-def statements(sql: str) -> Iterator[str]:
-    """One by one: `executescript` would commit before it begins."""
-    statement = ""
-    for line in sql.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+__all__ = ["Migration", "migrate", "migrations", "refuse_strange", "statements"]

@@ -23,10 +23,10 @@ from rejoinder.events import Inbound
 from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import Accept
 from rejoinder.store.rooms import scope_of
-from rejoinder.store.sqlite.blobs import blob_body, name
+from rejoinder.store.sql.blobs import blob_body, name
+from rejoinder.store.sql.inbox import accept
+from rejoinder.store.sql.values import micros, seal, unseal
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.inbox import accept
-from rejoinder.store.sqlite.values import micros, seal, unseal
 
 log = logging.getLogger(__name__)
 

@@ -29,9 +29,9 @@ from rejoinder.store.base import (
     RouteEvent,
     Trace,
 )
-from rejoinder.store.sqlite import reads
+from rejoinder.store.sql import reads
+from rejoinder.store.sql.perform import perform
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.perform import perform
 
 THEN = datetime(2000, 1, 1, tzinfo=UTC)
 

@@ -30,8 +30,8 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.sqlite_faults import unavailable
 from rejoinder.store.base import Accept, Lease, Verb
+from rejoinder.store.sql.perform import perform
 from rejoinder.store.sqlite.connection import Connection
-from rejoinder.store.sqlite.perform import perform
 
 log = logging.getLogger(__name__)
 

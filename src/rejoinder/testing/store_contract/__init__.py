@@ -4,10 +4,10 @@
         def open(self, folder: Path) -> SharedStore:
             return open_my_store(folder / "store")
 
-        def beside(self, folder: Path) -> StoreBeside:
-            return open_my_store_beside(folder / "store")
+        def operator(self, folder: Path) -> OperatorStore:
+            return open_my_store_for_operator(folder / "store")
 
-Every call of `open` with the same folder opens the same store anew, as after a crash. A store that ends with
+Every call of `open` with the same folder opens the same store again, as after a crash. A store that ends with
 its process says `survives = False`. Leases run out while the tests wait, or in `let_leases_run_out`.
 The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """

@@ -3,12 +3,15 @@
 import asyncio
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import (
     Accept,
     Cursor,
     Destination,
     InboxEvent,
+    KeepUnderstood,
     MoveCursor,
     QuarantineEvent,
     ReleaseEvents,
@@ -48,6 +51,17 @@ class Events(Opened):
                 await asyncio.gather(*deciding)
             assert len(told) == 1
             assert [event.reason for event in await store.events_of("1")] == ["overheard"]
+
+    async def test_what_was_understood_is_kept_with_its_event(self, tmp_path: Path) -> None:
+        """ME-1: a restart finds it and does not ask again; what is decided already does not change."""
+        async with self.opened(tmp_path) as store:
+            (event,) = await accepted(store, 1)
+            heard = replace(an_inbound(1), transcript="buy milk \ud83d", understood=True)
+            await store.write(KeepUnderstood(event.id, heard))
+            (found,) = (await store.recover(NOW)).events
+            assert (found.inbound.transcript, found.inbound.understood) == ("buy milk \ufffd", True)
+            await store.write(SettleEvent(event.id, "answered"))
+            await loses(store, KeepUnderstood(event.id, heard))
 
     async def test_other_accounts_and_channels_are_others(self, tmp_path: Path) -> None:
         """DU-1: the same id on another account or channel is another event."""

@@ -113,7 +113,7 @@ class Jobs(Opened):
                 await store.write(QuarantineTurn(run.turn, NOW, ""))
                 assert await the_job(store) == KeptJob("tidy", "1h", None, fired=SOON, state="quarantined")
 
-    async def test_a_job_that_is_written_anew(self, tmp_path: Path) -> None:
+    async def test_a_job_that_is_written_differently(self, tmp_path: Path) -> None:
         """TU-27: its ticks start over; that it is paused, and what it did last, stays."""
         async with self.opened(tmp_path) as store:
             await store.write(KeepJob("tidy", "1h", SOON), PassTick(TICK, "busy", SOON), PauseJob("tidy", True))
@@ -138,20 +138,20 @@ class Jobs(Opened):
         if not self.survives:
             return
         async with self.opened(tmp_path) as store:
-            beside = self.beside(tmp_path)
+            operator = self.operator(tmp_path)
             try:
                 for verb in (WantJob("tidy"), PauseJob("tidy", True)):
                     with refused(Superseded):
-                        await beside.write(verb)
+                        await operator.write(verb)
                 await store.write(KeepJob("tidy", "1h", SOON))
-                await beside.write(PauseJob("tidy", True))
-                await beside.write(WantJob("tidy"))
+                await operator.write(PauseJob("tidy", True))
+                await operator.write(WantJob("tidy"))
                 assert await the_job(store) == KeptJob("tidy", "1h", paused=True, wanted=True)
                 await store.write(fires(1, Tick("tidy", None, None)))
                 assert not (await the_job(store)).wanted
-                await beside.write(PauseJob("tidy", False))
-                assert (await the_job(store)).anew
+                await operator.write(PauseJob("tidy", False))
+                assert (await the_job(store)).needs_schedule
                 await store.write(KeepJob("tidy", "1h", SOON))
-                assert await beside.jobs() == (KeptJob("tidy", "1h", SOON, fired=SOON, state="waiting"),)
+                assert await operator.jobs() == (KeptJob("tidy", "1h", SOON, fired=SOON, state="waiting"),)
             finally:
-                await beside.close()
+                await operator.close()

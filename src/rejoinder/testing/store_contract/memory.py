@@ -176,12 +176,12 @@ class Memory(Opened):
     async def test_pairing(self, tmp_path: Path) -> None:
         """IN-11: one code for each stranger, approved once, while it is valid."""
         async with self.opened(tmp_path) as store:
-            knock = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
-            await store.write(KeepPairingRequest(knock))
+            request = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, NOW, SOON)
+            await store.write(KeepPairingRequest(request))
             told_again = PairingRequest("telegram", "default", "eve", "ABCDEFGH", NOW, SOON, SOON)
             await store.write(KeepPairingRequest(told_again))
-            assert await store.knocks("telegram", "default") == (told_again,)
-            assert (await store.admission("telegram", "default")).knocks == (told_again,)
+            assert await store.pairing_requests("telegram", "default") == (told_again,)
+            assert (await store.admission("telegram", "default")).requests == (told_again,)
             assert await store.write(ApprovePairing("ABCDEFGH", SOON)) is None
             assert (await store.admission("telegram", "default")).paired == ()
             assert await store.write(ApprovePairing("abcdefgh", NOW)) == told_again

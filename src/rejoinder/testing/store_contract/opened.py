@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rejoinder.events import Route
 from rejoinder.session import route_home, shard_of
-from rejoinder.store.base import Lease, SharedStore, Store, StoreBeside
+from rejoinder.store.base import Lease, OperatorStore, SharedStore, Store
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import HERE
 
@@ -23,7 +23,7 @@ class Opened:
     @abstractmethod
     def open(self, folder: Path) -> SharedStore: ...
 
-    def beside(self, folder: Path) -> StoreBeside:
+    def operator(self, folder: Path) -> OperatorStore:
         """The same store for an operator, while it is open; one that ends with its process has no such side."""
         raise NotImplementedError
 

@@ -25,22 +25,22 @@ from rejoinder.store.base import (
     MarkSent,
     MarkUnknown,
     NoteMessages,
+    OperatorStore,
     Paired,
     PairingRequest,
     Pending,
     PlanParts,
     PutSession,
     QuarantineEvent,
+    QuarantineSession,
     QuarantineTurn,
     ReadmitEvent,
     ReadmitTurn,
     ReleaseRun,
     ResendPart,
     RunClaim,
-    SetSessionAside,
     Sighting,
     Store,
-    StoreBeside,
     WantEvent,
     WantTurn,
 )
@@ -69,17 +69,17 @@ async def buried(store: Store, number: int, why: str = "403 blocked") -> None:
 
 class Operator(Opened):
     @asynccontextmanager
-    async def both(self, folder: Path) -> AsyncGenerator[tuple[Store, StoreBeside]]:
-        async with self.opened(folder) as store, self._beside(folder) as beside:
-            yield store, beside
+    async def both(self, folder: Path) -> AsyncGenerator[tuple[Store, OperatorStore]]:
+        async with self.opened(folder) as store, self._operator(folder) as operator:
+            yield store, operator
 
     @asynccontextmanager
-    async def _beside(self, folder: Path) -> AsyncGenerator[StoreBeside]:
-        beside = self.beside(folder)
+    async def _operator(self, folder: Path) -> AsyncGenerator[OperatorStore]:
+        operator = self.operator(folder)
         try:
-            yield beside
+            yield operator
         finally:
-            await beside.close()
+            await operator.close()
 
     # --- looked up ----------------------------------------------------------------------------------
 
@@ -133,8 +133,8 @@ class Operator(Opened):
             await store.write(ReleaseRun(other))
             await store.write(QuarantineTurn(other.turn, SOON, "strange"))
             await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
-            await store.write(SetSessionAside("s", NOW))
-            await loses(store, SetSessionAside("s", NOW))
+            await store.write(QuarantineSession("s", NOW))
+            await loses(store, QuarantineSession("s", NOW))
             assert await store.session("s") is None
             await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
             assert (len(await store.sessions()), await store.count_sessions()) == (1, 1)
@@ -152,14 +152,14 @@ class Operator(Opened):
         for another one."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
+        async with self.both(tmp_path) as (store, operator):
             (event,) = await accepted(store, 1)
             run = await begun(store, 2)
             await loses(store, QuarantineTurn(run.turn, SOON, "strange"))
             await store.write(ReleaseRun(run))
             await store.write(QuarantineTurn(run.turn, SOON, "strange"), QuarantineEvent(event.id, "odd"))
             assert await store.wanted() == ()
-            await beside.write(WantTurn(run.turn), WantEvent(event.id))
+            await operator.write(WantTurn(run.turn), WantEvent(event.id))
             assert [(each.kind, each.number) for each in await store.wanted()] == [
                 ("message", event.id),
                 ("turn", run.turn),
@@ -216,12 +216,12 @@ class Operator(Opened):
             await store.write(MarkSent(await claimed(store, route=THREAD), "msg-1", NOW))
             assert await store.to_send() == (HERE,)
 
-    async def test_everybody_who_knocked(self, tmp_path: Path) -> None:
+    async def test_everybody_who_asked_to_be_paired(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
             first = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, SOON)
             second = PairingRequest("matrix", "default", "boris", "BBBB", SOON, SOON, SOON)
             await store.write(KeepPairingRequest(second), KeepPairingRequest(first))
-            assert await store.all_knocks() == (first, second)
+            assert await store.all_pairing_requests() == (first, second)
 
     # --- written ------------------------------------------------------------------------------------
 
@@ -242,12 +242,12 @@ class Operator(Opened):
         """DE-33: what was dead is planned again, and the gateway, told of it, sends it."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
+        async with self.both(tmp_path) as (store, operator):
             await buried(store, 1)
             told = asyncio.Event()
             store.on_foreign_change(told.set)
-            (dead,) = await beside.parts_in("dead")
-            assert (await beside.write(ResendPart(dead))).state == "planned"
+            (dead,) = await operator.parts_in("dead")
+            assert (await operator.write(ResendPart(dead))).state == "planned"
             await asyncio.wait_for(told.wait(), PATIENCE)
             assert await store.to_send() == (HERE,)
             assert (await claimed(store)).key == "key-1"
@@ -256,7 +256,7 @@ class Operator(Opened):
         """A gateway that its own writes woke would never rest."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
+        async with self.both(tmp_path) as (store, operator):
             changes: list[str | None] = []
             name = "before"
             noticed = asyncio.Event()
@@ -269,7 +269,7 @@ class Operator(Opened):
             for number in range(20):
                 await store.write(Accept((an_inbound(number),), NOW))
             name = "after"
-            await beside.write(PlanParts((an_intent(1),), NOW))
+            await operator.write(PlanParts((an_intent(1),), NOW))
             await asyncio.wait_for(noticed.wait(), PATIENCE)
             assert changes == ["after"]
 
@@ -277,26 +277,26 @@ class Operator(Opened):
         """DU-12: the fences hold between operator and gateway; nothing of the unit that lost is written."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
+        async with self.both(tmp_path) as (store, operator):
             await buried(store, 1)
-            (dead,) = await beside.parts_in("dead")
+            (dead,) = await operator.parts_in("dead")
             await store.write(ResendPart(dead))
             with refused(Superseded):
-                await beside.write(PlanParts((an_intent(2),), NOW), ResendPart(dead))
+                await operator.write(PlanParts((an_intent(2),), NOW), ResendPart(dead))
             assert (await store.census()).parts == {"planned": 1}
 
     async def test_a_gateway_keeps_its_claims(self, tmp_path: Path) -> None:
         """DU-13: looking or writing beside it takes nothing over."""
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
+        async with self.both(tmp_path) as (store, operator):
             run = await begun(store, 1)
             await store.write(PlanParts((an_intent(1),), NOW, run))
             part = await claimed(store)
-            await beside.write(PlanParts((an_intent(2, Route("web", "room")),), NOW))
+            await operator.write(PlanParts((an_intent(2, Route("web", "room")),), NOW))
             await store.write(MarkSent(part, "msg-1", NOW), EndRun(run, "answered", NOW))
             with refused(BadUse, "the gateway's own"):
-                await beside.write(EndRun(run, "answered", NOW))
+                await operator.write(EndRun(run, "answered", NOW))
 
     async def test_what_is_under_way_is_counted(self, tmp_path: Path) -> None:
         """For the console, each second: what has ended is not in it."""
@@ -318,23 +318,23 @@ class Operator(Opened):
             await store.write(ReadmitEvent(event.id))
             assert (await store.load()).quarantined == 0
 
-    async def test_who_knocked_is_let_in(self, tmp_path: Path) -> None:
+    async def test_who_asked_to_be_paired_is_let_in(self, tmp_path: Path) -> None:
         if not self.survives:
             return
-        async with self.both(tmp_path) as (store, beside):
-            knock = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
-            await store.write(KeepPairingRequest(knock))
-            assert await beside.write(ApprovePairing("AAAA", NOW)) == knock
+        async with self.both(tmp_path) as (store, operator):
+            request = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
+            await store.write(KeepPairingRequest(request))
+            assert await operator.write(ApprovePairing("AAAA", NOW)) == request
             assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
-            assert await beside.write(ApprovePairing("AAAA", NOW)) is None
+            assert await operator.write(ApprovePairing("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:
         """Asking does not keep a gateway from starting."""
         if not self.survives:
             return
-        async with self.shared(tmp_path) as store, self._beside(tmp_path) as beside:
-            assert await beside.gateway()
+        async with self.shared(tmp_path) as store, self._operator(tmp_path) as operator:
+            assert await operator.gateway()
             await store.close()
-            assert await beside.gateway() is None
+            assert await operator.gateway() is None
         async with self.opened(tmp_path):
             pass

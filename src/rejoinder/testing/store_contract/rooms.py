@@ -172,7 +172,7 @@ class Rooms(Opened):
             assert await store.fact("a", "1") is None
             assert await store.fact("b", "1") == b"z"
             if self.survives:
-                beside = self.beside(tmp_path)
-                await beside.write(KeepFact("b", "1", b"beside"))
-                await beside.close()
+                operator = self.operator(tmp_path)
+                await operator.write(KeepFact("b", "1", b"beside"))
+                await operator.close()
                 assert await store.fact("b", "1") == b"beside"

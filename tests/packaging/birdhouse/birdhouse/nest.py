@@ -11,5 +11,5 @@ def _beneath(url: str) -> str:
 STORE = StoreKind(
     open=lambda url: SQLITE.open(_beneath(url)),
     read=lambda url: SQLITE.read(_beneath(url)),
-    beside=lambda url: SQLITE.beside(_beneath(url)),
+    operate=lambda url: SQLITE.operate(_beneath(url)),
 )

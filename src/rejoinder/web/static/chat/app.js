@@ -138,7 +138,7 @@ export class App {
     if (answer?.type === "opaqueredirect") location.assign("/login");
   }
 
-  /** The server speaks another protocol: a newer page is there. Once, lest it goes on for ever. */
+  /** The server speaks another protocol: a newer page is there. Only once, or it would go on for ever. */
   #reload() {
     if (sessionStorage.getItem("rejoinder.reloaded"))
       return this.#showBanner("This page is of another version than the server. Reload it.");

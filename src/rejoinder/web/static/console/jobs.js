@@ -24,7 +24,7 @@ function drawJob(job, card) {
     h("span", { class: "quiet-text" }, clean(when(job)), " · ", next(job)),
     h(
       "span",
-      { class: "deeds" },
+      { class: "actions" },
       card.button(`${path}/run`, { label: `Run ${name} now` }, "Run"),
       job.paused
         ? card.button(`${path}/resume`, { label: `Resume ${name}` }, "Resume")

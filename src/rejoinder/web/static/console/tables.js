@@ -41,28 +41,28 @@ const drawChannels = ({ channels }) => [
 ];
 
 /** @param {any} answer @param {Card} card */
-const drawPairing = ({ knocks }, card) =>
-  knocks.length
+const drawPairing = ({ requests }, card) =>
+  requests.length
     ? [
         h(
           "ul",
           { class: "rows" },
-          ...knocks.map((/** @type {any} */ knock) =>
+          ...requests.map((/** @type {any} */ request) =>
             h(
               "li",
               {},
               icon("person"),
-              h("strong", {}, clean(knock.sender)),
-              h("span", { class: "quiet-text" }, clean(knock.channel), " · ", since(knock.asked)),
-              h("code", {}, knock.code),
+              h("strong", {}, clean(request.sender)),
+              h("span", { class: "quiet-text" }, clean(request.channel), " · ", since(request.asked)),
+              h("code", {}, request.code),
               h(
                 "button",
                 {
                   type: "button",
                   class: "primary",
-                  "aria-label": `Let ${clean(knock.sender)} in`,
+                  "aria-label": `Let ${clean(request.sender)} in`,
                   onclick: (/** @type {any} */ event) =>
-                    card.act(`pairing/${encodeURIComponent(knock.code)}/approve`, event.currentTarget),
+                    card.act(`pairing/${encodeURIComponent(request.code)}/approve`, event.currentTarget),
                 },
                 "Let in",
               ),
@@ -88,7 +88,7 @@ const drawPeople = ({ people }, card) => [
               h("span", { class: "quiet-text" }, "invited ", since(moment)),
               h(
                 "span",
-                { class: "deeds" },
+                { class: "actions" },
                 card.button(
                   `people/${encodeURIComponent(person)}/revoke`,
                   { label: `End the login of ${clean(name)}`, sure: "Really?" },
@@ -148,7 +148,7 @@ function drawOutbox({ parts }, card) {
             part.attempts ? ` · ${part.attempts} ${part.attempts === 1 ? "try" : "tries"}` : "",
             ...(part.retry_at ? [" · again ", until(part.retry_at)] : []),
           ),
-          STUCK.has(part.state) ? h("span", { class: "deeds" }, ...deeds(part, card)) : null,
+          STUCK.has(part.state) ? h("span", { class: "actions" }, ...actions(part, card)) : null,
           h("p", { class: "words", dir: "auto" }, oneLine(part.text, 140)),
           part.error ? h("p", { class: "reason" }, clean(part.error)) : null,
         ),
@@ -158,7 +158,7 @@ function drawOutbox({ parts }, card) {
 }
 
 /** @param {any} part @param {Card} card */
-const deeds = ({ id }, card) => [
+const actions = ({ id }, card) => [
   card.button(`outbox/${id}/retry`, { label: `Send part ${id} again` }, icon("retry"), "Retry"),
   card.button(`outbox/${id}/drop`, { label: `Drop part ${id}`, sure: "Really?" }, icon("trash"), "Drop"),
 ];
@@ -180,7 +180,7 @@ const drawQuarantine = ({ quarantined }, card) =>
               each.number
                 ? h(
                     "span",
-                    { class: "deeds" },
+                    { class: "actions" },
                     card.button(
                       `quarantine/${each.kind}/${each.number}/retry`,
                       { label: `Run ${each.kind} ${clean(each.id)} again` },

@@ -1,0 +1,37 @@
+"""What becomes of a directive on a platform: done, or not, and why (OD-51, OD-72). Known before anything is sent."""
+
+from collections.abc import Collection
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events import Directive
+from rejoinder.outbound.directives.declaration import Registry
+from rejoinder.rendering.emoji import ReactionNames, project
+
+
+class DirectiveOutcome(Struct, frozen=True):
+    outcome: Literal["done", "unsupported", "denied"]
+    note: str
+
+
+def directive_outcome(
+    directive: Directive,
+    registry: Registry,
+    *,
+    can: Collection[str],
+    reactions: ReactionNames,
+    granted: Collection[str],
+) -> DirectiveOutcome:
+    """What a platform with these abilities makes of it, under these grants."""
+    declared = registry.named[directive.name]
+    if declared.granted and directive.name not in granted:
+        return DirectiveOutcome("denied", f'it needs a grant: [directives] allow = ["{directive.name}"]')
+    if declared.ability and declared.ability not in can:
+        return DirectiveOutcome("unsupported", "this platform cannot do it; the text goes out without it")
+    if directive.name != "react":
+        return DirectiveOutcome("done", declared.help)
+    projected = project(str(directive.args["emoji"]), reactions)
+    if projected.value is None:
+        return DirectiveOutcome("unsupported", projected.note or "this platform has no such emoji")
+    return DirectiveOutcome("done", f"sent as {projected.value}" + (f" ({projected.note})" if projected.note else ""))

@@ -1,0 +1,78 @@
+"""What became of a part, and how a caller waits to hear of it."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from rejoinder.alarms import call_at
+from rejoinder.store.base import StoredPart
+
+
+class Sent(Struct, frozen=True):
+    """`message`: the platform's id of it."""
+
+    message: str
+
+
+class Unsent(Struct, frozen=True):
+    """`held`: it may have arrived, and is sent again only on request."""
+
+    error: str
+    held: bool = False
+
+
+class Underway(Struct, frozen=True):
+    """It takes longer than the caller would wait; the caller will not hear what becomes of it."""
+
+
+DeliveryResult = Sent | Unsent | Underway
+
+WITHDRAWN: Final = Unsent("no longer to be said")
+
+
+async def hear(results: "Sequence[asyncio.Future[DeliveryResult]]", seconds: float) -> None:
+    """Returns when it is known what became of each of these, or after so many seconds.
+
+    Cancelling the caller in here calls off what has not been planned by then.
+    """
+    if all(result.done() for result in results):
+        return
+    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(results, Underway()))
+    try:
+        for result in results:
+            await result
+    except asyncio.CancelledError:
+        for result in results:
+            result.cancel()
+        raise
+    finally:
+        alarm.cancel()
+
+
+def settle_all(results: "Iterable[asyncio.Future[DeliveryResult]]", result: DeliveryResult) -> None:
+    for waiting in results:
+        settle(waiting, result)
+
+
+def settle(waiting: "asyncio.Future[DeliveryResult]", result: DeliveryResult) -> None:
+    if not waiting.done():
+        waiting.set_result(result)
+
+
+def message_of(result: "asyncio.Future[DeliveryResult]") -> str:
+    """The platform's id of what was said; empty where it was not, or not yet."""
+    known = result.result() if result.done() and not result.cancelled() else None
+    return known.message if isinstance(known, Sent) else ""
+
+
+def result_of(row: StoredPart) -> DeliveryResult | None:
+    """The result of a part that was planned before, if it is known: the part is not sent twice."""
+    match row.state:
+        case "sent":
+            return Sent(row.receipt or "")
+        case "held" | "dead" | "withdrawn":
+            return Unsent(row.error, held=row.state == "held")
+        case _:
+            return None

@@ -1,0 +1,121 @@
+"""Verbs of the clock's jobs, and how they are read."""
+
+from datetime import datetime
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.store.base import (
+    Accept,
+    InboxEvent,
+    JobState,
+    KeepJob,
+    KeptJob,
+    NoteSaid,
+    Originate,
+    PassTick,
+    PauseJob,
+    RouteEvent,
+    SaidBefore,
+    Tick,
+    WantJob,
+)
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.inbox import accept, route_event
+from rejoinder.store.sql.values import Row, instant, micros, moved
+
+JOBS = (
+    "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
+    "i.state, i.reason, turn.state, turn.outcome, turn.detail FROM job "
+    "LEFT JOIN turn_input i ON i.event = job.event LEFT JOIN turn ON turn.id = i.turn ORDER BY job.name"
+)
+
+
+def keep_job(db: Connection, verb: KeepJob) -> None:
+    sql = (
+        "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
+    )
+    db.execute(sql, (verb.job, verb.schedule, _micros(verb.due)))
+
+
+def originate(db: Connection, verb: Originate) -> InboxEvent | None:
+    accepted = accept(db, Accept((verb.inbound,), verb.now))
+    for event in accepted:
+        route_event(db, RouteEvent(event.id, (verb.to,)))
+        if verb.tick is not None:
+            _move(db, verb.tick, "fired = ?, event = ?", micros(verb.now), event.id)
+    if verb.tick is not None and not accepted:
+        _move(db, verb.tick, "wanted = 0")
+    crashpoint("K3")
+    return accepted[0] if accepted else None
+
+
+def pass_tick(db: Connection, verb: PassTick) -> None:
+    _move(db, verb.tick, "passed = ?, reason = ?", micros(verb.now), verb.reason)
+
+
+def _move(db: Connection, tick: Tick, changes: str, *values: int | str) -> None:
+    sql = f"UPDATE job SET {changes}, due = ?, wanted = 0 WHERE name = ? AND due IS ?"
+    moved(db, sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), f"the job {tick.job}")
+
+
+def note_said(db: Connection, verb: NoteSaid) -> None:
+    db.execute("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
+    said = (verb.job, verb.said.digest, verb.said.stem, micros(verb.said.at))
+    sql = (
+        "INSERT INTO said (job, digest, stem, at) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (job, digest) DO UPDATE SET stem = excluded.stem, at = excluded.at"
+    )
+    db.execute(sql, said)
+
+
+def pause_job(db: Connection, verb: PauseJob) -> None:
+    sql = "UPDATE job SET paused = ?, due = NULL, anew = ? WHERE name = ?"
+    moved(db, sql, (verb.paused, not verb.paused, verb.job), f"the job {verb.job}")
+
+
+def want_job(db: Connection, verb: WantJob) -> None:
+    moved(db, "UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), f"the job {verb.job}")
+
+
+def jobs(db: Connection) -> tuple[KeptJob, ...]:
+    return tuple(map(_job_from, db.execute(JOBS)))
+
+
+def said_before(db: Connection, job: str, digest: str) -> SaidBefore | None:
+    row = db.execute("SELECT stem, at FROM said WHERE job = ? AND digest = ?", (job, digest)).fetchone()
+    return None if row is None else SaidBefore(digest, row[0], instant(row[1]))
+
+
+def _job_from(row: Row) -> KeptJob:
+    name, schedule, due, anew, paused, wanted, fired, passed, reason = row[:9]
+    of_input, dropped_for, of_turn, outcome, detail = row[9:]
+    return KeptJob(
+        name=name,
+        schedule=schedule,
+        due=_instant(due),
+        needs_schedule=bool(anew),
+        paused=bool(paused),
+        wanted=bool(wanted),
+        fired=_instant(fired),
+        passed=_instant(passed),
+        reason=reason,
+        state=_state(of_input, of_turn),
+        outcome="dropped" if of_input == "dropped" else outcome,
+        detail=detail or dropped_for or "",
+    )
+
+
+def _state(of_input: str | None, of_turn: str | None) -> JobState | None:
+    if of_turn is None:
+        return None if of_input is None else "over" if of_input == "dropped" else "waiting"
+    if of_turn == "quarantined":
+        return "quarantined"
+    return "over" if of_turn == "closed" else "running"
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else micros(moment)
+
+
+def _instant(number: int | None) -> datetime | None:
+    return None if number is None else instant(number)

@@ -1,0 +1,125 @@
+"""Leases on shards (SC-3 to SC-6). In a file the kernel's lock is the lease of the whole process, and these rows only
+order the engines within it; in memory they may also run out, as those of a store that several processes share.
+
+Rule 1: a claim draws a new generation and takes over what the last holder left, in one step.
+Rule 2: who is not the latest generation of its shard writes nothing (`held`).
+Rule 3: `at` is when it was asked for, also when the writer has to do a group again.
+"""
+
+from datetime import datetime
+
+from rejoinder.errors import LeaseLost
+from rejoinder.store.base import Lease, Owners, Renewal, Shard
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import micros
+
+HOUR = 3_600_000_000
+
+UNDER_WAY = (  # there are few runs and many turns: a cross join reads the runs first
+    "SELECT turn.id FROM run CROSS JOIN turn ON turn.id = run.turn AND turn.state = 'open' AND turn.shard = :shard"
+)
+TRYING = "SELECT id FROM inbox WHERE state = 'new' AND trying = 1 AND shard = :shard"
+
+
+def held(db: Connection, lease: Lease) -> int:
+    """The shard of a lease that is valid."""
+    if db.generation_of(lease.shard) != lease.generation:
+        raise LeaseLost(f"{lease.holder} no longer holds shard {lease.shard}")
+    return lease.shard
+
+
+def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: datetime) -> Lease | None:
+    now = micros(at)
+    last, until = db.execute("SELECT holder, lease_until FROM shard WHERE id = ?", (shard,)).fetchone()
+    if last is not None and last != holder and (until is None or until > now):
+        return None
+    if last is not None:
+        _end_last(db, shard, last, now)
+    generation = db.draw_generation(shard)
+    db.execute(
+        "DELETE FROM run WHERE turn IN (SELECT run.turn FROM run CROSS JOIN turn ON turn.id = run.turn "
+        "AND turn.shard = ?)",
+        (shard,),
+    )
+    # A part that was being sent may or may not have arrived (DU-3).
+    sql = (
+        "UPDATE part SET state = 'unknown', error = 'the sender was gone before an answer came', generation = ? "
+        "WHERE state = 'sending' AND shard = ?"
+    )
+    db.execute(sql, (generation, shard))
+    until = _until(now, seconds)
+    sql = "UPDATE shard SET holder = ?, generation = ?, lease_until = ? WHERE id = ?"
+    db.execute(sql, (holder, generation, until, shard))
+    db.know_owner(shard, generation)
+    _show(db, holder, until, now)
+    return Lease(shard, holder, generation)
+
+
+def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
+    """What was under way when the last holder lost the shard. A gateway that ends cleanly leaves nothing."""
+    turns = db.execute(UNDER_WAY, {"shard": shard}).fetchall()
+    events = db.execute(TRYING, {"shard": shard}).fetchall()
+    found = db.execute("SELECT lease_until, under_way FROM process WHERE name = ?", (last,)).fetchone()
+    is_alive, before = (found[0] is None or found[0] > now, found[1]) if found else (False, 0)
+    if is_alive:  # it has lost the lease, and no turn has ended a process: that was no attempt (SC-3)
+        db.executemany("UPDATE turn SET attempts = attempts - 1 WHERE id = ? AND attempts > 0", turns)
+        db.executemany("UPDATE inbox SET attempts = attempts - 1, trying = 0 WHERE id = ? AND attempts > 0", events)
+        return
+    # Only what was under way alone, in all the shards of the process, is known to have been there each time (DU-2).
+    others = db.execute("SELECT id FROM shard WHERE holder = ? AND id <> ?", (last, shard)).fetchall()
+    beside = any(
+        db.execute(f"{sql} LIMIT 1", {"shard": other}).fetchone() for (other,) in others for sql in (UNDER_WAY, TRYING)
+    )
+    alone = int(len(turns) + len(events) == 1 and not beside and not before)
+    db.executemany(f"UPDATE turn SET crashes = crashes + 1, alone = alone + {alone} WHERE id = ?", turns)
+    db.executemany(f"UPDATE inbox SET trying = 0, alone = alone + {alone} WHERE id = ?", events)
+    sql = "UPDATE process SET under_way = under_way + ? WHERE name = ?"
+    db.execute(sql, (len(turns) + len(events), last))
+
+
+def renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float | None, at: datetime) -> Renewal:
+    """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
+    until = _until(micros(at), seconds)
+    sql = "UPDATE shard SET lease_until = ? WHERE id = ? AND holder = ? AND generation = ?"
+    kept = [each for each in leases if db.execute(sql, (until, each.shard, holder, each.generation)).rowcount]
+    _show(db, holder, until, micros(at))
+    return Renewal(tuple(kept), at)
+
+
+def release(db: Connection, lease: Lease) -> None:
+    sql = "UPDATE shard SET holder = NULL, lease_until = NULL WHERE id = ? AND holder = ? AND generation = ?"
+    db.execute(sql, (lease.shard, lease.holder, lease.generation))
+
+
+def leave(db: Connection, holder: str) -> None:
+    db.execute("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
+    db.execute("DELETE FROM process WHERE name = ?", (holder,))
+
+
+def owners(db: Connection, at: datetime) -> Owners:
+    now = micros(at)
+    sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
+    shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
+    sql = "SELECT name FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
+    return Owners(shards, tuple(name for (name,) in db.execute(sql, (now,))))
+
+
+def all_have_ended(db: Connection) -> None:
+    """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
+    db.execute("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
+    db.execute("UPDATE process SET lease_until = 0")
+
+
+def _show(db: Connection, holder: str, until: int | None, now: int) -> None:
+    """Lets others see that the process is alive, and forgets those that ended long ago."""
+    sql = (
+        "INSERT INTO process (name, lease_until) VALUES (?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until"
+    )
+    db.execute(sql, (holder, until))
+    sql = "DELETE FROM process WHERE lease_until < ? AND NOT EXISTS (SELECT 1 FROM shard WHERE holder = process.name)"
+    db.execute(sql, (now - HOUR,))
+
+
+def _until(now: int, seconds: float | None) -> int | None:
+    return None if seconds is None else now + round(seconds * 1e6)

@@ -1,0 +1,113 @@
+"""Verbs of what is remembered: sessions, transcripts, traces, pairing."""
+
+from rejoinder.events import Step
+from rejoinder.session import Session, session_home
+from rejoinder.store.base import (
+    AppendTranscript,
+    ApprovePairing,
+    EditAllow,
+    Entry,
+    KeepPairingRequest,
+    PairingRequest,
+    PutSession,
+    QuarantineSession,
+    SaveAgentSession,
+    Trace,
+    Unpair,
+)
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import Row, instant, micros, moved, packer, seal, session_shard
+
+pack_session, unpack_session = packer(Session)
+pack_entry, unpack_entry = packer(Entry)
+pack_steps, unpack_steps = packer(tuple[Step, ...])
+
+QUARANTINE_MARK = "%aside-"
+"""Occurs in no session key: there a percent sign is followed by two hexadecimal digits."""
+PAIRING_COLUMNS = "channel, account, sender, code, asked, told, expires"
+
+
+def put_session(db: Connection, verb: PutSession) -> int:
+    session, version = verb.session, verb.version + 1
+    row = (version, micros(session.touched), pack_session(session), session.key)
+    if verb.version == 0:
+        sql = (
+            "INSERT INTO session (version, touched, body, key, home, shard) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING"
+        )
+        row = (*row, session_home(session.key), session_shard(db, session.key))
+    else:
+        sql = "UPDATE session SET version = ?, touched = ?, body = ? WHERE key = ? AND version = ?"
+        row = (*row, verb.version)
+    moved(db, sql, row, f"session {session.key}")
+    return version
+
+
+def quarantine_session(db: Connection, verb: QuarantineSession) -> None:
+    key = f"{verb.session}{QUARANTINE_MARK}{micros(verb.now)}"
+    moved(db, "UPDATE session SET key = ? WHERE key = ?", (key, verb.session), f"session {verb.session}")
+
+
+def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:
+    if verb.saved is None:
+        db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
+    else:
+        sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET body = excluded.body"
+        db.execute(sql, (verb.session, seal(verb.saved.encode())))
+
+
+def append_transcript(db: Connection, verb: AppendTranscript) -> None:
+    turn = verb.entries[0].turn if verb.entries else None
+    if turn is not None and turn == _last_turn(db, verb.session):
+        return
+    rows = ((verb.session, micros(entry.at), pack_entry(entry)) for entry in verb.entries)
+    db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
+
+
+def _last_turn(db: Connection, session: str) -> int | None:
+    # Sorted as the index is: by id alone, all that other sessions have said since would be read.
+    sql = "SELECT body FROM transcript WHERE session = ? ORDER BY at DESC, id DESC LIMIT 1"
+    row = db.execute(sql, (session,)).fetchone()
+    return None if row is None else unpack_entry(row[0]).turn
+
+
+def trace(db: Connection, verb: Trace) -> None:
+    if verb.steps:
+        row = (verb.event, micros(verb.at), pack_steps(verb.steps))
+        db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
+
+
+def keep_pairing_request(db: Connection, verb: KeepPairingRequest) -> None:
+    request = verb.request
+    times = (micros(request.asked), micros(request.told), micros(request.expires))
+    row = (request.channel, request.account, request.sender, request.code, *times)
+    # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
+    db.execute("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
+    db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def approve_pairing(db: Connection, verb: ApprovePairing) -> PairingRequest | None:
+    sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {PAIRING_COLUMNS}"
+    row = db.execute(sql, (verb.code.upper(), micros(verb.now))).fetchone()
+    if row is None:
+        return None
+    request = pairing_request_from(row)
+    paired = (request.channel, request.account, request.sender, micros(verb.now))
+    db.execute("INSERT INTO paired VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", paired)
+    return request
+
+
+def unpair(db: Connection, verb: Unpair) -> None:
+    paired = (verb.paired.channel, verb.paired.account, verb.paired.sender)
+    db.execute("DELETE FROM paired WHERE channel = ? AND account = ? AND sender = ?", paired)
+
+
+def edit_allow(db: Connection, verb: EditAllow) -> None:
+    edit = verb.edit
+    db.execute("DELETE FROM allow_edit WHERE channel = ? AND entry = ?", (edit.channel, edit.entry))
+    db.insert("allow_edit", channel=edit.channel, entry=edit.entry, listed=edit.listed)
+
+
+def pairing_request_from(row: Row) -> PairingRequest:
+    channel, account, sender, code, asked, told, expires = row
+    return PairingRequest(channel, account, sender, code, instant(asked), instant(told), instant(expires))

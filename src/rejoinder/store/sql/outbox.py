@@ -1,0 +1,208 @@
+"""Verbs of parts. `PART_MOVES` says which verb may move a part from which state; here is how, under the fence."""
+
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from msgspec.structs import replace
+
+from rejoinder.errors import BadUse, Superseded
+from rejoinder.store.base import (
+    IN_FLIGHT,
+    LATEST,
+    PART_MOVES,
+    YIELDING,
+    BuryPart,
+    ClaimPart,
+    DropPart,
+    HoldPart,
+    IndexedMessage,
+    Intent,
+    Later,
+    MarkSent,
+    MarkUnknown,
+    PartState,
+    PlanParts,
+    ResendPart,
+    RetryPart,
+    StoredPart,
+    Verb,
+    WithdrawParts,
+)
+from rejoinder.store.sql.blobs import name, of_part
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.messages import note
+from rejoinder.store.sql.values import (
+    PART,
+    find_place,
+    hold,
+    micros,
+    moved,
+    part_from,
+    place_of,
+    seal,
+)
+
+
+def any_of(column: str, states: tuple[str, ...]) -> str:
+    """Spelled out as in the partial indexes, so that SQLite uses them; for an `IN` list it would also build a table."""
+    return "(" + " OR ".join(f"{column} = '{state}'" for state in states) + ")"
+
+
+BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
+HERE = f"FROM part WHERE place = :place AND {any_of('state', IN_FLIGHT)}"
+NEXT = (  # two lookups in the index: sorting by which parts yield would read all that wait
+    f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = coalesce("
+    f"(SELECT id {HERE} AND kind <> '{YIELDING}' ORDER BY id LIMIT 1), (SELECT id {HERE} ORDER BY id LIMIT 1))"
+)
+ANY_BEFORE = f"SELECT 1 {HERE} AND kind <> :overtaken LIMIT 1"
+ANSWERED = (
+    "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
+    "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
+)
+
+
+def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
+    run = verb.run
+    if verb.final and run is not None:
+        fence = {"turn": run.turn, "session": run.session, "generation": run.generation}
+        moved(db, ANSWERED, fence, f"the run of turn {run.turn}")
+    elif run is not None:
+        hold(db, run)
+    turn, claims = run.turn if run else None, verb.claims
+    planned: list[StoredPart] = []
+    for intent in verb.parts:
+        planned.append(_plan(db, intent, turn, verb.now, claims=claims))
+        claims = False
+    return tuple(planned)
+
+
+def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
+    place, body = place_of(db, intent.route), intent.body
+    shard = db.shard_of_place(place)
+    state: PartState = "planned"
+    generation = attempts = 0
+    if claims and _is_ours(db, shard) and not _waits(db, place, intent.kind):
+        state, generation, attempts = "sending", db.numbers.next_generation(), 1
+    id = db.insert(
+        "part",
+        turn=turn,
+        place=place,
+        key=intent.key,
+        kind=intent.kind,
+        planned=micros(now),
+        body=seal(body),
+        state=state,
+        generation=generation,
+        attempts=attempts,
+        shard=shard,
+    )
+    if id is not None:
+        name(db, of_part(intent.key), intent.blobs)
+        return StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
+    known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
+    if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
+        raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
+    return known
+
+
+def _waits(db: Connection, place: int, kind: str) -> bool:
+    """Whether another part has to go before a new part of this kind."""
+    overtaken = "" if kind == YIELDING else YIELDING
+    return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
+
+
+def _is_ours(db: Connection, shard: int) -> bool:
+    return db.acting is None or db.acting == shard
+
+
+def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
+    place = find_place(db, verb.route)
+    if place is None or not _is_ours(db, db.shard_of_place(place)):
+        return None
+    row = db.execute(NEXT, {"place": place}).fetchone()
+    if row is None:
+        return None
+    part = part_from(row)
+    if part.state not in PART_MOVES[ClaimPart][0]:
+        return None
+    if part.retry_at is not None and verb.now < part.retry_at <= verb.now + LATEST:
+        return Later(part.retry_at)
+    return _move(
+        db,
+        verb,
+        part,
+        attempts=part.attempts + 1,
+        generation=db.numbers.next_generation(),
+        retry_at=None,
+    )
+
+
+def mark_sent(db: Connection, verb: MarkSent) -> IndexedMessage | None:
+    part = verb.part
+    opens_answer = part.turn is None or _none_sent(db, part.turn)
+    _move(db, verb, part, receipt=verb.receipt, error="")
+    if verb.receipt is None:
+        return None
+    own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)
+    return note(db, place_of(db, verb.place or part.route), own, counts=opens_answer)
+
+
+def _none_sent(db: Connection, turn: int) -> bool:
+    """However many parts an answer has, it counts as one turn of ours (IN-23)."""
+    sql = "SELECT 1 FROM part WHERE turn = ? AND state = 'sent' AND receipt IS NOT NULL"
+    return db.execute(sql, (turn,)).fetchone() is None
+
+
+def mark_unknown(db: Connection, verb: MarkUnknown) -> StoredPart:
+    return _move(db, verb, verb.part, error=verb.error)
+
+
+def retry_part(db: Connection, verb: RetryPart) -> StoredPart:
+    made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
+    conceded = " ".join(verb.conceded)
+    moved = _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, conceded=conceded)
+    return replace(moved, conceded=verb.conceded)
+
+
+def hold_part(db: Connection, verb: HoldPart) -> StoredPart:
+    return _move(db, verb, verb.part)
+
+
+def resend_part(db: Connection, verb: ResendPart) -> StoredPart:
+    return _move(db, verb, verb.part, attempts=0)
+
+
+def bury_part(db: Connection, verb: BuryPart) -> StoredPart:
+    return _move(db, verb, verb.part, error=verb.error)
+
+
+def drop_part(db: Connection, verb: DropPart) -> StoredPart:
+    return _move(db, verb, verb.part)
+
+
+def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
+    sources, target = PART_MOVES[WithdrawParts]
+    sql = f"UPDATE part SET state = '{target}', retry_at = NULL WHERE turn = ? AND {any_of('state', sources)}"
+    return db.execute(sql, (verb.turn,)).rowcount
+
+
+def _move(db: Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
+    """Moves a part as its verb says, if its row still has the state and the generation that were read."""
+    sources, target = PART_MOVES[type(verb)]
+    if part.state not in sources:
+        raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")
+    values = [micros(value) if isinstance(value, datetime) else value for value in columns.values()]
+    seen = (part.id, part.state, part.generation)
+    moved(db, _update(tuple(columns)), (target, *values, *seen), f"part {part.id}")
+    told = {name: value for name, value in columns.items() if name in TOLD}
+    return replace(part, state=target, **told)
+
+
+@cache
+def _update(columns: tuple[str, ...]) -> str:
+    settings = "".join(f", {name} = ?" for name in columns)
+    return f"UPDATE part SET state = ?{settings} WHERE id = ? AND state = ? AND generation = ?"
+
+
+TOLD = frozenset(StoredPart.__struct_fields__)

@@ -1,0 +1,80 @@
+"""The table of verbs: which function carries out which verb."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rejoinder.store import base
+from rejoinder.store.base import Lease, Verb
+from rejoinder.store.sql import blobs, inbox, jobs, leases, memory, messages, outbox, rooms, subagents, turns, upkeep
+from rejoinder.store.sql.connection import Connection
+
+PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
+    base.Accept: inbox.accept,
+    base.MoveCursor: inbox.move_cursor,
+    base.TryEvents: inbox.try_events,
+    base.ReleaseEvents: inbox.release_events,
+    base.RouteEvent: inbox.route_event,
+    base.KeepUnderstood: inbox.keep_understood,
+    base.QuarantineEvent: inbox.quarantine_event,
+    base.WantEvent: inbox.want_event,
+    base.ReadmitEvent: inbox.readmit_event,
+    base.SettleEvent: inbox.settle_event,
+    base.DropInputs: inbox.drop_inputs,
+    base.ReviseInput: inbox.revise_input,
+    base.SummariseInputs: inbox.summarise_inputs,
+    base.BeginTurn: turns.begin_turn,
+    base.ResumeTurn: turns.resume_turn,
+    base.QuarantineTurn: turns.quarantine_turn,
+    base.WantTurn: turns.want_turn,
+    base.ReadmitTurn: turns.readmit_turn,
+    base.SteerInputs: turns.steer_inputs,
+    base.EndRun: turns.end_run,
+    base.ReleaseRun: turns.release_run,
+    base.PlanParts: outbox.plan_parts,
+    base.ClaimPart: outbox.claim_part,
+    base.MarkSent: outbox.mark_sent,
+    base.MarkUnknown: outbox.mark_unknown,
+    base.RetryPart: outbox.retry_part,
+    base.HoldPart: outbox.hold_part,
+    base.ResendPart: outbox.resend_part,
+    base.BuryPart: outbox.bury_part,
+    base.DropPart: outbox.drop_part,
+    base.WithdrawParts: outbox.withdraw_parts,
+    base.PutSession: memory.put_session,
+    base.QuarantineSession: memory.quarantine_session,
+    base.SaveAgentSession: memory.save_agent_session,
+    base.AppendTranscript: memory.append_transcript,
+    base.NoteMessages: messages.note_messages,
+    base.ForgetMessage: messages.forget_message,
+    base.ClearBotTurns: messages.clear_bot_turns,
+    base.Trace: memory.trace,
+    base.KeepPairingRequest: memory.keep_pairing_request,
+    base.ApprovePairing: memory.approve_pairing,
+    base.Unpair: memory.unpair,
+    base.EditAllow: memory.edit_allow,
+    base.KeepJob: jobs.keep_job,
+    base.Originate: jobs.originate,
+    base.PassTick: jobs.pass_tick,
+    base.NoteSaid: jobs.note_said,
+    base.PauseJob: jobs.pause_job,
+    base.WantJob: jobs.want_job,
+    base.PutSubagent: subagents.put_subagent,
+    base.BeginBlob: blobs.begin_blob,
+    base.AddChunk: blobs.add_chunk,
+    base.EndBlob: blobs.end_blob,
+    base.DropBlob: blobs.drop_blob,
+    base.NameBlobs: blobs.name_blobs,
+    base.OpenLog: rooms.open_log,
+    base.RecordChanges: rooms.record_changes,
+    base.KeepFact: rooms.keep_fact,
+    base.Sweep: upkeep.sweep,
+}
+
+
+def perform(db: Connection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
+    """`lease`: of the engine that writes; without it, nobody's shard is acted for."""
+    if lease is None:
+        db.acting = None
+    else:
+        db.acting = leases.held(db, lease)
+    return tuple([PERFORM[type(verb)](db, verb) for verb in verbs])

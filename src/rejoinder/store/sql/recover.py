@@ -1,0 +1,96 @@
+"""What a restart has to resume, each item read by itself.
+
+An item that another version has written, or that is damaged, is reported by the columns beside its body, and does not
+keep the others from being resumed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from rejoinder.errors import Unreadable
+from rejoinder.store.base import OpenTurn, Recovery, StoredPart, Unread
+from rejoinder.store.recovery import backlogs
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, to_send, turn
+from rejoinder.store.sql.values import (
+    EVENT,
+    EVENT_COLUMNS,
+    PLACE,
+    Damaged,
+    Row,
+    event_from,
+    input_from,
+    part_from,
+    route_from,
+    seal,
+)
+
+T = TypeVar("T")
+
+NO_BODY = seal(b"")
+
+
+def recover(db: Connection, now: datetime, singly: int, within: timedelta, shard: int | None = None) -> Recovery:
+    """Of one shard, or of all."""
+    unread: list[Unread] = []
+
+    def readable(
+        rows: Iterable[Row], read: Callable[[Row], T], known: Callable[[Connection, Row, str], Unread]
+    ) -> Iterator[T]:
+        for row in rows:
+            try:
+                yield read(row)
+            except (Unreadable, Damaged) as problem:
+                unread.append(known(db, row, str(problem)))
+
+    def open_turn(row: Row) -> OpenTurn:
+        found = turn(db, row[0])
+        assert found is not None, "its number has just been read"
+        return found
+
+    new = db.execute(f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id")
+    open_here = f"state IN ('open', 'answered') {of_shard('turn', shard)}"
+    left_open = db.execute(f"SELECT id FROM turn WHERE {open_here} ORDER BY id")
+    indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
+    untold = db.execute(f"{indexed} {UNTOLD} {of_shard('i', shard)} ORDER BY i.event, i.session")
+    return Recovery(
+        events=tuple(readable(new, event_from, _unread_event)),
+        turns=tuple(readable(left_open, open_turn, _unread_turn)),
+        backlogs=backlogs(readable(untold, input_from, _unread_input), now, singly, within),
+        unknown=_unknown(db, shard),
+        to_send=to_send(db, shard),
+        unread=tuple(unread),
+    )
+
+
+def _unread_event(db: Connection, row: Row, why: str) -> Unread:
+    channel, message = db.execute("SELECT channel, message FROM inbox WHERE id = ?", row[:1]).fetchone()
+    return Unread("event", row[0], message, channel, why)
+
+
+def _unread_input(db: Connection, row: Row, why: str) -> Unread:
+    (message,) = db.execute("SELECT message FROM inbox WHERE id = ?", row[:1]).fetchone()
+    return Unread("input", row[0], message, row[EVENT_COLUMNS], why)
+
+
+def _unread_turn(db: Connection, row: Row, why: str) -> Unread:
+    sql = f"SELECT {PLACE}, turn.session, turn.state FROM turn JOIN place ON place.id = turn.place WHERE turn.id = ?"
+    *place, session, state = db.execute(sql, row).fetchone()
+    asked = (
+        "SELECT inbox.message FROM turn_input i JOIN inbox ON inbox.id = i.event "
+        "WHERE i.turn = ? AND i.state IN ('taken', 'steered') ORDER BY i.event DESC LIMIT 1"
+    )
+    (message,) = db.execute(asked, row).fetchone() or ("",)
+    return Unread("turn", row[0], message, session, why, route_from(tuple(place)), answered=state == "answered")
+
+
+def _unknown(db: Connection, shard: int | None) -> tuple[StoredPart, ...]:
+    """The sender buries a part it cannot read, so that it holds up no other: a damaged one comes with an empty body."""
+    parts: list[StoredPart] = []
+    for row in db.execute(f"{PARTS} {in_states(('unknown',))} {of_shard('part', shard)} ORDER BY part.id"):
+        try:
+            parts.append(part_from(row))
+        except Damaged:
+            parts.append(part_from((*row[:-1], NO_BODY)))
+    return tuple(parts)

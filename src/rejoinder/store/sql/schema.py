@@ -1,0 +1,28 @@
+"""The steps of the schema, in SQLite's words: `store/schema/0001_first.sql` brings a store to version 1, and so on."""
+
+import sqlite3
+from collections.abc import Iterator
+from importlib.resources import files
+
+from msgspec import Struct
+
+
+class Migration(Struct, frozen=True):
+    number: int
+    sql: str
+
+
+def migrations() -> list[Migration]:
+    """All, in order."""
+    found = (each for each in files("rejoinder.store").joinpath("schema").iterdir() if each.name.endswith(".sql"))
+    return sorted((Migration(int(each.name[:4]), each.read_text("utf-8")) for each in found), key=lambda m: m.number)
+
+
+def statements(sql: str) -> Iterator[str]:
+    """One by one: `executescript` would commit before it begins."""
+    statement = ""
+    for line in sql.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

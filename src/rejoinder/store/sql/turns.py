@@ -1,0 +1,127 @@
+"""Verbs of turns and runs: one active run for each session, each fenced by its generation."""
+
+from rejoinder.errors import Superseded
+from rejoinder.store.base import (
+    BeginTurn,
+    Busy,
+    EndRun,
+    QuarantineTurn,
+    ReadmitTurn,
+    ReleaseRun,
+    ResumeTurn,
+    RunClaim,
+    SteerInputs,
+    WantTurn,
+)
+from rejoinder.store.sql import reads
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, session_shard
+
+TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
+
+# The partial index has the wider condition; SQLite would not use it for the narrower one alone.
+UNTOLD = (
+    "SELECT event FROM turn_input WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
+    "AND state = 'summarised'"
+)
+
+
+def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
+    if (busy := _active(db, verb.session)) is not None:
+        return busy
+    place, shard = place_of(db, verb.route), session_shard(db, verb.session)
+    columns = {"session": verb.session, "place": place, "opened": micros(verb.now), "heard": verb.heard}
+    turn = db.insert("turn", **columns, shard=shard, body=seal(verb.payload))
+    assert turn is not None, "its number is new"
+    for event in verb.events:
+        moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
+    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
+    if told:
+        db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
+    return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
+
+
+def resume_turn(db: Connection, verb: ResumeTurn) -> RunClaim | Busy:
+    sql = "SELECT session, state, attempts FROM turn WHERE id = ? AND state IN ('open', 'answered')"
+    found = db.execute(sql, (verb.turn,)).fetchone()
+    if found is None:
+        raise Superseded(f"turn {verb.turn} has been moved on by somebody else")
+    session, state, attempts = found
+    if (busy := _active(db, session)) is not None:
+        return busy
+    answered = state == "answered"
+    attempt = attempts + (not answered)
+    sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
+    moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
+    run = RunClaim(session, verb.turn, db.numbers.next_generation(), attempt, answered)
+    return _claim(db, run)
+
+
+def quarantine_turn(db: Connection, verb: QuarantineTurn) -> None:
+    sql = (
+        "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? WHERE id = ? AND state = 'open' "
+        "AND NOT EXISTS (SELECT 1 FROM run WHERE run.turn = turn.id)"
+    )
+    moved(db, sql, (micros(verb.now), verb.why, verb.turn), f"turn {verb.turn}")
+
+
+def want_turn(db: Connection, verb: WantTurn) -> None:
+    """One that cannot be read would stay quarantined: `Unreadable` is raised."""
+    reads.turn(db, verb.turn)
+    sql = "UPDATE turn SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
+    moved(db, sql, (verb.turn,), f"turn {verb.turn}")
+
+
+def readmit_turn(db: Connection, verb: ReadmitTurn) -> tuple[int, ...]:
+    sql = (
+        "UPDATE turn SET state = 'closed', outcome = 'dropped', detail = 'run again as another turn', closed = ?, "
+        "wanted = 0 WHERE id = ? AND state = 'quarantined'"
+    )
+    moved(db, sql, (micros(verb.now), verb.turn), f"turn {verb.turn}")
+    taken = "turn = ? AND state IN ('taken', 'steered')"
+    events = db.execute(f"SELECT event FROM turn_input WHERE {taken} ORDER BY event", (verb.turn,)).fetchall()
+    db.execute(f"UPDATE turn_input SET state = 'waiting', turn = NULL WHERE {taken}", (verb.turn,))
+    db.execute("UPDATE turn_input SET turn = NULL WHERE turn = ? AND state = 'summarised'", (verb.turn,))
+    return tuple([event for (event,) in events])
+
+
+def _active(db: Connection, session: str) -> Busy | None:
+    row = db.execute("SELECT turn FROM run WHERE session = ?", (session,)).fetchone()
+    return Busy(row[0]) if row else None
+
+
+def _claim(db: Connection, run: RunClaim) -> RunClaim:
+    db.execute("INSERT INTO run VALUES (?, ?, ?)", (run.session, run.turn, run.generation))
+    return run
+
+
+def steer_inputs(db: Connection, verb: SteerInputs) -> None:
+    hold(db, verb.run)
+    for event in verb.events:
+        fence = ("steered", verb.run.turn, event, verb.run.session)
+        moved(db, TAKE, fence, f"event {event} in {verb.run.session}")
+
+
+def end_run(db: Connection, verb: EndRun) -> None:
+    _free(db, verb.run)
+    sql = (
+        "UPDATE turn SET state = 'closed', outcome = ?, detail = ?, closed = ? "
+        "WHERE id = ? AND state IN ('open', 'answered')"
+    )
+    ended = (verb.outcome, verb.detail, micros(verb.now), verb.run.turn)
+    moved(db, sql, ended, f"turn {verb.run.turn}")
+
+
+def release_run(db: Connection, verb: ReleaseRun) -> None:
+    _free(db, verb.run)
+    # An answered turn is not counted when it is resumed, so there is nothing to give back either.
+    sql = (
+        "UPDATE turn SET attempts = attempts - CASE WHEN state = 'open' THEN 1 ELSE 0 END "
+        "WHERE id = ? AND state IN ('open', 'answered')"
+    )
+    moved(db, sql, (verb.run.turn,), f"turn {verb.run.turn}")
+
+
+def _free(db: Connection, run: RunClaim) -> None:
+    sql = "DELETE FROM run WHERE session = ? AND turn = ? AND generation = ?"
+    moved(db, sql, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")

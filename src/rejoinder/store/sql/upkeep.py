@@ -1,0 +1,90 @@
+"""The store itself: its numbers, and removing what is old."""
+
+from collections.abc import Iterator
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.store.base import Retention, Sweep
+from rejoinder.store.sql.blobs import forget_parts, sweep_blobs
+from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.subagents import sweep_subagents
+from rejoinder.store.sql.values import Row, micros
+
+CLAIMS = 32
+"""Bits for the claims of one opening: its generations are drawn without a write, and the next opening's are higher."""
+A_PAGE = 1000
+
+
+def draw_opening(db: Connection) -> int:
+    """At every opening, and at every claim of a store that several share: higher than all before."""
+    drawn = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
+    return drawn << CLAIMS
+
+
+def sweep(db: Connection, verb: Sweep) -> int:
+    keep, now = verb.keep, micros(verb.now)
+    old, most = micros(keep.ended_before), keep.rows
+    removed = _sweep_turns(db, old, now, most) + _sweep_parts(db, old, now, most)
+    crashpoint("K26")
+    removed += _sweep_events(db, old, now, most)
+    removed += _sweep_messages(db, keep) + sweep_blobs(db, keep, now) + sweep_subagents(db, old, most)
+    return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (now,)).rowcount
+
+
+def _sweep_turns(db: Connection, old: int, now: int, most: int) -> int:
+    """Removes whole turns, and none with a part that an operator may still ask about."""
+    sql = (
+        "SELECT id FROM turn WHERE closed < ? AND NOT EXISTS "
+        "(SELECT 1 FROM part WHERE part.turn = turn.id AND part.state NOT IN ('sent', 'withdrawn')) LIMIT ?"
+    )
+    turns = db.execute(sql, (old, most)).fetchall()
+    for turn in turns:
+        forget_parts(db, [key for (key,) in db.execute("SELECT key FROM part WHERE turn = ?", turn)], now)
+    for table, column in (("part", "turn"), ("turn_input", "turn"), ("turn", "id")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", turns)
+    return len(turns)
+
+
+def _sweep_parts(db: Connection, old: int, now: int, most: int) -> int:
+    """Removes what the gateway itself said."""
+    ended = "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?"
+    parts = db.execute(f"SELECT id, key FROM part WHERE {ended} LIMIT ?", (old, most)).fetchall()
+    forget_parts(db, [key for _, key in parts], now)
+    db.executemany("DELETE FROM part WHERE id = ?", [(id,) for id, _ in parts])
+    return len(parts)
+
+
+def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:
+    """Goes in order of arrival, up to the first young event: an index by time would be a cost for every message."""
+    sql = (
+        "SELECT id, accepted, state <> 'new' AND NOT EXISTS "
+        "(SELECT 1 FROM turn_input i WHERE i.event = inbox.id AND i.state <> 'dropped') FROM inbox "
+        "WHERE id > ? ORDER BY id LIMIT ?"
+    )
+    events: list[tuple[int]] = []
+    for id, accepted, has_ended in in_pages(db, sql):
+        if old <= accepted <= now or len(events) == most:  # a time in the future comes from a wrong clock: go on
+            break
+        if accepted < old and has_ended:
+            events.append((id,))
+    for table, column in (("trace", "event"), ("turn_input", "event"), ("inbox", "id")):
+        db.executemany(f"DELETE FROM {table} WHERE {column} = ?", events)
+    return len(events)
+
+
+def _sweep_messages(db: Connection, keep: Retention) -> int:
+    # Numbers are given in order, so the lowest are the oldest, and no row has to be counted.
+    sql = (
+        "DELETE FROM message WHERE (place, id) IN (SELECT message.place, message.id FROM place "
+        "JOIN message ON message.place = place.id AND message.number <= place.handles - ? LIMIT ?)"
+    )
+    return db.execute(sql, (keep.messages, keep.rows)).rowcount
+
+
+def in_pages(db: Connection, sql: str) -> Iterator[Row]:
+    """A long reading by id, of which only the beginning may be needed: not every engine hands out row by row."""
+    last, found = 0, A_PAGE
+    while found == A_PAGE:
+        found = 0
+        for row in db.execute(sql, (last, A_PAGE)):
+            last, found = row[0], found + 1
+            yield row

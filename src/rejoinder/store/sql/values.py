@@ -1,0 +1,197 @@
+"""Values to columns and back. A body is sealed: damage inside it is an error, never a different message."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from zlib import crc32
+
+import msgspec
+from msgspec.structs import replace
+
+from rejoinder.errors import Superseded, Unreadable
+from rejoinder.events import Inbound, Route
+from rejoinder.session import route_home, session_home, shard_of
+from rejoinder.sqlite_faults import Damaged
+from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
+from rejoinder.store.sql.connection import Connection
+from rejoinder.unicode_repair import as_json
+
+T = TypeVar("T")
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+DAY = 86_400_000_000
+
+
+def micros(instant: datetime) -> int:
+    return (instant - EPOCH) // MICROSECOND
+
+
+def instant(number: int) -> datetime:
+    return EPOCH + timedelta(microseconds=number)
+
+
+def seal(body: bytes) -> bytes:
+    return crc32(body).to_bytes(4, "big") + body
+
+
+def unseal(blob: bytes) -> bytes:
+    body = blob[4:]
+    if crc32(body) != int.from_bytes(blob[:4], "big"):
+        raise Damaged("a row does not have the checksum it was written with")
+    return body
+
+
+def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
+    """The functions that turn values of a kind into bodies, and bodies into values."""
+    decoder = msgspec.json.Decoder(kind)
+
+    def unpack(blob: bytes) -> T:
+        try:
+            return decoder.decode(unseal(blob))
+        except msgspec.MsgspecError as problem:
+            raise Unreadable(f"another version has kept this in a form of its own ({problem})") from None
+
+    return lambda value: seal(as_json(value)), unpack
+
+
+_, unpack_inbound = packer(Inbound)
+pack_message, unpack_message = packer(IndexedMessage)
+
+
+def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
+    """The event as it will be read from the store, and its body: the caller goes on with what could be written."""
+    try:
+        return inbound, seal(msgspec.json.encode(inbound))
+    except UnicodeEncodeError:
+        body = seal(as_json(inbound))
+        return unpack_inbound(body), body
+
+
+# --- fences -------------------------------------------------------------------------------------
+
+
+def moved(db: Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
+    """Carries out a fenced update; if it does not change exactly so many rows, another writer was faster."""
+    db.expect(db.execute(sql, arguments), rows, what)
+
+
+def hold(db: Connection, run: RunClaim) -> None:
+    """Makes sure that this run still has its session; no other writer can change that within this transaction."""
+    sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
+    if db.execute(sql, (run.session, run.turn, run.generation)).fetchone() is None:
+        raise Superseded(f"the run of turn {run.turn} has been moved on by somebody else")
+
+
+# --- places -------------------------------------------------------------------------------------
+
+
+def find_place(db: Connection, route: Route) -> int | None:
+    if (known := db.known_place(route)) is not None:
+        return known
+    sql = "SELECT id FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
+    found = db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()
+    if found is None:
+        return None
+    db.know_place(route, found[0])
+    return found[0]
+
+
+def place_of(db: Connection, route: Route, home: str = "") -> int:
+    """`home` is pinned when the place is new (SC-1)."""
+    if (known := find_place(db, route)) is not None:
+        return known
+    home = home or route_home(route)
+    columns = {"channel": route.channel, "account": route.account, "chat": route.chat, "thread": route.thread or ""}
+    new = db.insert("place", **columns, home=home, shard=shard_of(home, db.shards))
+    if new is None:  # another process has made it meanwhile
+        new = find_place(db, route)
+        assert new is not None, "there is one"
+    return new
+
+
+def session_shard(db: Connection, session: str) -> int:
+    """A session's key says its home, and never changes."""
+    return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
+
+
+# --- rows ---------------------------------------------------------------------------------------
+
+EVENT = (
+    "inbox.id, inbox.accepted, inbox.state, inbox.reason, inbox.attempts, inbox.alone, inbox.shard, inbox.overheard, "
+    "inbox.body"
+)
+INPUT = f"{EVENT}, i.session, i.state, i.turn, i.reason, i.body"
+PLACE = "place.channel, place.chat, place.thread, place.account"
+TURN = (
+    f"{PLACE}, turn.id, turn.session, turn.state, turn.attempts, turn.opened, turn.heard, turn.outcome, "
+    "turn.detail, turn.closed, turn.crashes, turn.alone, turn.body"
+)
+PART = (
+    f"{PLACE}, part.id, part.key, part.kind, part.state, part.generation, part.attempts, part.planned, part.turn, "
+    "part.retry_at, part.receipt, part.error, part.conceded, part.body"
+)
+MESSAGE = "message.number, message.body"
+
+Row = tuple[Any, ...]
+EVENT_COLUMNS = EVENT.count(",") + 1
+
+
+def event_from(row: Row) -> InboxEvent:
+    id, accepted, state, reason, attempts, alone, shard, overheard, body = row
+    inbound, at = unpack_inbound(body), instant(accepted)
+    return InboxEvent(id, inbound, at, state, reason, attempts, alone, shard, bool(overheard))
+
+
+def input_from(row: Row) -> Input:
+    session, state, turn, reason, body = row[EVENT_COLUMNS:]
+    return Input(event_from(row[:EVENT_COLUMNS]), session, unseal(body), state, turn, reason)
+
+
+def route_from(row: Row) -> Route:
+    channel, chat, thread, account = row
+    return Route(channel, chat, thread or None, account)
+
+
+def turn_from(row: Row) -> StoredTurn:
+    id, session, state, attempts, opened, heard, outcome, detail, closed, crashes, alone, body = row[4:]
+    return StoredTurn(
+        id=id,
+        session=session,
+        route=route_from(row[:4]),
+        state=state,
+        attempts=attempts,
+        opened=instant(opened),
+        heard=heard,
+        payload=unseal(body),
+        outcome=outcome,
+        detail=detail,
+        closed=None if closed is None else instant(closed),
+        crashes=crashes,
+        alone=alone,
+    )
+
+
+def part_from(row: Row) -> StoredPart:
+    id, key, kind, state, generation, attempts, planned, turn, retry_at, receipt, error, conceded, body = row[4:]
+    return StoredPart(
+        id=id,
+        key=key,
+        route=route_from(row[:4]),
+        body=unseal(body),
+        kind=kind,
+        state=state,
+        generation=generation,
+        attempts=attempts,
+        planned=instant(planned),
+        turn=turn,
+        retry_at=None if retry_at is None else instant(retry_at),
+        receipt=receipt,
+        error=error,
+        conceded=tuple(conceded.split()),
+    )
+
+
+def message_from(row: Row) -> IndexedMessage:
+    number, body = row
+    return replace(unpack_message(body), number=number)

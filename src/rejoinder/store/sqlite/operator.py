@@ -1,0 +1,77 @@
+"""The operator's access: reads, and a few short fenced writes, while a gateway runs on the file.
+
+Rule 1: no lock is acquired and no claim is taken over: the gateway keeps what it has claimed.
+Rule 2: a write is one transaction, and the gateway's writer waits for it as for a slow disk.
+Rule 3: only verbs of `BESIDE`. The gateway notices within a second (`Store.on_foreign_change`).
+"""
+
+import asyncio
+import os
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from rejoinder.errors import BadUse
+from rejoinder.sqlite_faults import fault_in
+from rejoinder.store.base import BESIDE, Verb
+from rejoinder.store.sql.perform import perform
+from rejoinder.store.sqlite import SqliteReader, existing
+from rejoinder.store.sqlite.connect import connect, refuse_read_only
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.lock import holder
+
+Verbs = tuple[Verb[Any], ...]
+
+
+class SqliteOperatorStore(SqliteReader):
+    def __init__(self, path: str, patience: float) -> None:
+        super().__init__(path, patience)
+        self._database: int | None = None
+
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
+        verbs = (verb, *others)
+        for each in verbs:
+            if type(each) not in BESIDE:
+                raise BadUse(f"{type(each).__name__} is the gateway's own; other processes may write only a few verbs")
+        results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
+        return results if others else results[0]
+
+    async def gateway(self) -> str | None:
+        if self._database is None:
+            self._database = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        return holder(Path(self._path), self._database)
+
+    async def close(self) -> None:
+        """The descriptor comes last: closing it would drop the locks of open connections."""
+        await super().close()
+        if self._database is not None:
+            os.close(self._database)
+            self._database = None
+
+    def _carry_out(self, verbs: Verbs) -> tuple[Any, ...]:
+        with fault_in(self._path):
+            self._connect().close()  # refuses a file that is not our store before anything can be changed in it
+            refuse_read_only(self._path)
+            db = connect(self._path, self._patience, exists=True)
+            try:
+                return _in_one_step(db, verbs)
+            finally:
+                db.close()
+
+
+def _in_one_step(db: Connection, verbs: Verbs) -> tuple[Any, ...]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        results = perform(db, verbs)
+        db.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # closing rolls back as well
+            db.execute("ROLLBACK")
+        raise
+    return results
+
+
+def open_for_operator(url: str, *, patience: float = 10.0) -> SqliteOperatorStore:
+    """Opens a store for an operator, whether a gateway runs on it or not."""
+    return SqliteOperatorStore(existing(url), patience)

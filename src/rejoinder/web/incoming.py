@@ -1,0 +1,35 @@
+"""`POST /api/messages`: what other programs say (see docs/programs.md).
+
+Rule 1: only a token of `[api.tokens.NAME]` lets in, on loopback too: it names the chats. The guard asks for it.
+Rule 2: the same `Idempotency-Key` gives the same answer.
+"""
+
+import re
+from secrets import token_urlsafe
+
+import msgspec
+from starlette.requests import Request
+
+from rejoinder.web.guard import HOLDER
+from rejoinder.web.house import House, PostedMessage, ProgramMessage, Refusal
+
+PATH = "/api/messages"
+LARGEST = 512 << 10
+"""Bytes of the body."""
+JSON = "application/json"
+KEY = "idempotency-key"
+_KEYS = re.compile(r"[\x21-\x7e]{1,200}")
+
+
+async def take(house: House, request: Request) -> PostedMessage:
+    """Raises `Refusal`."""
+    key = request.headers.get(KEY, token_urlsafe(18))
+    if not _KEYS.fullmatch(key):
+        raise Refusal(400, "an Idempotency-Key has 1 to 200 letters, digits and signs, without blanks")
+    if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != JSON:
+        raise Refusal(415, f"send JSON, with the header `Content-Type: {JSON}`")
+    try:
+        said = msgspec.json.decode(await request.body(), type=ProgramMessage)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
+        raise Refusal(400, f"this is no message: {problem}") from None
+    return await house.programs.post(request.scope[HOLDER], said, key)

@@ -525,6 +525,9 @@ class Question(Struct, frozen=True, tag="question"):
     id: str
     text: str
     options: tuple[str | Option, ...] = ()
+    about: str = ""
+    """What it is about in full, such as the arguments of a tool. It is not shown, but only a question about the same is
+    the same question (CH-10)."""
 
     @property
     def offered(self) -> tuple[Option, ...]:

@@ -30,8 +30,8 @@ from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.fetching import all_files, sees_images
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.session import ExecChoice, Session

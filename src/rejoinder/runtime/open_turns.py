@@ -31,6 +31,8 @@ class OpenTurns:
         self._clock = services.clock
         self._parts = parts
         self._outbox = outbox
+        self.resumed: set[int] = set()
+        """The turns that run again."""
 
     async def resume(self, turns: tuple[OpenTurn, ...]) -> None:
         for open in sorted(turns, key=_in_turn):
@@ -72,6 +74,7 @@ class OpenTurns:
             queue = self._parts.queueing.of(turn.route.channel, session)
             said_at = (each.message.inbound.stands_at for each in asked)
             lane = self._parts.lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
+            self.resumed.add(turn.id)
             lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
             if lane.held_back:
                 await self._held_back(turn.session, asked, lane.held_back)

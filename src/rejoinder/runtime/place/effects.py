@@ -142,9 +142,8 @@ class Effects:
                 return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
-                return Performed(
-                    says=self._parts.questions.answer(question, option, conversation.route, sender, pressed)
-                )
+                answered = self._parts.questions.answer(question, option, conversation.route, sender, pressed)
+                return Performed(answered.verbs, answered.then, answered.says)
             case ReviseMessage():
                 return await self._revise(effect, conversation)
             case Overhear(said=said):

@@ -322,7 +322,7 @@ def _media(shown: Shown, inbound: Inbound) -> Media:
     if file.heard is not None and file in inbound.attachments and is_own_voice(file, inbound):
         return Media(file.name, shown.mime, file.size, missing=THE_TEXT if not inbound.text else THE_TRANSCRIPT)
     size = file.size if file.size is not None or file.content is None else len(file.content)
-    return Media(file.name, shown.mime, size, shown.text, shown.why)
+    return Media(file.name, shown.mime, size, shown.text, shown.why, shown.note)
 
 
 def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:

@@ -34,7 +34,7 @@ from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
-from rejoinder.runtime.session.fetching import with_files
+from rejoinder.runtime.session.fetching import Senses, with_files
 from rejoinder.runtime.session.journal import transcript
 from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
@@ -106,8 +106,9 @@ class Workers:
         return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     @property
-    def _describer(self) -> Agent | None:
-        return self._agents.get(self._settings.now.describer or "")
+    def _senses(self) -> Senses:
+        settings = self._settings.now
+        return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -131,7 +132,7 @@ class Workers:
         try:
             with self._typing(run, scene) as typing:
                 run.asked = await with_thread(run, session, self._clock())
-                run.asked = await with_files(run.asked, agent, self._describer)
+                run.asked = await with_files(run.asked, agent, self._senses)
                 turn = brief(scene)
                 run.exchange.told.append(turn.parts)
                 relay = self._relay(run, scene, answer, typing)
@@ -367,7 +368,7 @@ class Workers:
         if scene is None:
             return False  # it is over
         agent = scene.agent
-        further = brief_further(scene, await with_files(asked, agent, self._describer))
+        further = brief_further(scene, await with_files(asked, agent, self._senses))
         taken = can(agent, CanSteer) and self._tenure.holds and await agent.steer(further)
         if taken:
             run.exchange.told.append(further.parts)

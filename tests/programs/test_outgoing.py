@@ -233,7 +233,9 @@ async def test_kill_9_loses_no_event_and_a_repeat_has_the_same_id(tmp_path):
     ids = [headers["webhook-id"] for headers, _ in receiver.requests]
     assert ids[1] == ids[0]
     assert len(set(ids)) == 3
-    assert [event["event"] for event in receiver.events[1:]] == ["message_received", "reply_sent", "turn_ended"]
+    first, *others = [event["event"] for event in receiver.events[1:]]
+    assert first == "message_received"
+    assert set(others) == {"reply_sent", "turn_ended"}  # a turn that a crash interrupted is closed beside its delivery
 
 
 async def test_the_receiver_of_the_docs_checks_and_prints(tmp_path):

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.agents import base as agent_base
-from rejoinder.agents.base import Agent, CanClose
+from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
@@ -53,6 +53,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
+from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import Health, KeepHookEvents, Lease, Renewal, SharedStore, Store
@@ -104,6 +105,8 @@ class Gateway:
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self._opened = agents is None
+        self.tools = Toolbox()
+        self._tool_source: ToolSource | None = None
         opened = tuple(open_channels(settings) if channels is None else channels)
         self.channels, self.listeners = by_name(opened), listeners(opened)
         if unknown := self.channels.keys() - settings.channels.keys():
@@ -146,6 +149,13 @@ class Gateway:
 
     def _tell_over_http(self) -> None:
         self.hooks.over_http = {name: frozenset(said.events) for name, said in self._configured.hooks.items()}
+
+    def offer_tools(self, source: ToolSource) -> None:
+        """Agents that speak MCP are told where the gateway's tools are, from their next session on."""
+        self._tool_source = source
+        for agent in self.agents.values():
+            if isinstance(agent, TakesTools):
+                agent.take_tools(source)
 
     async def _keep_hook_events(self, events: KeepHookEvents) -> None:
         await WriteBatch(events).insist(self.store)
@@ -320,7 +330,7 @@ class Gateway:
     def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
-            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, tenure
+            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, self.tools, tenure
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -367,6 +377,8 @@ class Gateway:
         jobs = timed_jobs(taken.settings)
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
+        if self._tool_source is not None:
+            self.offer_tools(self._tool_source)
         self._configured = taken.settings
         self._tell_over_http()
         self._settings.become(ready)

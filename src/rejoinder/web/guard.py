@@ -41,7 +41,7 @@ MARK = "x-rejoinder"
 """A header that the page of another site cannot send without a preflight; required where only our pages call."""
 HOLDER = "rejoinder.holder"
 """Where a request's scope says whose token it has, at a path with tokens of its own."""
-NO_TOKEN = "this needs a token of its own, one of [api.tokens.NAME]: `Authorization: Bearer TOKEN`"
+NO_TOKEN = "this needs a valid token of its own, see docs/programs.md: `Authorization: Bearer TOKEN`"
 LOG_IN = "log in first; a program sends the token with each request: `Authorization: Bearer TOKEN`"
 
 HEADERS = {

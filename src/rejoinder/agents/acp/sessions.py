@@ -20,8 +20,8 @@ from typing import Any
 from rejoinder.agents.acp import Settings, wire
 from rejoinder.agents.acp.connection import Connection, Rules, Run, settled
 from rejoinder.agents.acp.options import SessionOptions
-from rejoinder.agents.acp.servers import described
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened
+from rejoinder.agents.acp.servers import OURS, described, our_server
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened, ToolSource
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import Refused
 from rejoinder.environment import passed
@@ -60,6 +60,7 @@ class _Session:
         self.abandoned: asyncio.Future[Any] | None = None
         self.ends_by = 0.0  # when an abandoned prompt has to have ended
         self.cancelled = False  # its last prompt was
+        self.token = ""  # for the gateway's tools
 
     @property
     def is_at_rest(self) -> bool:
@@ -76,6 +77,7 @@ class Sessions:
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
         self.offers = Offers()
+        self.tools: ToolSource | None = None
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
@@ -135,6 +137,8 @@ class Sessions:
         connection = await self._connected()
         try:
             knows_nothing = await self._open(connection, session)
+            if self.tools is not None and session.token:
+                self.tools.bind(session.token, turn.session)
             if session.id is not None and (session.lost or session.id != session.told_id):
                 session.told_id = session.id
                 yield SessionOpened(session.id, session.lost)
@@ -247,7 +251,7 @@ class Sessions:
         if session.connection is connection:
             return False
         result: Any = None
-        known, loaded, servers = session.id, False, described(self._settings.mcp_servers)
+        known, loaded, servers = session.id, False, self._servers(connection, session)
         if known is not None and connection.abilities.load:
             try:
                 asked = wire.load_session(known, self._cwd(), servers)
@@ -272,6 +276,14 @@ class Sessions:
         session.options = options = SessionOptions(session.id, result, self._settings)
         self.offers.learn(options)
         return not loaded
+
+    def _servers(self, connection: Connection, session: _Session) -> tuple[dict[str, Any], ...]:
+        """Those of the configuration, and the gateway's own, with a new token for this session."""
+        servers = described(self._settings.mcp_servers)
+        if self.tools is None or OURS in self._settings.mcp_servers:
+            return servers
+        session.token = self.tools.issue()
+        return (*servers, our_server(self.tools.url, session.token, over_http=connection.abilities.mcp_over_http))
 
     async def _configured(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
         assert session.options is not None

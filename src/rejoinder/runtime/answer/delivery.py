@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.crashpoint import crashpoint
-from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
+from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
 from rejoinder.outbound import plan
 from rejoinder.outbound.draft import PLACEHOLDER
 from rejoinder.outbound.plan import Planned, Slot, Wording
@@ -123,6 +123,9 @@ class Answer:
     @property
     def outcomes(self) -> Outcomes:
         return self._acting.outcomes
+
+    async def use(self, directive: Directive) -> Step:
+        return await self._acting.use(directive)
 
     @property
     def seen_at(self) -> float | None:

@@ -162,7 +162,6 @@ async def test_tokens_of_others_open_nothing():
             told.append(
                 (await http.post(url, headers={**genuine, "Origin": "http://evil.example"}, json={})).status_code
             )
-            told.append((await http.post(url, headers=genuine, content=b"x" * (5 << 20))).status_code)
 
     agent, _, _ = await converse(work)
     assert agent.told == [401, 401, 401, 401, 403]

@@ -60,7 +60,6 @@ class _Session:
         self.abandoned: asyncio.Future[Any] | None = None
         self.ends_by = 0.0  # when an abandoned prompt has to have ended
         self.cancelled = False  # its last prompt was
-        self.token = ""  # for the gateway's tools
 
     @property
     def is_at_rest(self) -> bool:
@@ -136,9 +135,7 @@ class Sessions:
         await self._end_abandoned(session)
         connection = await self._connected()
         try:
-            knows_nothing = await self._open(connection, session)
-            if self.tools is not None and session.token:
-                self.tools.bind(session.token, turn.session)
+            knows_nothing = await self._open(connection, session, turn.session)
             if session.id is not None and (session.lost or session.id != session.told_id):
                 session.told_id = session.id
                 yield SessionOpened(session.id, session.lost)
@@ -209,10 +206,11 @@ class Sessions:
             spare = _Session()
             try:
                 async with asyncio.timeout(OFFER_SECONDS):
-                    await self._open(await self._connected(), spare)
+                    await self._open(await self._connected(), spare, None)
             except (RunFailed, Refused, TimeoutError):
                 return self.offers  # a turn tells why; a question about models has to be answered anyway
-            self._spare = spare
+            if self.tools is None:  # with tools a session has a token, so this one can be nobody's
+                self._spare = spare
         return self.offers
 
     async def _connected(self) -> Connection:
@@ -246,12 +244,14 @@ class Sessions:
                 await connection.stop("it did not end a cancelled turn")
         session.abandoned = None
 
-    async def _open(self, connection: Connection, session: _Session) -> bool:
-        """Makes the session one of this process; whether the agent knows nothing of what was said in it."""
+    async def _open(self, connection: Connection, session: _Session, key: str | None) -> bool:
+        """Makes the session one of this process; whether the agent knows nothing of what was said in it.
+
+        `key`: what the gateway calls it; None: it is nobody's."""
         if session.connection is connection:
             return False
         result: Any = None
-        known, loaded, servers = session.id, False, self._servers(connection, session)
+        known, loaded, servers = session.id, False, self._servers(connection, key)
         if known is not None and connection.abilities.load:
             try:
                 asked = wire.load_session(known, self._cwd(), servers)
@@ -277,13 +277,15 @@ class Sessions:
         self.offers.learn(options)
         return not loaded
 
-    def _servers(self, connection: Connection, session: _Session) -> tuple[dict[str, Any], ...]:
-        """Those of the configuration, and the gateway's own, with a new token for this session."""
+    def _servers(self, connection: Connection, key: str | None) -> tuple[dict[str, Any], ...]:
+        """Those of the configuration, and the gateway's own, with a new token for this session: agents connect to them
+        while the session opens, so the token is valid before that."""
         servers = described(self._settings.mcp_servers)
-        if self.tools is None or OURS in self._settings.mcp_servers:
+        if self.tools is None or key is None or OURS in self._settings.mcp_servers:
             return servers
-        session.token = self.tools.issue()
-        return (*servers, our_server(self.tools.url, session.token, over_http=connection.abilities.mcp_over_http))
+        token = self.tools.issue()
+        self.tools.bind(token, key)
+        return (*servers, our_server(self.tools.url, token, over_http=connection.abilities.mcp_over_http))
 
     async def _configured(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
         assert session.options is not None

@@ -101,7 +101,7 @@ async def test_any_text_has_a_reading_in_time(module_page) -> None:
 
 @pytest.mark.parametrize("growing", [True, False])
 async def test_no_text_costs_more_than_its_budget(module_page, growing: bool) -> None:
-    """Whatever 200,000 characters say, they make few nodes; what is over the budget is not read before it is unfolded."""
+    """Whatever 200,000 characters say, they make few nodes; what is over the budget is read when it is unfolded."""
     page = await module_page()
     for name, unit in FAMILIES.items():
         text = (unit * (LONGEST_TEXT // len(unit) + 1))[:LONGEST_TEXT]

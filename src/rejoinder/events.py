@@ -650,6 +650,7 @@ class SessionStarted(Struct, frozen=True):
     session: str
     agent: str
     route: Route
+    at: datetime | None = None
 
 
 class SessionEnded(Struct, frozen=True):
@@ -657,6 +658,7 @@ class SessionEnded(Struct, frozen=True):
     agent: str
     route: Route
     why: ResetCause
+    at: datetime | None = None
 
 
 class TurnEnded(Struct, frozen=True):

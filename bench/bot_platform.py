@@ -1,6 +1,7 @@
-"""The fake Telegram of `rejoinder.testing` and a model without latency, in a process of their own, with a stopwatch.
+"""The fake Telegram or Discord of `rejoinder.testing` and a model without latency, in a process of their own, with a
+stopwatch.
 
-`python -m bench.bot_platform CHATS ROUNDS` prints its addresses and waits until somebody polls. Then it prints so,
+`python -m bench.bot_platform NAME CHATS ROUNDS` prints its addresses and waits until a bot has come. Then it prints so,
 lets each chat ask its next question when the last one is answered, and prints the seconds of every message.
 """
 
@@ -15,10 +16,13 @@ from aiohttp import web
 
 from bench.platform import ANSWER, stream_answer
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform.discord.server import DiscordServer
+from rejoinder.testing.platform.discord.world import BOT_NAME
 from rejoinder.testing.platform.telegram.server import TelegramServer
 from rejoinder.testing.platform.truth import BOT, Frame
 
 WHOLE = "".join(ANSWER)
+BOTS = (BOT, BOT_NAME)
 PATIENCE = 15.0
 """Seconds for a bot to come; one that failed at its start never does."""
 
@@ -38,7 +42,7 @@ class Questions:
 
         def heard(frame: Frame) -> None:
             show(frame)
-            if frame.by == BOT and frame.text == WHOLE:  # it may have been shown as a draft before
+            if frame.by in BOTS and frame.text == WHOLE:  # it may have been shown as a draft before
                 self._answered(frame)
 
         platform.truth.show = heard
@@ -62,8 +66,11 @@ class Questions:
             self.over.set()
 
 
-async def _first_poll(platform: FakePlatform) -> None:
+async def _first_poll(platform: FakePlatform) -> object:
     """Returns when a bot begins to wait for updates."""
+    if isinstance(platform.people, DiscordServer):
+        async with asyncio.timeout(PATIENCE):
+            return await platform.people.gateway.somebody_listens.wait()
     assert isinstance(platform.people, TelegramServer)
     updates, polled = platform.people.updates, asyncio.Event()
     get = updates.get
@@ -78,13 +85,13 @@ async def _first_poll(platform: FakePlatform) -> None:
     updates.get = get
 
 
-async def serve(chats: int, rounds: int) -> None:
+async def serve(name: str, chats: int, rounds: int) -> None:
     model = web.Application()
     model.add_routes([web.post("/v1/chat/completions", stream_answer)])
     runner = web.AppRunner(model, access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    async with FakePlatform("telegram") as platform:
+    async with FakePlatform(name) as platform:
         print(platform.url, f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
         questions = Questions(platform, chats, rounds)
         await _first_poll(platform)
@@ -101,4 +108,4 @@ async def serve(chats: int, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -1,7 +1,8 @@
-"""The bots that bench/telegram.py compares, each in a process of its own.
+"""The bots that bench/telegram.py and bench/discord.py compare, each in a process of its own.
 
 `python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `durable` the least that loses
-nothing (bench/durable_relay.py). `python -m bench.bots gateway FILE` is `rejoinder run`.
+nothing (bench/durable_relay.py), `discord` a bot as people write them with discord.py (bench/discord_bot.py).
+`python -m bench.bots gateway FILE` is `rejoinder run`.
 """
 
 import asyncio
@@ -91,5 +92,9 @@ if __name__ == "__main__":
             from bench.durable_relay import durable_relay
 
             asyncio.run(durable_relay(api, model, folder))
+        case ["discord", api, model, _]:
+            from bench.discord_bot import discord_bot
+
+            asyncio.run(discord_bot(api, model))
         case [_, file]:
             gateway(file)

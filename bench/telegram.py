@@ -91,13 +91,18 @@ Courses = Mapping[str, Sequence[Measured]]
 
 def measure(bot: str, chats: int, rounds: int, agent: str = "model") -> Measured:
     with _polling(bot, chats, rounds, agent) as (platform, process, ready):
-        assert platform.stdin is not None
-        assert platform.stdout is not None
-        spent = _cpu_seconds(process.pid)
-        platform.stdin.write("go\n")
-        platform.stdin.flush()
-        told = msgspec.json.decode(platform.stdout.readline())
-        spent, after = _cpu_seconds(process.pid) - spent, _resident_mb(process.pid)
+        return timed(platform, process, ready)
+
+
+def timed(platform: "subprocess.Popen[str]", process: "subprocess.Popen[bytes]", ready: float) -> Measured:
+    """Lets people ask, and looks at what that cost."""
+    assert platform.stdin is not None
+    assert platform.stdout is not None
+    spent = cpu_seconds(process.pid)
+    platform.stdin.write("go\n")
+    platform.stdin.flush()
+    told = msgspec.json.decode(platform.stdout.readline())
+    spent, after = cpu_seconds(process.pid) - spent, resident_mb(process.pid)
     times = told["times"]
     return Measured(ready, times[0], times, told["took"], spent / len(times), after)
 
@@ -106,7 +111,7 @@ def idle_mb(bot: str) -> float:
     """When all is loaded that is loaded by itself."""
     with _polling(bot, 1, 1, "model") as (_, process, _ready):
         sleep(IDLE_SECONDS)
-        return _resident_mb(process.pid)
+        return resident_mb(process.pid)
 
 
 @contextmanager
@@ -114,7 +119,7 @@ def _polling(
     bot: str, chats: int, rounds: int, agent: str
 ) -> Iterator[tuple["subprocess.Popen[str]", "subprocess.Popen[bytes]", float]]:
     """The platform, a bot that has begun to poll it, and the seconds that took."""
-    with tempfile.TemporaryDirectory() as folder, _platform(chats, rounds) as platform:
+    with tempfile.TemporaryDirectory() as folder, platform_of("telegram", chats, rounds) as platform:
         assert platform.stdout is not None
         api, model = platform.stdout.readline().split()
         file = Path(folder) / "rejoinder.toml"
@@ -122,7 +127,7 @@ def _polling(
         arguments = ["gateway", str(file)] if bot == "gateway" else [bot, api, model, folder]
         begin = perf_counter()
         log = Path(folder) / "log"
-        with log.open("wb") as said, _process("bench.bots", *arguments, stderr=said) as process:
+        with log.open("wb") as said, started("bench.bots", *arguments, stderr=said) as process:
             try:
                 assert platform.stdout.readline() == "polled\n", log.read_text("utf-8")
                 yield platform, process, perf_counter() - begin
@@ -131,21 +136,21 @@ def _polling(
                 platform.terminate()
 
 
-def _platform(chats: int, rounds: int) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "bench.bot_platform", str(chats), str(rounds)]
+def platform_of(name: str, chats: int, rounds: int) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "bench.bot_platform", name, str(chats), str(rounds)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def _process(module: str, *arguments: str, stderr: object) -> "subprocess.Popen[bytes]":
+def started(module: str, *arguments: str, stderr: object) -> "subprocess.Popen[bytes]":
     return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.DEVNULL, stderr=stderr)  # type: ignore[call-overload]
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _resident_mb(pid: int) -> float:
+def resident_mb(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 

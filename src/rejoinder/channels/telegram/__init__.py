@@ -133,7 +133,7 @@ CHANNEL = ChannelKind(
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,
-    can=frozenset({"reply", "react", "send", "silent", "previews"}),
+    can=frozenset({"reply", "react", "send", "voice", "silent", "previews"}),
     renderer=Renderer(render.render, render.plain, render.size),
     reactions=REACTIONS,
     pace=Pace(1.0, chat=(5, 1.0), account=(30, 30.0), typing=4.5),

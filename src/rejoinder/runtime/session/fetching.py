@@ -4,16 +4,15 @@ are fetched, and pictures are described for an agent that cannot see them.
 
 import asyncio
 import logging
-from contextlib import aclosing
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSeeImages, Failed
+from rejoinder.agents.base import Agent, CanSeeImages
 from rejoinder.channels.base import CanFetch, Channel
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.completions import Line, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
 
 log = logging.getLogger(__name__)
@@ -75,7 +74,7 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
         return file
     try:
         async with asyncio.timeout(PATIENCE):
-            said = await _words_for(PromptImage(mime, file.content), eyes)
+            said = await completed(eyes, Line("user", DESCRIBE, (PromptImage(mime, file.content),)))
     except TimeoutError:
         log.warning("%s did not describe %r within %.0f s", eyes.name, file.name, PATIENCE)
     except Exception:  # as above
@@ -85,14 +84,3 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
             return replace(file, described=said[:LONGEST]) if said else file
         log.warning("%s did not describe %r (%s): %s", eyes.name, file.name, said.kind, said.detail or said.sentence)
     return file
-
-
-async def _words_for(picture: PromptImage, eyes: Agent) -> str | Failed:
-    words: list[str] = []
-    async with aclosing(complete(eyes, (Line("user", DESCRIBE, (picture,)),))) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Failed):
-                return piece
-            if isinstance(piece, str):
-                words.append(piece)
-    return "".join(words).strip()

@@ -183,7 +183,7 @@ def _typing(seconds: float, pace: Pace) -> TypingSettings:
 
 def _also_can(channel: Channel) -> set[Ability]:
     """What this channel does, though no declaration says so: it serves a program."""
-    return {"files"} if isinstance(channel, CanSendFiles) else set()
+    return {"files", "voice"} if isinstance(channel, CanSendFiles) else set()
 
 
 def _cannot(channel: Channel, settings: schema.Settings) -> set[str]:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from rejoinder.blobs import Blob
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
+from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
 from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said
 from rejoinder.inbound.rooms import named_in
@@ -385,6 +386,7 @@ class Acting:
             return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
+        crashpoint("K27")
         wording = Wording(
             author=self._occasion.agent,
             silent=self._silent,

@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-from aiohttp import web
+from aiohttp import BodyPartReader, web
 
 from rejoinder.testing.platform.faults import Fault, Verb
 from rejoinder.testing.platform.personality import Stage
+from rejoinder.testing.platform.telegram.files import SentFile
 from rejoinder.testing.platform.telegram.methods import METHODS, Methods
 from rejoinder.testing.platform.telegram.strict import SECOND_READER, Refusal
 from rejoinder.testing.platform.telegram.updates import Updates
@@ -77,8 +78,7 @@ class TelegramServer:
 
     async def _answer(self, request: web.Request) -> web.Response:
         token, method = request.match_info["token"], request.match_info["method"]
-        body = await request.read()
-        payload: dict[str, Any] = msgspec.json.decode(body) if body else dict(request.query)
+        payload = await _payload(request)
         verb: Verb = "poll" if method.lower() == "getupdates" else METHODS.get(method.lower(), ("other", None))[0]
         chat = self.world.name_of(payload.get("chat_id"))
         note = _Note(self._truth.note, verb, chat, method, payload)
@@ -283,6 +283,30 @@ class _Note:
         self._note(
             Call(time.time(), self._verb, self.chat, status, self._method, self._payload, said, too_early=too_early)
         )
+
+
+async def _payload(request: web.Request) -> dict[str, Any]:
+    """From JSON, from the address, or from a form, in which everything but plain words is JSON and files are parts."""
+    if not request.content_type.startswith("multipart/"):
+        body = await request.read()
+        return msgspec.json.decode(body) if body else dict(request.query)
+    payload: dict[str, Any] = {}
+    async for part in await request.multipart():
+        assert isinstance(part, BodyPartReader), "a form within a form"
+        content = bytes(await part.read())
+        if part.filename is not None:
+            mime = part.headers.get("Content-Type", "application/octet-stream")
+            payload[part.name or ""] = SentFile(part.filename, mime, content)
+        else:
+            payload[part.name or ""] = _value(content)
+    return payload
+
+
+def _value(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        return content.decode()
 
 
 def _text(prefix: str, text: str) -> dict[str, Any]:

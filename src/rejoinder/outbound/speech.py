@@ -11,7 +11,7 @@ LONGEST_READ = 100_000
 """Characters of an answer that are looked at: what is read out is much shorter."""
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t\u00a0]+")
-_ENDS = re.compile(r"[.!?\u2026\u3002\uff01\uff1f](?=[\s\"')\]]|$)|\n")
+_ENDS = re.compile(r"[.!?\u2026](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f\n]")
 _STOPS = ".!?:;,\u2026\u3002\uff01\uff1f"
 
 
@@ -57,5 +57,5 @@ def shortened(text: str, most: int) -> str:
     ends = [match.end() for match in _ENDS.finditer(text, 0, most + 1) if match.end() <= most]
     if ends:
         return text[: ends[-1]].rstrip()
-    cut = text[:most].rpartition(" ")[0] or text[:most]
+    cut = text[: most - 1].rpartition(" ")[0] or text[: most - 1]
     return f"{cut.rstrip(_STOPS)}."

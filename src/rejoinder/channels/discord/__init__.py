@@ -118,7 +118,7 @@ CHANNEL = ChannelKind(
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,
-    can=frozenset({"reply", "react", "send", "voice", "ephemeral", "silent", "previews", "threads"}),
+    can=frozenset({"reply", "react", "send", "ephemeral", "silent", "previews", "threads"}),
     renderer=Renderer(render.render, render.plain),
     pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0), typing=8.0),
     delivery="short-window key",

@@ -104,7 +104,12 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "elevated": AT_ONCE,
     },
     "directives": {"allow": AT_ONCE, "send_to": AT_ONCE, "silence": AT_ONCE},
-    "media": {"tts_text": AT_ONCE, "speech_to_text": AT_ONCE, "text_to_speech": AT_ONCE, "links": AT_ONCE},
+    "media": {
+        "tts_text": AT_ONCE,
+        "documents": AT_ONCE,
+        "speech_to_text": AT_ONCE,
+        "text_to_speech": AT_ONCE,
+    },
     "api": {"tokens": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},
     "hooks.NAME": {"*": AT_ONCE},

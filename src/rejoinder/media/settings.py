@@ -62,32 +62,29 @@ class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return bool(self.command) or self.base_url is not None
 
 
-class LinkSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether pages that people link to are read for the agent."""
+class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How documents and pictures that people send are read: each in a process of its own."""
 
-    enabled: bool = False
-    """Off: links stay links. A page is fetched from here, so its server learns this machine's address."""
-    most: Count = 3
-    """How many pages of one message are read."""
-    command: tuple[Text, ...] = ()
-    """A program that prints a page as Markdown, in place of our own reader: `["trafilatura", "-u", "{url}"]`. It does
-    its own fetching, so nothing keeps it from addresses of your network."""
-    max_bytes: Count = 2_000_000
-    """How much of a page is fetched, after unpacking."""
-    max_chars: Count = 20_000
-    """How much of its text the agent is given."""
-    timeout_s: Seconds = 15
-    """Seconds that a page may take, with all its redirects."""
+    max_bytes: Count = 20_000_000
+    """A larger document or picture is not fetched."""
+    max_chars: Count = 200_000
+    """How much text is taken from a document; how much of it the agent is given depends on what else it is told."""
+    max_picture_side: Count = 2000
+    """Pixels: a picture with a longer side is scaled down for the agent."""
+    timeout_s: Seconds = 20
+    """Seconds after which a document counts as unreadable."""
+    memory_mb: Count = 512
+    """Memory that its reader may take."""
 
 
 class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Voice and links."""
+    """Voice, documents and pictures."""
 
     tts_text: Literal["with", "without"] = "with"
     """Whether the text of a spoken answer is sent as well."""
+    documents: DocumentSettings = DocumentSettings()
+    """How documents and pictures that people send are read."""
     speech_to_text: SpeechToText = SpeechToText()
     """How voice notes and recordings become text: by a command or by an endpoint."""
     text_to_speech: TextToSpeech = TextToSpeech()
     """How answers become speech: by a command or by an endpoint."""
-    links: LinkSettings = LinkSettings()
-    """Whether pages that people link to are read for the agent."""

@@ -657,6 +657,7 @@ class SessionStarted(Struct, frozen=True):
     session: str
     agent: str
     route: Route
+    at: datetime | None = None
 
 
 class SessionEnded(Struct, frozen=True):
@@ -664,6 +665,7 @@ class SessionEnded(Struct, frozen=True):
     agent: str
     route: Route
     why: ResetCause
+    at: datetime | None = None
 
 
 class TurnEnded(Struct, frozen=True):

@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded
+from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded, TurnOutcome
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -96,7 +96,7 @@ class Workers:
         self.questions = questions
         self._clock = services.clock
         self._watcher = watcher
-        self._tell = services.hooks.tell
+        self._hooks = services.hooks
         self.reminder = Reminder(services.store)
         self.compaction = Compaction(services, sessions, self.reminder)
         self._chores = Chores(services, sessions, self.compaction)
@@ -166,7 +166,8 @@ class Workers:
             if isinstance(answer, Unposted):
                 result = answer.text, answer.failure
                 over = self._subagents().ending(run.session, run.claim.turn, *result)
-            also = (PutSubagent(over),) if over is not None else ()
+            also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
+            also = (*also, *self._hooks.kept(_turn_ended(run, agent, ended, reason)))
             await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
             if over is not None and run.closed:
                 self._subagents().ended(over)
@@ -179,9 +180,7 @@ class Workers:
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
                 run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
-            also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-            who = (run.session, agent.name, run.conversation.route)
-            self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
+            self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
         await self.compaction.after_turn(agent, turn, run.seen)
 
     def _answer(self, run: Run, scene: Scene) -> Answer:
@@ -396,6 +395,12 @@ class Workers:
         if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
             await WriteBatch(said).insist(self._store)
             notices.wake((left.asked.conversation,))
+
+
+def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> TurnEnded:
+    also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
+    who = (run.session, agent.name, run.conversation.route)
+    return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
 
 
 def _occasion(scene: Scene, speech: Speech | None) -> Occasion:

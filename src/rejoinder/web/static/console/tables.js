@@ -5,6 +5,7 @@ import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { post } from "../shared/api.js";
 import { Card, since, until } from "./card.js";
+import { drawHooks } from "./hooks.js";
 import { drawJobs } from "./jobs.js";
 import { drawSubagents } from "./subagents.js";
 
@@ -18,6 +19,7 @@ export const cards = () => ({
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
   subagents: new Card("subagents", "Sub-agents", "subagents", drawSubagents),
+  hooks: new Card("hooks", "Hooks", "hooks", drawHooks),
 });
 
 /** @param {any} answer */

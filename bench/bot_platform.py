@@ -1,8 +1,7 @@
-"""The fake Telegram or Discord of `rejoinder.testing` and a model without latency, in a process of their own, with a
-stopwatch.
+"""A fake platform of `rejoinder.testing` and a model without latency, in a process of their own, with a stopwatch.
 
-`python -m bench.bot_platform NAME CHATS ROUNDS` prints its addresses and waits until a bot has come. Then it prints so,
-lets each chat ask its next question when the last one is answered, and prints the seconds of every message.
+`python -m bench.bot_platform PERSONALITY CHATS ROUNDS` prints its addresses and waits until a bot listens. Then it
+prints so, lets each chat ask its next question when the last one is answered, and prints the seconds of every message.
 """
 
 import asyncio
@@ -17,12 +16,11 @@ from aiohttp import web
 from bench.platform import ANSWER, stream_answer
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.platform.discord.server import DiscordServer
-from rejoinder.testing.platform.discord.world import BOT_NAME
+from rejoinder.testing.platform.slack.server import SlackServer
 from rejoinder.testing.platform.telegram.server import TelegramServer
 from rejoinder.testing.platform.truth import BOT, Frame
 
 WHOLE = "".join(ANSWER)
-BOTS = (BOT, BOT_NAME)
 PATIENCE = 15.0
 """Seconds for a bot to come; one that failed at its start never does."""
 
@@ -42,7 +40,7 @@ class Questions:
 
         def heard(frame: Frame) -> None:
             show(frame)
-            if frame.by in BOTS and frame.text == WHOLE:  # it may have been shown as a draft before
+            if frame.by == BOT and frame.text == WHOLE:  # it may have been shown as a draft before
                 self._answered(frame)
 
         platform.truth.show = heard
@@ -66,13 +64,23 @@ class Questions:
             self.over.set()
 
 
-async def _first_poll(platform: FakePlatform) -> object:
+async def _listened_to(platform: FakePlatform) -> None:
+    """Returns when a bot is there."""
+    async with asyncio.timeout(PATIENCE):
+        if isinstance(platform.people, TelegramServer):
+            return await _first_poll(platform.people)
+        if isinstance(platform.people, DiscordServer):
+            await platform.people.gateway.somebody_listens.wait()
+            return None
+        assert isinstance(platform.people, SlackServer)
+        events, opened = platform.people.events, asyncio.Event()
+        events.changed = opened.set
+        await opened.wait()
+
+
+async def _first_poll(people: TelegramServer) -> None:
     """Returns when a bot begins to wait for updates."""
-    if isinstance(platform.people, DiscordServer):
-        async with asyncio.timeout(PATIENCE):
-            return await platform.people.gateway.somebody_listens.wait()
-    assert isinstance(platform.people, TelegramServer)
-    updates, polled = platform.people.updates, asyncio.Event()
+    updates, polled = people.updates, asyncio.Event()
     get = updates.get
 
     async def asked(payload: dict[str, Any]) -> list[dict[str, Any]]:
@@ -80,22 +88,23 @@ async def _first_poll(platform: FakePlatform) -> object:
         return await get(payload)
 
     updates.get = asked
-    async with asyncio.timeout(PATIENCE):
-        await polled.wait()
+    await polled.wait()
     updates.get = get
 
 
-async def serve(name: str, chats: int, rounds: int) -> None:
+async def serve(personality: str, chats: int, rounds: int) -> None:
     model = web.Application()
     model.add_routes([web.post("/v1/chat/completions", stream_answer)])
     runner = web.AppRunner(model, access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    async with FakePlatform(name) as platform:
-        print(platform.url, f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
+    async with FakePlatform(personality) as platform:
+        model_url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        addresses = {"url": platform.url, "model": model_url, "config": platform.config()}
+        print(msgspec.json.encode(addresses).decode(), flush=True)
         questions = Questions(platform, chats, rounds)
-        await _first_poll(platform)
-        print("polled", flush=True)
+        await _listened_to(platform)
+        print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
         began = perf_counter()
         for chat in range(chats):

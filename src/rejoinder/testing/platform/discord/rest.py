@@ -90,8 +90,12 @@ class Rest:
         owner = self._world.user(self._world.person("owner"))
         about = {"id": call.by, "name": call.bot, "icon": None, "description": "", "summary": "", "owner": owner}
         public = {"bot_public": True, "bot_require_code_grant": False, "verify_key": "0", "flags": flags}
-        address = {"redirect_uris": [], "interactions_endpoint_url": None, "role_connections_verification_url": None}
-        known = {
+        address: Payload = {
+            "redirect_uris": [],
+            "interactions_endpoint_url": None,
+            "role_connections_verification_url": None,
+        }
+        known: Payload = {
             "type": None,
             "flags_new": str(flags),
             "approximate_guild_count": 1,

@@ -27,8 +27,8 @@ SELECT = frozenset({"custom_id", "disabled", "id", "max_values", "min_values", "
     "type",
 }
 _TRANSLATED = frozenset({"name_localizations", "description_localizations"})
-COMMAND = _TRANSLATED | {"contexts", "default_member_permissions", "description", "dm_permission", "handler", "id"}
-COMMAND |= {"integration_types", "name", "options", "type"}
+_COMMANDS = {"contexts", "default_member_permissions", "description", "dm_permission", "handler", "id"}
+COMMAND = _TRANSLATED | _COMMANDS | {"integration_types", "name", "options", "type"}
 OPTION = _TRANSLATED | {
     "autocomplete",
     "choices",

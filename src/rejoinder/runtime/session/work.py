@@ -25,6 +25,7 @@ from rejoinder.runtime.answer.delivery import Answer, AnswerOptions, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
@@ -43,6 +44,7 @@ from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.speech import granted_by_speech, speech_of
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
@@ -200,7 +202,10 @@ class Workers:
             ),
             start=lambda wanted, key: self._start(run, wanted, key),
         )
-        return Answer(run.conversation, _occasion(scene), options)
+        return Answer(run.conversation, _occasion(scene, self._speech(scene)), options)
+
+    def _speech(self, scene: Scene) -> Speech | None:
+        return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
 
     def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
@@ -398,7 +403,7 @@ def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> 
     return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
 
 
-def _occasion(scene: Scene) -> Occasion:
+def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
     run, message, name = scene.run, scene.run.message, scene.agent.name
     return Occasion(
         run.trigger,
@@ -413,7 +418,8 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
             *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
         ),
-        granted=scene.settings.granted,
+        granted=scene.settings.granted | granted_by_speech(speech),
+        speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,

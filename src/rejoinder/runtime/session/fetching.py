@@ -9,10 +9,11 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSeeImages, Failed
-from rejoinder.channels.base import CanFetch, Channel
+from rejoinder.channels.base import CanFetch
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.media import image_type, worth_fetching
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import Line, complete
 from rejoinder.runtime.session.turn_inputs import TurnInput
 
@@ -50,7 +51,7 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
 async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> TurnInput:
     inbound, own = asked.message.inbound, len(asked.message.inbound.attachments)
     shown = sees_images(agent) or eyes is not None
-    files = tuple([await _fetched(file, asked.conversation.channel, shown=shown) for file in all_files(inbound)])
+    files = tuple([await _fetched(file, asked.conversation, shown=shown) for file in all_files(inbound)])
     if eyes is not None:
         files = tuple([await _described(file, eyes) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
@@ -58,10 +59,12 @@ async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> Tur
     return replace(asked, message=replace(asked.message, inbound=filled))
 
 
-async def _fetched(file: Attachment, channel: Channel, *, shown: bool) -> Attachment:
+async def _fetched(file: Attachment, conversation: Conversation, *, shown: bool) -> Attachment:
+    channel = conversation.channel
     limit, name = worth_fetching(file, sees_images=shown), channel.name
     if not limit or not can(channel, CanFetch):
         return file
+    conversation.sender.check()
     try:
         content = await channel.fetch(file, limit)
     except Exception:  # a channel may be foreign code; the message is answered without the file

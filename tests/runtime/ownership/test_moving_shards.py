@@ -52,6 +52,7 @@ class World:
         self.agents_answer.set()
         self.platform_answers.set()
         self.said: dict[str, list[str]] = defaultdict(list)
+        self.asked_in: dict[str, str] = {}
         self.there: dict[str, str] = {}
         self.foreign_calls: list[str] = []
         self.foreign_writes: list[str] = []
@@ -130,21 +131,31 @@ class Finds(Platform):
 class Echo:
     name = "bot"
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, holder: str) -> None:
         self.world = world
+        self.holder = holder
+        self.ended = 0
 
     async def run(self, turn):
+        number = re.findall(r"#\d+", str(turn))[-1]
+        self.world.called(self.holder, self.world.asked_in[number], "asks the agent")
         await self.world.agents_answer.wait()
-        yield TextDelta("re " + re.findall(r"#\d+", str(turn))[-1])
+        yield TextDelta(f"re {number}")
         yield Done()
+
+    is_alive = True
+
+    async def rest(self) -> None:
+        self.ended += 1
 
 
 class Process:
     def __init__(self, world: World, name: str, platform: type[Platform]) -> None:
         self.world = world
         self.platform = platform(world)
+        self.agent = Echo(world, name)
         self.gateway = Gateway(
-            CONFIGURED, agents={"bot": Echo(world)}, channels=[self.platform], store=world.store, clock=world.now
+            CONFIGURED, agents={"bot": self.agent}, channels=[self.platform], store=world.store, clock=world.now
         )
         self.name = name
 
@@ -157,6 +168,7 @@ class Process:
     async def says(self, chat: int) -> None:
         self.world.count += 1
         number, who = self.world.count, f"chat-{chat}"
+        self.world.asked_in[f"#{number}"] = who
         chat_of = Chat(who, kind="direct")
         await self.gateway.dispatch(Inbound("fake", f"e{number}", f"m{number}", chat_of, Sender(who), f"#{number}"))
 
@@ -171,9 +183,18 @@ class Process:
         if is_told:
             engines.renewed(sent, asked, renewal)
 
-    def look(self) -> None:
+    async def look(self) -> None:
         self.gateway.engines.look_at_deadlines()
         self.gateway.engines.changed()
+
+
+class Trespass(AssertionError):
+    """Somebody acted for a shard that was another's."""
+
+
+def refuse(found: list[str]) -> None:
+    if found:
+        raise Trespass(found[0])
 
 
 async def ripple(count: int = 50) -> None:
@@ -205,7 +226,7 @@ class MovingShards(RuleBasedStateMachine):
         world = World()
         self.stack.enter_context(patch("rejoinder.store.sqlite.writer.perform", world.wrote))
         if not self.has_fence:
-            self.stack.enter_context(patch("rejoinder.store.sql.perform.held", lambda _, lease: lease.shard))
+            self.stack.enter_context(patch("rejoinder.store.sql.leases.held", lambda _, lease: lease.shard))
         if not self.has_deadline:
             self.stack.enter_context(patch("rejoinder.runtime.gateway.deadline_of", lambda *_: inf))
         return world
@@ -230,6 +251,11 @@ class MovingShards(RuleBasedStateMachine):
     def claim(self, who: int, shard: int) -> None:
         self._do(self.processes[who].claim(shard))
 
+    @rule(who=PROCESSES, shard=SHARD)
+    def a_lease_runs_out_and_the_other_claims(self, who: int, shard: int) -> None:
+        self.world.seconds += LEASE + 1
+        self._do(self.processes[who].claim(shard))
+
     @rule(who=PROCESSES)
     def renew(self, who: int) -> None:
         self._do(self.processes[who].renew(is_told=True))
@@ -244,7 +270,7 @@ class MovingShards(RuleBasedStateMachine):
 
     @rule(who=PROCESSES)
     def look(self, who: int) -> None:
-        self.processes[who].look()
+        self._do(self.processes[who].look())
 
     @rule(who=PROCESSES, shard=SHARD)
     def hand_over(self, who: int, shard: int) -> None:
@@ -266,12 +292,12 @@ class MovingShards(RuleBasedStateMachine):
     @invariant()
     def nobody_calls_for_a_shard_of_another(self) -> None:
         if self.has_deadline or not self.has_fence:
-            assert self.world.foreign_calls == []
+            refuse(self.world.foreign_calls)
 
     @invariant()
     def nobody_writes_for_a_shard_of_another(self) -> None:
         if self.has_fence or not self.has_deadline:
-            assert self.world.foreign_writes == []
+            refuse(self.world.foreign_writes)
 
     def teardown(self) -> None:
         try:
@@ -279,8 +305,10 @@ class MovingShards(RuleBasedStateMachine):
                 self._do(self._end())
                 self._examine()
         finally:
-            self._do(self.stack.aclose())
-            self.loop.close()
+            try:
+                self._do(self.stack.aclose())
+            finally:
+                self.loop.close()
 
     async def _end(self) -> None:
         """Nothing stands in the way any more, and each shard has an owner."""
@@ -290,7 +318,7 @@ class MovingShards(RuleBasedStateMachine):
         await asyncio.gather(*self.handing)
         world.seconds += 2 * LEASE
         for process in self.processes:
-            process.look()
+            await process.look()
         for shard in range(SHARDS):
             await self.processes[shard % 2].claim(shard)
         async with asyncio.timeout(PATIENCE):
@@ -333,20 +361,74 @@ def search(machine: type[MovingShards], examples: int, **how: Any) -> None:
 
 def test_each_message_gets_one_answer_whoever_owns_it() -> None:
     """SC-3, SC-4, SC-32: one answer each, in order, and nothing from a process that has lost the shard."""
-    search(MovingShards, 25)
+    search(MovingShards, 30)
 
 
 def test_the_fence_holds_without_the_deadline() -> None:
     """SC-3: a process that does not know that its time is over changes no row; each message still gets one answer."""
-    search(WithoutDeadline, 15)
+    search(WithoutDeadline, 20)
 
 
 def test_the_deadline_holds_without_the_fence() -> None:
     """SC-3: a process whose time is over calls no platform, even if the store would let it."""
-    search(WithoutFence, 15)
+    search(WithoutFence, 20)
 
 
-def test_the_search_finds_what_both_prevent() -> None:
+def takes_over(machine: MovingShards) -> None:
+    """The one has given its agent a message when its lease runs out; the other takes the shard; the agent answers, and
+    the one is told of another message."""
+    shard = shard_of("fake:default:chat-0", SHARDS)
+    machine.open(finds=False)
+    machine.agents_pause(answer=False)
+    machine.claim(who=0, shard=shard)
+    machine.the_loops_turn(count=40)
+    machine.somebody_writes(who=0, chat=0)
+    machine.the_loops_turn(count=40)
+    machine.a_lease_runs_out_and_the_other_claims(who=1, shard=shard)
+    machine.agents_pause(answer=True)
+    machine.the_loops_turn(count=40)
+    machine.somebody_writes(who=0, chat=0)
+    machine.the_loops_turn(count=200)
+
+
+def test_without_both_the_loser_goes_on() -> None:
     """A test of the tests above: with neither fence nor deadline they fail."""
-    with pytest.raises((AssertionError, ExceptionGroup)):
+    machine = WithoutBoth()
+    try:
+        takes_over(machine)
+        with pytest.raises(Trespass):
+            machine.nobody_writes_for_a_shard_of_another()
+        with pytest.raises(Trespass):
+            machine.nobody_calls_for_a_shard_of_another()
+    finally:
+        machine.teardown()
+
+
+@pytest.mark.deep
+def test_the_search_finds_what_both_prevent() -> None:
+    """The same, found by the search itself."""
+    with pytest.raises(Trespass):
         search(WithoutBoth, 200, derandomize=True, database=None, phases=(Phase.generate,), report_multiple_bugs=False)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["one shard", "another shard too"])
+def test_an_agents_process_ends_with_the_lease(elsewhere: bool) -> None:
+    """SC-3: at the deadline the process of an agent that worked for the shard is ended, unless it works for another."""
+    machine = MovingShards()
+    chats = {shard_of(f"fake:default:chat-{chat}", SHARDS): chat for chat in range(CHATS)}
+    (first, chat), (second, other), *_ = chats.items()
+    try:
+        machine.open(finds=False)
+        machine.agents_pause(answer=False)
+        for shard, said in ((first, chat), (second, other)):
+            machine.claim(who=0, shard=shard)
+            machine.the_loops_turn(count=40)
+            if shard == first or elsewhere:
+                machine.somebody_writes(who=0, chat=said)
+            machine.the_loops_turn(count=40)
+            machine.time_passes(seconds=5)
+        machine.look(who=0)  # the deadline of the first is over, that of the second is not
+        machine.the_loops_turn(count=40)
+        assert machine.processes[0].agent.ended == (0 if elsewhere else 1)
+    finally:
+        machine.teardown()

@@ -140,6 +140,8 @@ class Attachment(Struct, frozen=True):
     seconds: float | None = None  # how long it plays, as the platform tells
     heard: str | None = None  # the words in it, once it has been listened to (ME-1)
     unheard: str | None = None  # why it could not be heard
+    words: str | None = None  # the text of a document, once it has been read (ME-11)
+    note: str | None = None  # what these words are, or why there are none
 
 
 class Said(Struct, frozen=True):
@@ -408,6 +410,12 @@ class RunShell(Struct, frozen=True, tag="run_shell"):
     command: str
 
 
+class SpeakText(Struct, frozen=True, tag="speak_text"):
+    """Answer with these words as a voice note."""
+
+    text: str
+
+
 class ReportFailure(Struct, frozen=True, tag="report_failure"):
     """A command raised: the person has been told in a sentence, this is for the log."""
 
@@ -459,6 +467,7 @@ Effect = (
     | ExportSession
     | RestartGateway
     | RunShell
+    | SpeakText
     | ReportFailure
     | ChangeDebug
     | ChangeInvitations
@@ -523,6 +532,9 @@ class Question(Struct, frozen=True, tag="question"):
     id: str
     text: str
     options: tuple[str | Option, ...] = ()
+    about: str = ""
+    """What it is about in full, such as the arguments of a tool. It is not shown, but only a question about the same is
+    the same question (CH-10)."""
 
     @property
     def offered(self) -> tuple[Option, ...]:
@@ -645,6 +657,7 @@ class SessionStarted(Struct, frozen=True):
     session: str
     agent: str
     route: Route
+    at: datetime | None = None
 
 
 class SessionEnded(Struct, frozen=True):
@@ -652,6 +665,7 @@ class SessionEnded(Struct, frozen=True):
     agent: str
     route: Route
     why: ResetCause
+    at: datetime | None = None
 
 
 class TurnEnded(Struct, frozen=True):

@@ -10,7 +10,9 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
+import aiohttp
 from msgspec import Struct
 
 from rejoinder import app
@@ -25,12 +27,16 @@ from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
+from rejoinder.store.base import HookQueue, StoreReader
 from rejoinder.wiring import opening
 from rejoinder.wiring.stores import open_for_operator, open_reader
+
+Found = TypeVar("Found")
 
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""
 ENOUGH_BYTES = 200 << 20
+HEALTH_SECONDS = 5.0
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 TOLERATED = timedelta(minutes=2)
 
@@ -71,8 +77,12 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
+    if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
+        yield await _looked("gateway", lambda: _health(address))
     yield await _looked("disk", lambda: _disk(store))
     yield await _looked("clock", lambda: _clock(store))
+    for name in settings.hooks:
+        yield await _looked(f"hooks.{name}", lambda name=name: _hook(name, store))
 
 
 async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
@@ -155,6 +165,29 @@ async def _store(store: str) -> str:
     return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
+def _page_of(settings: schema.Settings) -> str | None:
+    """Where a gateway of this configuration says how it is."""
+    for channel in settings.channels.values():
+        if channel_kind(channel.kind).opened_by == "page":
+            host, port = (getattr(channel.settings, name) for name in ("host", "port"))
+            here = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+            return f"http://{here}:{port}/health" if port else None
+    return None
+
+
+async def _health(address: str) -> str:
+    """What only the gateway that runs can know, such as events that never came."""
+    try:
+        within = aiohttp.ClientTimeout(HEALTH_SECONDS)
+        async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
+            problems = (await answer.json()).get("problems", [])
+    except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
+        return f"it runs, and does not answer under {address} ({str(problem) or type(problem).__name__})"
+    if problems:
+        raise BadUse("it runs and says: " + " ".join(problems))
+    return "it runs, and everything is fine"
+
+
 def _to_be_made(file: Path) -> str:
     try:
         with tempfile.TemporaryFile(dir=file.parent):
@@ -196,19 +229,35 @@ async def _clock(store: str) -> str:
 
 
 async def _latest(store: str) -> datetime | None:
+    event = await _read(store, lambda reader: reader.latest_event())
+    return event.accepted if event is not None else None
+
+
+async def _hook(name: str, store: str) -> str:
+    """What waits for a program; whether it can be reached is shown by that."""
+    queues = await _read(store, lambda reader: reader.hook_queues()) or ()
+    queue = next((each for each in queues if each.hook == name), HookQueue(name))
+    if queue.error and queue.oldest is not None:
+        raise BadUse(f"{queue.waiting} events wait since {queue.oldest:%Y-%m-%d %H:%M} UTC: {queue.error}; see to it")
+    if queue.dead:
+        return f"{queue.waiting} events wait; {queue.dead} were given up after 24 hours"
+    return f"{queue.waiting} events wait" if queue.waiting else "nothing waits"
+
+
+async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> Found | None:
+    """None where there is no store, or it cannot be read: its own finding says why."""
     if _file(store) is None:
         return None
     try:
         reader = open_reader(store)
     except StoreUnavailable:
-        return None  # the store's own finding says why
+        return None
     try:
-        event = await reader.latest_event()
+        return await ask(reader)
     except StoreUnavailable:
         return None
     finally:
         await reader.close()
-    return event.accepted if event is not None else None
 
 
 def _file(store: str) -> Path | None:

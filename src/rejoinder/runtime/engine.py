@@ -81,7 +81,8 @@ class Engine:
         self.outbox = Outbox(services, owners, Unconfirmed(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
-        queueing, questions, slots = Queueing(services), Questions(services), Slots(services)
+        queueing, slots = Queueing(services), Slots(services)
+        questions = Questions(services, self.conversations)
         self.workers = Workers(services, sessions, questions, watcher, self._hand_over, lambda: self.subagents)
         self.journal = LaneJournal(services, sessions, prefixes)
         self.lanes = Lanes(services, self.workers, self.journal, slots)

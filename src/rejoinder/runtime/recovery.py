@@ -53,7 +53,7 @@ class Recovery:
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         await self._outbox.recover(found.unknown, found.to_send)
-        await close_left_open(self._store, self._outbox, RESTARTED)
+        await parts.questions.recall()
         for unread in found.unread:
             await parts.quarantine.put_unread(unread)
         events = tuple([event for event in found.events if self._can_be_decided(event)])
@@ -61,6 +61,8 @@ class Recovery:
             parts.slots.hold()
         try:
             await self._open_turns.resume(found.turns)
+            asked = await parts.questions.keep_of(self._open_turns.resumed)
+            await close_left_open(self._store, self._outbox, RESTARTED, asked)
             await self._queue(found)
             await self._decide(events)
         finally:

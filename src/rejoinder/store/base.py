@@ -10,6 +10,15 @@ from typing import Any, Final, Protocol, TypeVar, overload
 
 from rejoinder.store import verbs
 from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
+from rejoinder.store.hook_events import (
+    ClaimedHookEvent,
+    ClaimHookEvent,
+    EndHookEvent,
+    FreeHookEvents,
+    HookQueue,
+    KeepHookEvents,
+    RetryHookEvent,
+)
 from rejoinder.store.jobs import (
     JobState,
     KeepJob,
@@ -22,6 +31,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.questions import KeptQuestion, PutQuestion
 from rejoinder.store.reading import StoreReader
 from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
@@ -42,6 +52,7 @@ from rejoinder.store.rows import (
     Entry,
     EventState,
     Health,
+    HookEvent,
     InboxEvent,
     IndexedMessage,
     Input,
@@ -247,7 +258,9 @@ __all__ = [
     "BuryPart",
     "Busy",
     "Census",
+    "ClaimHookEvent",
     "ClaimPart",
+    "ClaimedHookEvent",
     "ClearBotTurns",
     "Cursor",
     "Destination",
@@ -256,12 +269,16 @@ __all__ = [
     "DropPart",
     "EditAllow",
     "EndBlob",
+    "EndHookEvent",
     "EndRun",
     "Entry",
     "EventState",
     "ForgetMessage",
+    "FreeHookEvents",
     "Health",
     "HoldPart",
+    "HookEvent",
+    "HookQueue",
     "InboxEvent",
     "IndexedMessage",
     "Input",
@@ -269,10 +286,12 @@ __all__ = [
     "Intent",
     "JobState",
     "KeepFact",
+    "KeepHookEvents",
     "KeepJob",
     "KeepPairingRequest",
     "KeepUnderstood",
     "KeptJob",
+    "KeptQuestion",
     "KeptSession",
     "KeptSubagent",
     "Later",
@@ -298,6 +317,7 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutQuestion",
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",
@@ -314,6 +334,7 @@ __all__ = [
     "ResendPart",
     "ResumeTurn",
     "Retention",
+    "RetryHookEvent",
     "RetryPart",
     "ReviseInput",
     "RoomReader",

@@ -6,7 +6,9 @@ from typing import Protocol
 
 from rejoinder.events import Route
 from rejoinder.store.blobs import BlobReader
+from rejoinder.store.hook_events import HookQueue
 from rejoinder.store.jobs import KeptJob, SaidBefore
+from rejoinder.store.questions import KeptQuestion
 from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
     Admission,
@@ -163,7 +165,15 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """Those of every conversation, the latest first."""
         ...
 
+    async def hook_queues(self) -> tuple[HookQueue, ...]:
+        """How the hooks over HTTP are doing, those with rows, by name."""
+        ...
+
     async def subagent(self, session: str) -> KeptSubagent | None: ...
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        """What was asked, and perhaps answered, in turns that are not over, in the order in which it was asked."""
+        ...
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         """Those at work, and those whose end has not been told, the oldest first."""

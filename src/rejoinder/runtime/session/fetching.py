@@ -4,18 +4,22 @@ are fetched, and pictures are described for an agent that cannot see them.
 
 import asyncio
 import logging
-from contextlib import aclosing
+from contextlib import nullcontext
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSeeImages, Failed
+from rejoinder.agents.base import Agent, CanSeeImages
 from rejoinder.channels.base import CanFetch
+from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
-from rejoinder.inbound.media import image_type, worth_fetching
+from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
+from rejoinder.inbound.media import USUAL, MediaLimits, image_type, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.completions import Line, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.senses import ReadsDocuments
 
 log = logging.getLogger(__name__)
 
@@ -29,14 +33,23 @@ PATIENCE = 60.0
 LONGEST = 4000
 
 
-async def with_files(
-    asked: tuple[TurnInput, ...], agent: Agent, describer: Agent | None = None
-) -> tuple[TurnInput, ...]:
+class Senses(Struct, frozen=True):
+    """Who helps an agent with files that it cannot take as they are."""
+
+    describer: Agent | None = None
+    reader: ReadsDocuments | None = None
+
+
+NOBODY = Senses()
+
+
+async def with_files(asked: tuple[TurnInput, ...], agent: Agent, senses: Senses = NOBODY) -> tuple[TurnInput, ...]:
     """The same messages, with those of their files that this agent can use and that could be fetched."""
     if not any(all_files(each.message.inbound) for each in asked):
         return asked
+    describer = senses.describer
     eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
-    return tuple([await _with_files(each, agent, eyes) for each in asked])
+    return tuple([await _with_files(each, agent, eyes, senses.reader) for each in asked])
 
 
 def sees_images(agent: Agent) -> bool:
@@ -48,10 +61,13 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> TurnInput:
-    inbound, own = asked.message.inbound, len(asked.message.inbound.attachments)
+async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, reader: ReadsDocuments | None) -> TurnInput:
+    inbound, own, here = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation
     shown = sees_images(agent) or eyes is not None
-    files = tuple([await _fetched(file, asked.conversation, shown=shown) for file in all_files(inbound)])
+    if reader is None:
+        files = tuple([await _fetched(file, here, shown=shown, limits=USUAL) for file in all_files(inbound)])
+    else:
+        files = tuple([await _read(file, here, reader, shown=shown) for file in all_files(inbound)])
     if eyes is not None:
         files = tuple([await _described(file, eyes) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
@@ -59,12 +75,45 @@ async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> Tur
     return replace(asked, message=replace(asked.message, inbound=filled))
 
 
-async def _fetched(file: Attachment, conversation: Conversation, *, shown: bool) -> Attachment:
-    channel = conversation.channel
-    limit, name = worth_fetching(file, sees_images=shown), channel.name
+async def _read(file: Attachment, here: Conversation, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+    """The file with its text, if it is a document; a large picture is scaled. What cannot be read says why."""
+    limits = replace(USUAL, document_bytes=reader.max_bytes)
+    if not worth_fetching(file, sees_images=shown, limits=limits) and file.content is None:
+        why = too_large(file, sees_images=shown, limits=limits)
+        return file if why is None else replace(file, note=why)
+    # A small one waits for nobody; of the large ones few are in memory.
+    async with reader.at_once if (file.size or reader.max_bytes) > USUAL.fetched_bytes else nullcontext():
+        file = await _fetched(file, here, shown=shown, limits=limits)
+        if (content := file.content) is None or file.heard is not None:
+            return file
+        try:
+            return await _understood(file, content, reader, shown=shown)
+        except NotUnderstood as why:
+            log.warning("%s: %r was not read: %s", here.channel.name, file.name, why.detail or why)
+            return replace(file, content=None, note=f"it could not be read: {why}")
+
+
+async def _understood(file: Attachment, content: bytes, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+    picture = image_type(content)
+    if picture is not None or file.mime.startswith("image/"):
+        fits = picture is not None and picture_side(content) <= reader.max_side and len(content) <= USUAL.image_bytes
+        if fits or not shown:
+            return file
+        mime, smaller = await reader.scale(file.name, content)
+        return replace(file, content=smaller, mime=mime, size=len(smaller))
+    if (kind := document_kind(file, content)) is not None:
+        read = await reader.read(kind, file.name, content)
+        return replace(file, content=None, words=read.text, note=read.note)
+    unread = unread_kind(file, content)
+    return file if unread is None else replace(file, content=None, note=f"it is {unread}")
+
+
+async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits: MediaLimits) -> Attachment:
+    channel = here.channel
+    limit, name = worth_fetching(file, sees_images=shown, limits=limits), channel.name
     if not limit or not can(channel, CanFetch):
         return file
-    conversation.sender.check()
+    here.sender.check()
     try:
         content = await channel.fetch(file, limit)
     except Exception:  # a channel may be foreign code; the message is answered without the file
@@ -78,7 +127,7 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
         return file
     try:
         async with asyncio.timeout(PATIENCE):
-            said = await _words_for(PromptImage(mime, file.content), eyes)
+            said = await completed(eyes, Line("user", DESCRIBE, (PromptImage(mime, file.content),)))
     except TimeoutError:
         log.warning("%s did not describe %r within %.0f s", eyes.name, file.name, PATIENCE)
     except Exception:  # as above
@@ -88,14 +137,3 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
             return replace(file, described=said[:LONGEST]) if said else file
         log.warning("%s did not describe %r (%s): %s", eyes.name, file.name, said.kind, said.detail or said.sentence)
     return file
-
-
-async def _words_for(picture: PromptImage, eyes: Agent) -> str | Failed:
-    words: list[str] = []
-    async with aclosing(complete(eyes, (Line("user", DESCRIBE, (picture,)),))) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Failed):
-                return piece
-            if isinstance(piece, str):
-                words.append(piece)
-    return "".join(words).strip()

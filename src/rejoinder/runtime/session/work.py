@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Inbound, Step, Turn, TurnEnded
+from rejoinder.events import AGENT_STEP, Inbound, Step, Turn, TurnEnded, TurnOutcome
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -25,6 +25,7 @@ from rejoinder.runtime.answer.delivery import Answer, AnswerOptions, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
@@ -34,7 +35,7 @@ from rejoinder.runtime.session.attempts import COMPACTED, Answers, Attempts, Not
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
-from rejoinder.runtime.session.fetching import with_files
+from rejoinder.runtime.session.fetching import Senses, with_files
 from rejoinder.runtime.session.journal import transcript
 from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
@@ -43,6 +44,7 @@ from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.speech import granted_by_speech, speech_of
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
@@ -94,7 +96,7 @@ class Workers:
         self.questions = questions
         self._clock = services.clock
         self._watcher = watcher
-        self._tell = services.hooks.tell
+        self._hooks = services.hooks
         self.reminder = Reminder(services.store)
         self.compaction = Compaction(services, sessions, self.reminder)
         self._chores = Chores(services, sessions, self.compaction)
@@ -111,8 +113,9 @@ class Workers:
         return [scene.agent for scene in self._scenes.values()]
 
     @property
-    def _describer(self) -> Agent | None:
-        return self._agents.get(self._settings.now.describer or "")
+    def _senses(self) -> Senses:
+        settings = self._settings.now
+        return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -136,7 +139,7 @@ class Workers:
         try:
             with self._typing(run, scene) as typing:
                 run.asked = await with_thread(run, session, self._clock())
-                run.asked = await with_files(run.asked, agent, self._describer)
+                run.asked = await with_files(run.asked, agent, self._senses)
                 turn = brief(scene)
                 run.exchange.told.append(turn.parts)
                 relay = self._relay(run, scene, answer, typing)
@@ -168,7 +171,8 @@ class Workers:
             if isinstance(answer, Unposted):
                 result = answer.text, answer.failure
                 over = self._subagents().ending(run.session, run.claim.turn, *result)
-            also = (PutSubagent(over),) if over is not None else ()
+            also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
+            also = (*also, *self._hooks.kept(_turn_ended(run, agent, ended, reason)))
             await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
             if over is not None and run.closed:
                 self._subagents().ended(over)
@@ -176,14 +180,12 @@ class Workers:
             await answer.abandon()
             raise
         finally:
-            self.questions.withdraw(run.session)
+            self.questions.withdraw(run.claim.turn, runs_again=run.released)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
                 run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
-            also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-            who = (run.session, agent.name, run.conversation.route)
-            self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
+            self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
         await self.compaction.after_turn(agent, turn, run.seen)
 
     def _fenced(self, attempt: Try) -> Try:
@@ -214,7 +216,10 @@ class Workers:
             ),
             start=lambda wanted, key: self._start(run, wanted, key),
         )
-        return Answer(run.conversation, _occasion(scene), options)
+        return Answer(run.conversation, _occasion(scene, self._speech(scene)), options)
+
+    def _speech(self, scene: Scene) -> Speech | None:
+        return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
 
     def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
@@ -351,7 +356,8 @@ class Workers:
         named = replace(question, text=f"{kept.name} asks: {question.text}")
         if conversation is None:
             decided = decided or False
-        self.questions.ask(run.session, named, agent, conversation or run.conversation, people_of(run), decided)
+        where = conversation or run.conversation
+        await self.questions.ask(run.claim, named, agent, where, people_of(run), decided)
 
     def _callbacks(self, run: Run, scene: Scene, answer: Words) -> RunCallbacks:
         agent = scene.agent
@@ -364,7 +370,7 @@ class Workers:
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
             if decided is None:
                 await answer.catch_up()
-            self.questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            await self.questions.ask(run.claim, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(session: SessionOpened) -> None:
             await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)
@@ -381,7 +387,7 @@ class Workers:
         if scene is None:
             return False  # it is over
         agent = scene.agent
-        further = brief_further(scene, await with_files(asked, agent, self._describer))
+        further = brief_further(scene, await with_files(asked, agent, self._senses))
         taken = can(agent, CanSteer) and self._tenure.holds and await agent.steer(further)
         if taken:
             run.exchange.told.append(further.parts)
@@ -405,7 +411,13 @@ class Workers:
             notices.wake((left.asked.conversation,))
 
 
-def _occasion(scene: Scene) -> Occasion:
+def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> TurnEnded:
+    also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
+    who = (run.session, agent.name, run.conversation.route)
+    return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
+
+
+def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
     run, message, name = scene.run, scene.run.message, scene.agent.name
     return Occasion(
         run.trigger,
@@ -420,7 +432,8 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
             *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
         ),
-        granted=scene.settings.granted,
+        granted=scene.settings.granted | granted_by_speech(speech),
+        speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,

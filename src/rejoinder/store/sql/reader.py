@@ -17,10 +17,12 @@ from rejoinder.store.base import (
     Census,
     Entry,
     Health,
+    HookQueue,
     InboxEvent,
     IndexedMessage,
     Input,
     KeptJob,
+    KeptQuestion,
     KeptSession,
     KeptSubagent,
     Lease,
@@ -38,7 +40,7 @@ from rejoinder.store.base import (
     Traced,
     Verb,
 )
-from rejoinder.store.sql import blobs, jobs, lookups, reads, rooms, subagents
+from rejoinder.store.sql import blobs, hook_events, jobs, lookups, questions, reads, rooms, subagents
 from rejoinder.store.sql.recover import recover
 
 T = TypeVar("T")
@@ -178,11 +180,17 @@ class SqlReader:
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.latest_subagents, limit)
 
+    async def hook_queues(self) -> tuple[HookQueue, ...]:
+        return await self._read(hook_events.hook_queues)
+
     async def subagent(self, session: str) -> KeptSubagent | None:
         return await self._read(subagents.subagent, session)
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.open_subagents)
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        return await self._read(questions.open_questions)
 
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         return await self._read(jobs.said_before, job, digest)
@@ -297,6 +305,9 @@ class SqlShard(SqlReader):
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.open_subagents, self._lease.shard)
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        return await self._read(questions.open_questions, self._lease.shard)
 
     async def parts_in(
         self, *states: PartState, limit: int = 1000, latest_first: bool = False

@@ -13,6 +13,7 @@ The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
 
 from rejoinder.testing.store_contract.blobs import BlobsKept
+from rejoinder.testing.store_contract.hook_events import HookEventsKept
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.jobs import Jobs
@@ -20,10 +21,25 @@ from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.memory import Memory
 from rejoinder.testing.store_contract.operator import Operator
 from rejoinder.testing.store_contract.outbound import Parts
+from rejoinder.testing.store_contract.questions import QuestionsKept
 from rejoinder.testing.store_contract.rooms import Rooms
 from rejoinder.testing.store_contract.subagents import SubagentsKept
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Jobs, BlobsKept, SubagentsKept, Rooms, Operator, Leases, Itself):
+class StoreContract(
+    Events,
+    Turns,
+    Parts,
+    Memory,
+    Jobs,
+    BlobsKept,
+    SubagentsKept,
+    QuestionsKept,
+    HookEventsKept,
+    Rooms,
+    Operator,
+    Leases,
+    Itself,
+):
     """Inherit it in a test class; `open` gives the store to be tested."""

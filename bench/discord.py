@@ -1,5 +1,5 @@
-"""`rejoinder run` on Discord, and a bare bot of discord.py (bench/discord_bot.py), written as people write such bots: it
-keeps nothing."""
+"""`rejoinder run` on Discord beside a bare bot of discord.py (bench/discord_bot.py), written as such bots are: it keeps
+nothing."""
 
 from bench.beside_bare import compare
 from bench.served import Served

@@ -1,0 +1,48 @@
+"""PostgreSQL keeps the contract (SC-20)."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rejoinder.store.base import OperatorStore, SharedStore
+from rejoinder.store.postgresql import open_for_operator, open_store
+from rejoinder.testing import StoreContract
+from rejoinder.testing.store_contract.leases import Leases
+from rejoinder.testing.store_contract.opened import Opened
+from tests.postgres import Server, a_database
+
+LEASE = 0.6
+
+
+class OnPostgres(Opened):
+    template = "one_shard"
+    copies = False
+
+    @pytest.fixture(autouse=True)
+    def _serve(self, postgres: Server) -> None:
+        self.server, self.urls = postgres, dict[Path, str]()
+
+    def _url(self, folder: Path) -> str:
+        if folder not in self.urls:
+            self.urls[folder] = a_database(self.server, self.template)
+        return self.urls[folder]
+
+    def open(self, folder: Path) -> SharedStore:
+        return open_store(self._url(folder), lease_seconds=LEASE)
+
+    def operator(self, folder: Path) -> OperatorStore:
+        return open_for_operator(self._url(folder))
+
+    async def let_leases_run_out(self, store: SharedStore) -> None:
+        await asyncio.sleep(LEASE + 0.05)
+
+
+class TestPostgres(OnPostgres, StoreContract):
+    """As one shard, in which one engine does everything."""
+
+
+class TestShards(OnPostgres, Leases):
+    """As several processes have it."""
+
+    template = "shards"

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,11 @@ def python_with(*packages: str) -> Path:
                     missing(f"{', '.join(packages)} could not be installed: {result.stderr[-500:]}")
             stamp.touch()
     return python
+
+
+def program(name: str) -> str:
+    """A program of the system, which `scripts/install` installs for the tests."""
+    return shutil.which(name) or missing(f"no {name} here (Debian: apt-get install {name})")
 
 
 def program_from_npm(package: str, pattern: str) -> Path:

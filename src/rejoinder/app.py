@@ -282,6 +282,7 @@ class Gateway:
         restarting = Restarting(self._reviving, self._begin_restart, self._clock())
         if self.store.lease_seconds is not None:
             self._clock = DatabaseClock(self._clock)
+        self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
@@ -295,11 +296,10 @@ class Gateway:
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
-        blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
                 await channel.use_store(
-                    Kept(ChannelLog(channel.name, self.engines.record, self.store, self._clock), blobs)
+                    Kept(ChannelLog(channel.name, self.engines.record, self.store, self._clock), self.blobs)
                 )
         self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
@@ -309,7 +309,9 @@ class Gateway:
 
     def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
-        services = Services(self.agents, places, store, runs, self._settings, self._clock, self.hooks, tenure)
+        services = Services(
+            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, tenure
+        )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
     @property

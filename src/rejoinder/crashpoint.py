@@ -33,6 +33,7 @@ passes it with `answer_unread`.
     K24  drain                               lanes
     K25  during recovery                     recovery
     K26  during a migration or a sweep       store
+    K27  file kept, its part not planned     delivery
 """
 
 import os

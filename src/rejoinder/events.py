@@ -541,7 +541,7 @@ class Reply(Struct, frozen=True):
     is_error: bool = False
     """It says that there is no answer, and why."""
     media: tuple[Attachment, ...] = ()
-    """The files that come with it."""
+    """The files that come with it, each with its content."""
 
 
 EntityType = Literal["bold", "italic", "strikethrough", "code", "pre", "text_link", "blockquote"]
@@ -594,7 +594,7 @@ class Part(Struct, frozen=True, omit_defaults=True):
     """The one person who sees it."""
     choices: tuple[Choice, ...] = ()
     files: tuple[Attachment, ...] = ()
-    """Shown with it; the channel keeps them already, under these ids."""
+    """Shown with it; the store keeps them already, under these ids."""
     is_error: bool = False
     """It says that there is no answer, and why."""
     answers: str = ""

@@ -15,15 +15,15 @@ class Delivered(Struct, frozen=True):
     """Where it stands, if not where it was sent: a thread that was opened by it. What follows goes there (CH-2)."""
 
 
-Refusal = Literal["formatting", "target", "thread", "gone", "account", "other"]
+Refusal = Literal["formatting", "target", "thread", "kind", "gone", "account", "other"]
 
 
 class Rejected(Struct, frozen=True):
     """The platform will never take it like this.
 
     `formatting`: it would take the same words without formatting. `target`: the message it replies to or edits is not
-    there. `thread`: the thread cannot be opened, but the chat takes the words. `gone`: the chat is closed to us.
-    `account`: our token is refused, and with it every chat.
+    there. `thread`: the thread cannot be opened, but the chat takes the words. `kind`: it takes the files only
+    as documents. `gone`: the chat is closed to us. `account`: our token is refused, and with it every chat.
     """
 
     reason: str

@@ -88,7 +88,8 @@ def test_a_channel_that_is_here_does_what_it_declares(name: str, channel: type) 
     kind = channel_kind(name)
     assert kind.limits == channel.limits  # type: ignore[attr-defined]
     assert ("react" in kind.can) == hasattr(channel, "react")
-    assert ("files" in kind.can) == hasattr(channel, "keep_file")
+    assert ("files" in kind.can) == hasattr(channel, "send_files")
+    assert kind.files == getattr(channel, "file_limits", None)
     assert "voice" not in kind.can
 
 

@@ -3,18 +3,17 @@
 import asyncio
 
 import pytest
-from msgspec.structs import replace
 
 from rejoinder.agents.base import Exchange
 from rejoinder.agents.http import Settings as HttpSettings
-from rejoinder.channels.base import Unknown
+from rejoinder.channels.base import FileLimits, Unknown
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Agent, Channel, Settings
-from rejoinder.events import Attachment
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
+from rejoinder.runtime.place import gateway_commands
 from rejoinder.runtime.session.unconfirmed import MAY_HAVE_BEEN_LOST
 from rejoinder.secret import Secret
-from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
+from rejoinder.testing import FakeFiles, FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
 from tests.conversations.restarting import Machine
 from tests.conversations.settings import queueing
@@ -296,32 +295,14 @@ async def test_context_counts_what_a_model_is_told_again(tmp_path):
         assert "said so far by people" not in rows((await machine.chat.hears()).text)
 
 
-class WithFiles(FakeMessenger):
-    """A platform that takes files; what was kept and is not named by a message is nowhere to be seen."""
+async def test_a_command_that_cannot_be_carried_out_says_so(caplog, monkeypatch):
+    """IN-60: the person gets one sentence without the details, the log has them, and the chat goes on."""
 
-    file_limit = 10_000
-
-    def __init__(self):
-        super().__init__()
-        self.kept: dict[str, Attachment] = {}
-
-    async def kept_file(self, key):
-        return self.kept.get(key)
-
-    async def keep_file(self, key, file):
-        return self.kept.setdefault(key, replace(file, id=key))
-
-
-class Broken(WithFiles):
-    """Cannot keep files today."""
-
-    async def kept_file(self, key):
+    def broken(transcript):
         raise LookupError("the folder of files")
 
-
-async def test_a_command_that_cannot_be_carried_out_says_so(caplog):
-    """IN-60: the person gets one sentence without the details, the log has them, and the chat goes on."""
-    async with conversation(ScriptedAgent("One.", "Two."), Broken()) as chat:
+    monkeypatch.setattr(gateway_commands, "_file", broken)
+    async with conversation(ScriptedAgent("One.", "Two."), FakeFiles()) as chat:
         await chat.says("one")
         await chat.hears("One.")
         await chat.rests()
@@ -334,7 +315,7 @@ async def test_a_command_that_cannot_be_carried_out_says_so(caplog):
 
 async def test_a_session_is_exported_as_a_file():
     """IN-61: once, with what was said in this session and in no other; no directive and no secret in it."""
-    channel = WithFiles()
+    channel = FakeFiles()
     agent = ScriptedAgent("Hello Bob.", "Old.", "[[reply_to:m1]]\nNew, sk-0123456789abcdefghijkl.")
     async with conversation(agent, channel) as chat:
         await chat.says("hello, I am Bob", sender="bob", chat="bobs")
@@ -347,8 +328,8 @@ async def test_a_session_is_exported_as_a_file():
         await chat.rests()
         await chat.says("/export-session")
         await chat.hears("The transcript of this session.")
-    (file,) = channel.kept.values()
-    assert channel.parts[-1].files == (file,)
+    (file,) = channel.files
+    assert (file.mime, file.kind) == ("text/markdown", "document")
     page = file.content.decode()
     assert page.count("## ") == 2
     assert "\n\ntwo\n\n" in page
@@ -379,15 +360,15 @@ async def test_where_no_file_can_be_sent_a_transcript_is_text():
 
 
 async def test_a_transcript_that_is_too_large_for_the_channel_is_text_too():
-    channel = WithFiles()
-    channel.file_limit = 10
+    channel = FakeFiles()
+    channel.file_limits = FileLimits(10)
     async with conversation(ScriptedAgent("Hi."), channel) as chat:
         await chat.says("hello")
         await chat.hears("Hi.")
         await chat.rests()
         await chat.says("/export-session")
         assert (await chat.hears()).text.startswith("The transcript of this session:")
-    assert channel.kept == {}
+    assert channel.files == []
 
 
 def operating(**commands) -> Settings:

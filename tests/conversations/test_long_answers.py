@@ -9,11 +9,12 @@ import pytest
 from rejoinder.agents.base import Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.python import Settings as PythonSettings
 from rejoinder.agents.python.function import PythonAgent
+from rejoinder.channels.base import FileLimits
 from rejoinder.config.load import read
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.session import fairness, relay
 from rejoinder.runtime.session.completions import Line, complete
-from rejoinder.testing import ScriptedAgent, conversation
+from rejoinder.testing import FakeFiles, ScriptedAgent, conversation
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger
 
 SENTENCE = "_(The answer was cut here: it is longer than 1,000 characters."
@@ -65,25 +66,8 @@ async def test_a_cut_in_code_closes_the_code(tmp_path: Path):
     assert f"x = 1\n\n```\n\n{SENTENCE}" in shown or f"x = 1\n```\n\n{SENTENCE}" in shown
 
 
-class WithFiles(FakeChannel):
-    """Can send files, as the page does."""
-
-    file_limit = 10_000_000
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.kept: dict[str, Any] = {}
-
-    def _check(self, part: Any) -> None:
-        if not part.files:
-            super()._check(part)
-
-    async def kept_file(self, key: str) -> Any:
-        return self.kept.get(key)
-
-    async def keep_file(self, key: str, file: Any) -> Any:
-        self.kept[key] = file
-        return file
+class WithFiles(FakeFiles, FakeChannel):
+    """Can send files, and shows messages as they grow."""
 
 
 async def test_the_whole_of_it_is_a_file_without_directives_or_secrets(tmp_path: Path):
@@ -91,13 +75,14 @@ async def test_the_whole_of_it_is_a_file_without_directives_or_secrets(tmp_path:
     secret = "ghp_" + "a1B2" * 9
     text = f'<react emoji="eyes"/>\n{WORDS * 100}{secret} {WORDS * 100_000}the end.\n<react emoji="thumbsup"/>'
     channel = WithFiles()
+    channel.file_limits = FileLimits(20_000_000)
     granted = settings_of(tmp_path, "[directives]\nallow = ['send_file']")
     async with conversation(ScriptedAgent([text]), channel, granted) as chat:
         asked = await chat.says("tell me all")
         shown = (await chat.hears()).text
         await chat.sees_reaction("👍", on=asked)
         await chat.hears("")
-    [file] = channel.kept.values()
+    [file] = channel.files
     assert f"The whole of it is in the file {file.name}.)_" in shown
     whole = file.content.decode()
     assert whole == f"{WORDS * 100}[redacted] {WORDS * 100_000}the end."

@@ -19,6 +19,7 @@ from rejoinder.agents.python import text_of
 from rejoinder.events import Turn
 
 QUESTION, HANDED = re.compile(r"\bq(\d+)\."), re.compile(r"\bh(\d+)\.")
+OUTBOX = re.compile(r"Your outbox folder is (.+?): ")
 LONG = 5000
 """Characters: more than a Telegram message takes."""
 REACTION = "👍"
@@ -74,6 +75,18 @@ async def give(turn: Turn) -> AsyncIterator[str]:
         await asyncio.sleep(0.03)
 
 
+async def share(turn: Turn) -> AsyncIterator[str]:
+    """Sends a file that has other content each time it is asked, and the answer as its caption."""
+    (number,) = QUESTION.findall(text_of(turn))
+    found = OUTBOX.search(turn.system)
+    assert found is not None, turn.system
+    _write(found[1], f"f{number}.txt")
+    text = f'<actions>\n<send-file path="f{number}.txt" caption="a{number}. is in it." />\n</actions>'
+    for start in range(0, len(text), 29):
+        yield text[start : start + 29]
+        await asyncio.sleep(0.03)
+
+
 async def take(turn: Turn) -> AsyncIterator[str]:
     (number,) = HANDED.findall(text_of(turn))
     yield f"b{number}. is the rest of it."
@@ -92,6 +105,10 @@ async def change(turn: Turn) -> AsyncIterator[str]:
     if attempt == 0:
         yield "\n<actions>\n<react emo"
         await asyncio.Event().wait()
+
+
+def _write(folder: str, name: str) -> None:
+    Path(folder, name).write_text(f"{os.getpid()} " * 100_000)
 
 
 def _is_cured() -> bool:

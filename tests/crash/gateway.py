@@ -41,6 +41,11 @@ kind = "python"
 call = "agent:give"
 path = "{folder}"
 
+[agents.share]
+kind = "python"
+call = "agent:share"
+path = "{folder}"
+
 [agents.take]
 kind = "python"
 call = "agent:take"
@@ -66,7 +71,7 @@ mode = "{mode}"
 debounce_ms = {debounce_ms}
 
 [directives]
-allow = ["handoff"]
+allow = ["handoff", "send_file"]
 """
 UNFINISHED = ("planned", "sending", "unknown", "retry")
 

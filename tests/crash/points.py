@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rejoinder.config.kinds import channel_kind
+
 Personality = Literal["telegram hold", "telegram resend", "discord", "slack", "web"]
 PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "discord", "slack", "web")
 
@@ -110,5 +112,14 @@ AT_RANDOM = Point("any", tuple(range(1, 6)), "three gateways in a row, at moment
 """Its passes are seeds."""
 
 
+FILE_KEPT = Point("K27", (2,), "file kept, its part not planned")
+SENDING_FILES: tuple[tuple[str, int], ...] = (("K27", 2), ("K14", 2), ("K15", 2), ("K16", 2), ("K17", 2), ("K18", 2))
+"""Points around a file that an agent sends, each with a pass."""
+
+
 def point(name: str) -> Point:
-    return next(each for each in POINTS if each.name == name)
+    return next(each for each in (*POINTS, FILE_KEPT) if each.name == name)
+
+
+def sends_files(personality: Personality) -> bool:
+    return channel_kind(personality.partition(" ")[0]).files is not None

@@ -14,7 +14,17 @@ import sys
 from collections.abc import Sequence
 from itertools import product
 
-from tests.crash.points import ALONE, AT_RANDOM, CROSSED, HANDING_OVER, PERSONALITIES, POINTS, point
+from tests.crash.points import (
+    ALONE,
+    AT_RANDOM,
+    CROSSED,
+    HANDING_OVER,
+    PERSONALITIES,
+    POINTS,
+    SENDING_FILES,
+    point,
+    sends_files,
+)
 from tests.crash.proofs import Proof, backlog, half_said, outage, stopped_in_mid_answer, waiting_rows
 from tests.crash.random_kills import random_kills
 from tests.crash.trial import Result, Talk, Trial, run
@@ -59,6 +69,12 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for before, name, at in CROSSED
         for personality in spoken_to
     ]
+    files = [
+        Trial(point(name), personality, at, max(4, messages // 4), talk="files")
+        for name, at in SENDING_FILES
+        for personality in spoken_to
+        if sends_files(personality)
+    ]
     alone = [
         Trial(point(name), personality, at, max(4, messages // 4), talk="alone")
         for name, at in ALONE
@@ -71,7 +87,7 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for personality in spoken_to
         for at in AT_RANDOM.passes
     ]
-    every = (*answers, *handed, *crossed, *alone, *at_random)
+    every = (*answers, *handed, *files, *crossed, *alone, *at_random)
     return [trial for trial in every if not points or trial.point.name in points]
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.crash.points import AT_RANDOM, PERSONALITIES, POINTS, point
+from tests.crash.points import AT_RANDOM, PERSONALITIES, POINTS, point, sends_files
 from tests.crash.suite import run_all, table, trials
 from tests.crash.trial import Result, Trial
 
@@ -15,6 +15,7 @@ ON_WEB = ("K2", "K4", "K8", "K9", "K10", "K14", "K15", "K19", "K22", "K23")
 ALSO = (("K11", "web"), ("K17", "web"), ("K5", "slack"), ("K17", "slack"))
 ON_ALONE = ("K16", "K17", "K18")
 """Exactly one message is of unknown fate there."""
+FILES = (("K27", "web"), ("K27", "telegram hold"), ("K17", "telegram resend"), ("K17", "slack"))
 HANDED = (("K15", "telegram hold", 2), ("K19", "web", 1), ("K22", "telegram resend", 1))
 
 
@@ -27,7 +28,8 @@ def a_slice() -> list[Trial]:
     alone = [Trial(point(name), each, 1, MESSAGES, talk="alone") for name in ON_ALONE for each in blind]
     alone.append(Trial(point("K22"), "telegram resend", 2, MESSAGES, talk="alone"))
     crossed = [Trial(point("K25"), "telegram hold", 1, MESSAGES, CHATS, crossed_with=("K17:1",))]
-    return [*answers, *handed, *alone, *crossed, Trial(AT_RANDOM, "web", 1, MESSAGES)]
+    files = [Trial(point(name), each, 2, MESSAGES, CHATS, "files") for name, each in FILES]
+    return [*answers, *handed, *files, *alone, *crossed, Trial(AT_RANDOM, "web", 1, MESSAGES)]
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,7 @@ def test_every_point_is_tried_or_said_not_to_exist():
     """DU-20: in the whole suite no pair of point and personality is passed over in silence."""
     tried = {(trial.point.name, trial.personality) for trial in trials((), (), 20)}
     every = {(f"K{number}", personality) for number in range(1, 27) for personality in PERSONALITIES}
+    every |= {("K27", personality) for personality in PERSONALITIES if sends_files(personality)}
     assert every - tried == {(each.name, "web") for each in POINTS if each.not_on_web}
 
 

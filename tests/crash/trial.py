@@ -23,14 +23,16 @@ KILLED, STOPPED = -9, (143, -15)
 """Stopped cleanly, or before anything had begun."""
 PATIENCE = 120.0
 LOOK_SECONDS = 0.2
-Talk = Literal["answers", "hands over", "alone"]
+Talk = Literal["answers", "hands over", "files", "alone"]
 CHATS: dict[Talk, tuple[tuple[str, str], ...]] = {
     "answers": (("ann", "ann"), ("bob", "bob"), ("cyd", "cyd"), ("#team", "ann"), ("#team", "bob")),
     "hands over": (("#team", "ann"), ("#team", "bob")),
+    "files": (("ann", "ann"), ("#team", "bob")),
     "alone": (("ann", "ann"),),
 }
 """Where each question is asked, and by whom, in turn. What is handed over stays in one room, and who is alone in one
 chat, where no answer is shown before it is whole: elsewhere something might be under way by chance."""
+AGENTS: dict[Talk, tuple[str, ...]] = {"hands over": ("give", "take"), "files": ("share",)}
 KILLS = 3
 """At random, in one trial."""
 MAY_BE_HELD, MAY_BE_TWICE = ("K15", "K16", "K17", "K18"), ("K17", "K18")
@@ -109,7 +111,7 @@ async def run(trial: Trial) -> Result:
                 on_unknown=on_unknown or "hold",
                 mode="collect" if trial.collects else "followup",
                 debounce_ms=150 if trial.collects else 0,
-                agents=("give", "take") if trial.talk == "hands over" else ("answer",),
+                agents=AGENTS.get(trial.talk, ("answer",)),
                 drafts=trial.talk != "alone",
             )
             wrong: list[str] = []
@@ -258,6 +260,7 @@ def _judged(
     expected: dict[str, list[str]] = {}
     for question in asked:
         marks = (f"a{question.number}.", f"h{question.number}.") if hands_over else marks_of(question.number)
+        marks = (f"a{question.number}.",) if trial.talk == "files" else marks
         expected.setdefault(question.chat, []).extend(marks)
     verdict = oracles.judge(frames, expected, channel)
     if hands_over:
@@ -266,7 +269,9 @@ def _judged(
     lost = [each for each in verdict.lost if each.rpartition(" ")[2] not in is_held]
     if len(asked) < trial.messages:
         lost += [f"{trial.messages - len(asked)} messages were never confirmed to who wrote them"]
-    if not (trial.collects or hands_over):  # an answer to several questions has no reply and no reaction for each
+    if not (
+        trial.collects or trial.talk in AGENTS
+    ):  # an answer to several questions has no reply and no reaction for each
         acts = [question for question in asked if kind_of(question.number) == "acts"]
         lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
@@ -277,6 +282,10 @@ def _judged(
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
     here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
     wrong += stray(frames, expected)
+    if trial.talk == "files" and channel == "telegram":
+        wrong += [
+            f"without its file: {seen.text}" for seen in standing(frames) if " is in it" in seen.text and not seen.files
+        ]
     if trial.talk == "alone":
         held_there, twice_there = trial.passes_one_of(MAY_BE_HELD), trial.passes_one_of(MAY_BE_TWICE)
         exactly = {"telegram hold": (held_there, 0), "telegram resend": (0, twice_there)}.get(trial.personality, (0, 0))

@@ -8,10 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.errors import FileRefused
-from rejoinder.media.files import Folder, Folders
+from rejoinder.media.files import Folder, Folders, OpenFile
 
 LIMIT = 100
 SECRET = b"the operator's"
+PICTURE = b"\x89PNG\r\n\x1a\n and more"
+
+
+def whole(file: OpenFile) -> bytes:
+    pieces = list(iter(lambda: file.read(7), b""))
+    file.close()
+    return b"".join(pieces)
 
 
 @pytest.fixture
@@ -20,7 +27,7 @@ def folder(tmp_path: Path) -> Folder:
     (tmp_path / "secret.txt").write_bytes(SECRET)
     folder = Folders(tmp_path / "outbox")("helper:web:default:direct:you")
     here = Path(folder.path)
-    (here / "chart.png").write_bytes(b"a picture")
+    (here / "chart.png").write_bytes(PICTURE)
     (here / "in").mkdir()
     (here / "in" / "plan.txt").write_bytes(b"a plan")
     (here / "full.bin").write_bytes(b"x" * LIMIT)
@@ -37,18 +44,19 @@ def folder(tmp_path: Path) -> Folder:
 @pytest.mark.parametrize(
     ("path", "name", "mime", "content"),
     [
-        ("chart.png", "chart.png", "image/png", b"a picture"),
-        ("./chart.png", "chart.png", "image/png", b"a picture"),
+        ("chart.png", "chart.png", "image/png", PICTURE),
+        ("./chart.png", "chart.png", "image/png", PICTURE),
         ("in/plan.txt", "plan.txt", "text/plain", b"a plan"),
         ("in//plan.txt", "plan.txt", "text/plain", b"a plan"),
         ("full.bin", "full.bin", "application/octet-stream", b"x" * LIMIT),
-        ("{folder}/chart.png", "chart.png", "image/png", b"a picture"),
+        ("{folder}/chart.png", "chart.png", "image/png", PICTURE),
     ],
 )
 def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: bytes) -> None:
     """Named from the folder on, or from the root on."""
-    file = folder.read(path.format(folder=folder.path), LIMIT)
-    assert (file.name, file.mime, file.content, file.size) == (name, mime, content, len(content))
+    file = folder.open(path.format(folder=folder.path), LIMIT)
+    assert (file.name, file.mime, file.size) == (name, mime, len(content))
+    assert whole(file) == content
 
 
 @pytest.mark.parametrize(
@@ -79,7 +87,7 @@ def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: 
 def test_what_is_refused(folder: Folder, path: str, denied: bool, why: str) -> None:
     """No way out, no link, nothing that is no file, nothing too large; the reason is for the agent."""
     with pytest.raises(FileRefused, match=why) as refused:
-        folder.read(path.format(folder=folder.path), LIMIT)
+        folder.open(path.format(folder=folder.path), LIMIT)
     assert refused.value.denied == denied
 
 
@@ -93,7 +101,7 @@ def test_no_path_leads_to_the_secret(tmp_path_factory: pytest.TempPathFactory, s
         (Path(folder.path) / "link.txt").symlink_to(root / "secret.txt")
         (Path(folder.path) / "in").mkdir()
     with pytest.raises(FileRefused):
-        folder.read("/".join(steps), LIMIT)
+        folder.open("/".join(steps), LIMIT)
 
 
 def test_a_file_is_taken_away_and_nothing_outside(folder: Folder, tmp_path: Path) -> None:
@@ -121,3 +129,28 @@ def test_folders_of_a_store_that_keeps_nothing_are_gone_with_it() -> None:
     assert path.is_dir()
     del folders
     assert not path.parent.exists()
+
+
+@pytest.mark.parametrize("change", [b"another", b"longer than it was"])
+def test_what_changes_while_it_is_read_is_refused(folder: Folder, change: bytes) -> None:
+    """DE-37: half of it would be old; what merely vanishes was opened, and is sent."""
+    plan = Path(folder.path) / "in" / "plan.txt"
+    plan.write_bytes(b"a plan!")
+    file = folder.open("in/plan.txt", LIMIT)
+    file.read(3)
+    plan.write_bytes(change)
+    os.utime(plan, ns=(1, 1))
+    with pytest.raises(FileRefused, match="changed while it was read"):
+        whole(file)
+    file = folder.open("in/plan.txt", LIMIT)
+    plan.unlink()
+    assert whole(file) == change
+
+
+def test_what_grows_beyond_the_limit_is_refused(folder: Folder) -> None:
+    growing = Path(folder.path) / "growing.bin"
+    growing.write_bytes(b"x")
+    file = folder.open("growing.bin", LIMIT)
+    growing.write_bytes(b"x" * 10 * LIMIT)
+    with pytest.raises(FileRefused, match="is larger than"):
+        whole(file)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from secrets import token_urlsafe
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.unconfirmed import ASK_AGAIN
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
+from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.store.sqlite import open_store
 
 ALL = frozenset({"reply", "react", "send", "ephemeral", "silent", "previews"})
@@ -43,6 +45,7 @@ class Place:
         self.channel = channel
         self.store = store
         self.runs = runs
+        self.blobs = StoredBlobs(store, self.now, lambda: token_urlsafe(18))
         self.route = Route(channel.name, "room")
         self.ahead = timedelta()
         self.told = []
@@ -55,7 +58,8 @@ class Place:
         settings = RuntimeSettings(rules=make_rules(InboundSettings()), channels={self.channel.name: self.facts})
         hooks: Any = SimpleNamespace(tell=self.told.append)
         channels = {self.channel.name: self.channel}
-        self.services = services = Services({}, channels, self.store, self.runs, Live(settings), self.now, hooks)
+        live = Live(settings)
+        self.services = services = Services({}, channels, self.store, self.runs, live, self.now, hooks, self.blobs)
         self.outbox = Outbox(services, Owners(services), ask_again)
         self.conversation = Conversation(self.route, services, self.outbox)
         self.sender = self.conversation.sender

@@ -88,7 +88,7 @@ async def test_files_are_there_and_those_that_nobody_names_go(store: str) -> Non
     assert picture is not None
     file = picture.message.files[0]
     assert await read_whole(channel.journal.blobs, file.id, 1 << 20) == b"meow " * 60_000
-    report = await channel.journal.kept_file("key-of-a-file")
+    report = await channel.journal.blobs.find_key("key-of-a-file")
     assert report is not None
     assert await read_whole(channel.journal.blobs, report.id, 99) == b"# Report\n"
     while await inbox.write(Sweep(Retention(ended_before=NOW.replace(year=2000)), NOW.replace(year=2090))):

@@ -5,13 +5,14 @@ do beyond that by having the method: `isinstance(channel, CanReact)`. No call ra
 is an `Outcome`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Attachment, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.events import Attachment, FileKind, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.filetypes import FileLimits as FileLimits
 from rejoinder.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
 from rejoinder.outcomes import Outcome as Outcome
 from rejoinder.outcomes import Refusal as Refusal
@@ -213,26 +214,42 @@ class CanReact(Protocol):
         ...
 
 
+class OutgoingFile(Struct, frozen=True):
+    """A file of a part, as the store keeps it: what is sent under a key is always the same, even if the agent has
+    changed its file since (DU-4)."""
+
+    id: str
+    name: str
+    """Safe to be shown and to be put into a header: no path, no line break, no control character."""
+    mime: str
+    """By its bytes."""
+    size: int
+    kind: FileKind
+    chunks: Callable[[], AsyncIterator[bytes]]
+    """Its bytes from the beginning, piece by piece: no channel needs to hold a whole file. Each call begins again."""
+
+
 @runtime_checkable
 class CanSendFiles(Protocol):
-    """Shows files with a message. The channel stores them before the message that names them is planned, so that what
-    is sent under a key is always the same, even if the agent has changed the file since (DU-4)."""
+    """Shows files with a message: `send` is called for parts without files, `send_files` for those that have some.
 
-    file_limit: int
-    """Bytes."""
+    The gateway keeps each file in the store before it plans the part that names it, and holds it there as long as the
+    part may have to be sent."""
 
-    async def kept_file(self, key: str) -> Attachment | None:
-        """What was stored under this key."""
-        ...
+    file_limits: FileLimits
 
-    async def keep_file(self, key: str, file: Attachment) -> Attachment:
-        """Stores a file; returns it without its content and with the id by which a part names it."""
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        """One message with these files, and the words of the part as their caption; no more files than
+        `file_limits.album`, and only kinds that may stand together.
+
+        `Rejected(..., "kind")`: the platform cannot show a file as what it is; it is sent once more as a document.
+        """
         ...
 
 
 @runtime_checkable
 class UsesStore(Protocol):
-    """Keeps something of its own in the gateway's store: files it sends, or rooms if it is a platform itself."""
+    """Keeps something of its own in the gateway's store, such as rooms if it is a platform itself."""
 
     async def use_store(self, kept: Kept) -> None:
         """Called once, before anything is heard or sent."""

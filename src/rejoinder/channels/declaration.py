@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.channels.base import Channel, Limits
+from rejoinder.channels.base import Channel, FileLimits, Limits
 from rejoinder.events import Ability
 from rejoinder.identity import ANYBODY, Identity
 from rejoinder.rendering import MARKDOWN, Renderer
@@ -70,6 +70,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     can: frozenset[Ability] = frozenset({"reply", "react", "send"})
     """What the platform lets a channel do, as directives ask for it (OD-72)."""
+    files: FileLimits | None = None
+    """Which files the channel sends; None: it sends none."""
     renderer: Renderer = MARKDOWN
     reactions: ReactionNames = ANY_EMOJI
     identity: Identity = ANYBODY

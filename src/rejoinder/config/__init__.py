@@ -2,7 +2,8 @@
 
 load.py         a file becomes Settings, or every mistake in it becomes a sentence
 schema.py       the records, gathered from the rooms that read them; agents.py and channels.py what holds for all
-                agents and channels, jobs.py what the clock begins, programs.py who writes and is told by HTTP; kinds.py finds each kind's own
+                agents and channels, jobs.py what the clock begins, programs.py who writes and is told by HTTP;
+                kinds.py finds each kind's own
 syntax.py       TOML text to plain values; a syntax error in plain words
 positions.py    on which line each key stands
 environment.py  ${VAR}

@@ -241,6 +241,19 @@ def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
         )
 
 
+def _media(settings: Settings, known: Known) -> Iterator[Complaint]:
+    media = settings.media
+    for name, said in (("speech_to_text", media.speech_to_text),):
+        if said.command and said.base_url is not None:
+            yield ("media", name, "base_url"), "a program or an endpoint does it, not both; keep command or base_url"
+    if media.speech_to_text.command and not _names_file(media.speech_to_text.command, "{file}"):
+        yield ("media", "speech_to_text", "command"), 'the program is told no recording; add "{file}" to its arguments'
+
+
+def _names_file(command: tuple[str, ...], what: str) -> bool:
+    return any(what in argument for argument in command[1:])
+
+
 def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
     beats = (settings.agent_defaults.heartbeat, *(agent.heartbeat for agent in settings.agents.values()))
     if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
@@ -270,6 +283,7 @@ CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
     _zones,
     _patterns,
     _delays,
+    _media,
     _jobs,
     _programs,
 )

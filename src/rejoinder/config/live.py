@@ -34,6 +34,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "hard_timeout_s": AT_ONCE,
         "question_timeout_s": AT_ONCE,
         "on_crash": "it is asked for at a start",
+        "max_file_mb": AT_ONCE,
     },
     "agents.defaults": {
         "thinking_default": AT_ONCE,
@@ -102,6 +103,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "elevated": AT_ONCE,
     },
     "directives": {"allow": AT_ONCE, "send_to": AT_ONCE, "silence": AT_ONCE},
+    "media": {"speech_to_text": AT_ONCE},
     "api": {"tokens": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},
     "hooks.NAME": {"*": AT_ONCE},

@@ -16,6 +16,7 @@ from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.config.programs import ApiSettings, HookSettings
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
 from rejoinder.keys import Count, Milliseconds, Seconds
+from rejoinder.media.settings import MediaSettings
 from rejoinder.outbound.silence import Mode
 from rejoinder.session import QueueDrop, QueueMode, SessionSettings
 
@@ -48,6 +49,8 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"
     """What becomes of an answer that a crash interrupted: the agent is asked again, the person is told and
     may send the message again, or nothing."""
+    max_file_mb: Count = 50
+    """The largest file an agent may send, in MB; where a platform takes less, its own limit holds."""
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -136,6 +139,7 @@ class Settings(Struct, frozen=True):
     session: SessionSettings = SessionSettings()
     commands: CommandsSettings = CommandsSettings()
     directives: DirectivesSettings = DirectivesSettings()
+    media: MediaSettings = MediaSettings()
     api: ApiSettings = ApiSettings()
     hooks: dict[str, HookSettings] = {}
 
@@ -146,6 +150,7 @@ SECTIONS: Mapping[str, type[Struct]] = {
     "session": SessionSettings,
     "commands": CommandsSettings,
     "directives": DirectivesSettings,
+    "media": MediaSettings,
     "api": ApiSettings,
 }
 """The sections that are one record each; `agents`, `channels`, `cron` and `hooks` hold named ones."""

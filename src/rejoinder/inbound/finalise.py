@@ -16,6 +16,8 @@ from rejoinder.inbound.outcome import Continue, Drop, Outcome
 from rejoinder.inbound.reading import NOTHING_READ, Names, read
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.inbound.spoken import spoken_command
+from rejoinder.inbound.understanding import told_unheard
 
 UNKNOWN_TYPE = "application/octet-stream"
 
@@ -34,6 +36,8 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
         return Drop("a deleted message is no message", effects=(ReviseMessage(inbound.message_id, None),))
     inbound = typed_out(inbound, rules)
     text, around, source = _texts(inbound)
+    if source == "transcript":
+        text = spoken_command(text, rules.commands)
     if not text.strip() and not (around or "").strip() and not _carries_something(inbound):
         return Drop("there is nothing in it")
     channel = channel_rules(rules, inbound.channel)
@@ -57,7 +61,8 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
             addressed=who_is_addressed(inbound, facts, channel, text),
             reading=reading,
             agents=(agent,),
-        )
+        ),
+        replies=told_unheard(inbound),
     )
 
 

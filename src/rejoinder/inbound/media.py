@@ -64,6 +64,10 @@ def show_media(
 
 def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> Shown:
     content, mime = attachment.content, attachment.mime
+    if attachment.heard is not None:
+        return Shown(attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is what was heard in it")
+    if attachment.unheard is not None:
+        return Shown(attachment, "note", mime, why=f"it could not be heard: {attachment.unheard}")
     if content is None and mime.startswith("image/") and not sees_images:
         return Shown(attachment, "describe", mime, why="you cannot see pictures")
     if content is None:

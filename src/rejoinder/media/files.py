@@ -4,11 +4,11 @@ Rule 1: only what lies in the session's own folder is sent: no path leads out of
         that has another name too (a hard link) is not sent.
 Rule 2: a file is opened directory by directory, through descriptors; the file that was opened is the one that is
         checked, read and sent, whatever happens to its name meanwhile.
-Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file.
+Rule 3: only a regular file within the limit is sent: nothing that blocks, grows for ever, or is no file. One that is
+        changed while it is read is refused: half of it would be old.
 """
 
 import errno
-import mimetypes
 import os
 import re
 import shutil
@@ -20,7 +20,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from rejoinder.errors import FileRefused
-from rejoinder.events import Attachment
+from rejoinder.filetypes import BYTES, HEAD, in_words, mime_of, safe_name
 
 LONGEST_NAME = 60
 _OPEN = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -48,31 +48,71 @@ def _named(session: str) -> str:
     return f"{plain}-{blake2b(session.encode(), digest_size=4).hexdigest()}"
 
 
+class OpenFile:
+    """A file of an agent, open to be read once, from the beginning to the end."""
+
+    def __init__(self, file: int, asked: str, name: str, limit: int) -> None:
+        self.name = name
+        self.mime = BYTES
+        self.size = 0
+        self._file = file
+        self._asked = asked
+        self._limit = limit
+        self._read = 0
+        self._when = 0
+
+    def check(self) -> None:
+        """Raises `FileRefused` for what is never sent."""
+        found, asked = os.fstat(self._file), repr(self._asked)
+        if not stat.S_ISREG(found.st_mode):
+            raise FileRefused(f"{asked} is no regular file", denied=True)
+        if found.st_nlink > 1:  # it has another name, which may be anywhere
+            raise FileRefused(f"{asked} is a link: it has another name elsewhere; copy the file", denied=True)
+        if found.st_size > self._limit:
+            raise FileRefused(self._too_large())
+        if not found.st_size:
+            raise FileRefused(f"{asked} is empty")
+        self.size, self._when = found.st_size, found.st_mtime_ns
+        self.mime = mime_of(self.name, os.pread(self._file, HEAD, 0))
+
+    def read(self, most: int) -> bytes:
+        try:
+            piece = os.read(self._file, min(most, self._limit + 1 - self._read))  # not by its size: it may be growing
+        except OSError as error:
+            raise FileRefused(f"{self._asked!r} cannot be read: {error.strerror}") from None
+        self._read += len(piece)
+        if self._read > self._limit:
+            raise FileRefused(self._too_large())
+        if not piece:
+            found = os.fstat(self._file)
+            if (found.st_mtime_ns, found.st_size, self._read) != (self._when, self.size, self.size):
+                raise FileRefused(f"{self._asked!r} changed while it was read; send it once it is complete")
+        return piece
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _too_large(self) -> str:
+        return f"{self._asked!r} is larger than the {in_words(self._limit)} that can be sent"
+
+
 class Folder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.path = str(path)
 
-    def read(self, name: str, limit: int) -> Attachment:
+    def open(self, name: str, limit: int) -> "OpenFile":
         """The file as it is now. Raises `FileRefused` with what the agent should know."""
         steps = self._steps(name)
         with ExitStack() as stack:
-            here = self._enter(steps, name, stack)
-            file = _opened(steps[-1], here, name)
-            stack.callback(os.close, file)
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode):
-                raise FileRefused(f"{name!r} is no regular file", denied=True)
-            if found.st_nlink > 1:  # it has another name, which may be anywhere
-                raise FileRefused(f"{name!r} is a link: it has another name elsewhere; copy the file", denied=True)
-            with open(file, "rb", closefd=False) as reading:
-                content = reading.read(limit + 1)  # not by its size: it may be growing
-        if len(content) > limit:
-            raise FileRefused(f"{name!r} is larger than the {limit} bytes that can be sent")
-        if not content:
-            raise FileRefused(f"{name!r} is empty")
-        mime = mimetypes.guess_type(steps[-1])[0] or "application/octet-stream"
-        return Attachment("", steps[-1], mime, len(content), content=content)
+            file = _opened(steps[-1], self._enter(steps, name, stack), name)
+        opened = OpenFile(file, name, safe_name(steps[-1]), limit)
+        try:
+            opened.check()
+        except BaseException:
+            opened.close()
+            raise
+        return opened
 
     def write(self, name: str, text: str, append: bool) -> None:
         """Makes a file of the gateway's own, or adds to it. Raises `FileRefused` when it cannot be written."""

@@ -119,13 +119,14 @@ def say(
     return [Planned(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate(said, first)]
 
 
-def show_file(
-    file: Attachment, caption: str, route: Route, options: RenderOptions, wording: Wording, stem: str
+def show_files(
+    files: tuple[Attachment, ...], caption: str, route: Route, options: RenderOptions, wording: Wording, stem: str
 ) -> list[Planned]:
-    """A file and its caption. The file is attached to the first message, which is sent even if there is no caption."""
+    """One message with files, and its caption. A caption longer than `options` allow goes on in messages of its own;
+    the files are sent even if there is no caption."""
     first, *more = cut(caption, options) or [Message("", Rendering(""), Rendering(""))]
     part, plain = _both(first, route, wording, first=True)
-    shown = Say(replace(part, files=(file,)), None if plain is None else replace(plain, files=(file,)))
+    shown = Say(replace(part, files=files), None if plain is None else replace(plain, files=files))
     rest = [Say(*_both(message, route, wording, first=False)) for message in more]
     return [Planned(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate([shown, *rest])]
 

@@ -19,9 +19,9 @@ OnUnknown = Literal["hold", "resend"]
 Recognises = Literal["keys", "messages", "openings", "nothing"]
 """How an unanswered call can be followed up: the platform takes a key once; it can be asked for any message of ours, or
 only for the opening of a draft; or there is no way to tell."""
-Concession = Literal["formatting", "message", "target", "thread"]
+Concession = Literal["formatting", "message", "target", "thread", "kind"]
 """What a later try gives up: the format, the message that was to be edited, the one that was to be replied to, the
-thread that was to be opened."""
+thread that was to be opened, the display of a file as what it is."""
 
 LONGEST_PAUSE: Final = 30.0
 """Seconds, before jitter: this bounds how long after an outage the waiting messages are sent."""
@@ -93,6 +93,8 @@ def judge(
             return Again(0.0, reason, counted=False, concedes=lost)
         case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in conceded:
             return Again(0.0, reason, counted=False, concedes="thread")
+        case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in conceded:
+            return Again(0.0, reason, counted=False, concedes="kind")
         case Rejected(reason=reason, why="account"):
             return Again(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
@@ -149,6 +151,10 @@ def _has_words(operation: Operation) -> bool:
 def _opens_thread(operation: Operation) -> bool:
     """A draft is not opened elsewhere: its answer is sent whole."""
     return isinstance(operation, Say) and operation.part.opens is not None
+
+
+def _shows_files(operation: Operation) -> bool:
+    return isinstance(operation, Say) and any(file.kind != "document" for file in operation.part.files)
 
 
 def _lost_target(operation: Operation, conceded: frozenset[str]) -> Concession | None:

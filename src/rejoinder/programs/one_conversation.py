@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.app import MEMORY, SELF, Gateway, with_channel
-from rejoinder.channels.base import Delivered, Inlet, Outcome
+from rejoinder.channels.base import Delivered, FileLimits, Inlet, Outcome, OutgoingFile
 from rejoinder.channels.base import Limits as Lengths
 from rejoinder.config import schema
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Inbound, Part, Reply, Route
+from rejoinder.events import Attachment, Inbound, Part, Reply, Route
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.reloading import Reloading, Source
 from rejoinder.runtime.runs import Runs
@@ -23,10 +23,20 @@ def _only(settings: schema.Settings, channel: str) -> schema.Settings:
     return replace(settings, channels={channel: settings.channels[channel]}, agents=agents, cron={})
 
 
+MOST_COLLECTED = 50_000_000
+"""Bytes of a file in a reply: it is given to the caller whole."""
+
+
+async def _whole(file: OutgoingFile) -> Attachment:
+    content = b"".join([chunk async for chunk in file.chunks()])
+    return Attachment(file.id, file.name, file.mime, file.size, content=content, kind=file.kind)
+
+
 class _Collected:
     """A channel that keeps what is said."""
 
     limits = Lengths()
+    file_limits = FileLimits(MOST_COLLECTED, album=100)
 
     def __init__(self, name: str, on_block: Hears | None) -> None:
         self.name = name
@@ -37,7 +47,13 @@ class _Collected:
         """Nothing comes in: the only message is dispatched by the caller."""
 
     async def send(self, part: Part) -> Outcome:
-        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error, part.files))
+        return await self._collect(part)
+
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        return await self._collect(part, *[await _whole(file) for file in files])
+
+    async def _collect(self, part: Part, *files: Attachment) -> Outcome:
+        self.replies.append(Reply(part.text, part.reply_to, part.silent, part.is_error, files))
         await tell(self._on_block, part.text)
         return Delivered(f"reply-{len(self.replies)}")
 

@@ -27,6 +27,7 @@ from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
 from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.background import BackgroundStarter, DiscardChannel
@@ -100,7 +101,9 @@ class Engine:
         )
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
-        self._decider = Decider(services, self.conversations, sessions, self._gatherer, consequences)
+        self._decider = Decider(
+            services, self.conversations, sessions, self._gatherer, consequences, Understanding(services)
+        )
         self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 

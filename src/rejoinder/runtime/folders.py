@@ -2,7 +2,21 @@
 
 from typing import Protocol
 
-from rejoinder.events import Attachment
+
+class OpenedFile(Protocol):
+    """One file of the folder, open: whatever happens to its name, this is the file that is read."""
+
+    name: str
+    """Safe to show: no path, no control character."""
+    mime: str
+    size: int
+    """When it was opened."""
+
+    def read(self, most: int) -> bytes:
+        """The next bytes; none at the end. Raises `FileRefused` if it is too large or has changed meanwhile."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class OutboxFolder(Protocol):
@@ -10,7 +24,7 @@ class OutboxFolder(Protocol):
 
     path: str
 
-    def read(self, name: str, limit: int) -> Attachment: ...
+    def open(self, name: str, limit: int) -> OpenedFile: ...
 
     def write(self, name: str, text: str, append: bool) -> None: ...
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from rejoinder.agents.base import Agent
+from rejoinder.blobs import Blobs
 from rejoinder.channels.base import Channel
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
@@ -27,5 +28,7 @@ class Services(Struct, frozen=True):
     settings: Live[RuntimeSettings]
     clock: Callable[[], datetime]
     hooks: Hooks
+    blobs: Blobs
+    """The files that parts name."""
     tenure: Tenure = UNENDING
     """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""

@@ -7,7 +7,9 @@ from msgspec import Struct
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.events import ReplyMode
+from rejoinder.filetypes import FileLimits
 from rejoinder.inbound.rules import Rules
+from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
@@ -19,6 +21,7 @@ from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
+from rejoinder.senses import Hears, ReadsPages
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.compaction import CompactionSettings
@@ -62,6 +65,8 @@ class ChannelFacts(Struct, frozen=True):
     replies_across_threads: bool = True
     private_needs_interaction: bool = False
     edits_told: bool = False
+    files: FileLimits | None = None
+    """Which files the channel sends, if it sends any."""
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
@@ -91,8 +96,16 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """After how many characters an answer is cut, by the name of its agent."""
     spawns: Mapping[str, tuple[str, ...]] = {}
     """The agents that each may start beside itself, where that is configured (TU-36)."""
+    understanding: UnderstandingSettings = UnderstandingSettings()
+    """What is to be understood of a message before it is decided."""
+    hears: Hears | None = None
+    """Listens to recordings; None: nobody does."""
+    reads_pages: ReadsPages | None = None
+    """Reads the pages that people link to."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
+    max_file_bytes: int = 50_000_000
+    """The largest file that is kept for an agent, whatever the platform takes."""
     version: str = ""
     not_in_effect: str = ""
     """For owners: which part of the configuration is not in effect, and why: it is invalid, or needs a restart."""

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from rejoinder.testing.agent_contract import AgentContract, Agents
     from rejoinder.testing.channel_contract import ChannelContract
     from rejoinder.testing.chat import Chat, conversation
-    from rejoinder.testing.fake_channel import FakeChannel, FakeKeeper, FakeMessenger, FakeRoom, FakeThreads, Shown
+    from rejoinder.testing.fake_channel import (
+        FakeChannel,
+        FakeFiles,
+        FakeKeeper,
+        FakeMessenger,
+        FakeRoom,
+        FakeThreads,
+        Shown,
+    )
     from rejoinder.testing.model_server import ModelServer
     from rejoinder.testing.platform import FakePlatform, RemotePlatform
     from rejoinder.testing.store_contract import StoreContract
@@ -26,6 +34,7 @@ _HOME = {
     "ChannelContract": "rejoinder.testing.channel_contract",
     "Chat": "rejoinder.testing.chat",
     "FakeChannel": "rejoinder.testing.fake_channel",
+    "FakeFiles": "rejoinder.testing.fake_channel",
     "FakeKeeper": "rejoinder.testing.fake_channel",
     "FakeMessenger": "rejoinder.testing.fake_channel",
     "FakePlatform": "rejoinder.testing.platform",
@@ -45,6 +54,7 @@ __all__ = [
     "ChannelContract",
     "Chat",
     "FakeChannel",
+    "FakeFiles",
     "FakeKeeper",
     "FakeMessenger",
     "FakePlatform",

@@ -13,13 +13,14 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
+from rejoinder.channels.base import Delivered, FileLimits, Inlet, Limits, Outcome, OutgoingFile, Rejected
 from rejoinder.channels.declaration import ChannelKind
 from rejoinder.channels.threads import Threads, new_thread
 from rejoinder.events import (
     Attachment,
     Chat,
     Entry,
+    FileKind,
     Inbound,
     Invoked,
     Mention,
@@ -244,6 +245,43 @@ class FakeKeeper(FakeMessenger):
         outcome = await super().send(part)
         self._by_key.update((part.key, message) for message in set(self.messages) - known)
         return outcome
+
+
+class SentFile(Struct, frozen=True):
+    """A file that people got, whole."""
+
+    message: str
+    name: str
+    mime: str
+    kind: FileKind
+    content: bytes
+
+
+class FakeFiles(FakeMessenger):
+    """Takes files too, up to three in a message, and is strict about its limits. `files`: all that people got."""
+
+    def __init__(self, name: str = "fake", limits: Limits | None = None) -> None:
+        super().__init__(name, limits)
+        self.file_limits = FileLimits(1_000_000, by_kind={"photo": 100_000}, album=3, caption=100)
+        self.files: list[SentFile] = []
+
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        limits = self.file_limits
+        assert 0 < len(files) <= limits.album, f"{len(files)} files in one message"
+        assert [file.id for file in files] == [file.id for file in part.files]
+        assert len(part.text) <= (limits.caption or len(part.text)), "a caption that is too long"
+        contents = [b"".join([chunk async for chunk in file.chunks()]) for file in files]
+        for file, content in zip(files, contents, strict=True):
+            assert len(content) == file.size <= limits.by_kind.get(file.kind, limits.size), file.name
+        outcome = await self._post(part, "files", complete=True)
+        if isinstance(outcome, Delivered):
+            sent = zip(files, contents, strict=True)
+            self.files += [SentFile(outcome.message, each.name, each.mime, each.kind, whole) for each, whole in sent]
+        return outcome
+
+    def _check(self, part: Part) -> None:
+        if not part.files:
+            super()._check(part)
 
 
 class FakeChannel(FakeMessenger):

@@ -27,6 +27,7 @@ from rejoinder.config.jobs import merged
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.show import effective, part
 from rejoinder.config.skills import read_skills
+from rejoinder.events import Ability
 from rejoinder.inbound.rules import make_rules
 from rejoinder.media.files import Folders
 from rejoinder.outbound.budget import Rate
@@ -43,6 +44,7 @@ from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.status import StatusSettings
+from rejoinder.wiring.senses import senses_of
 
 if TYPE_CHECKING:
     from rejoinder.turns.job import Job
@@ -97,7 +99,9 @@ def runtime_settings(
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
         describer=defaults.describer,
+        **senses_of(settings.media),
         outbox_of=_outbox_folders(settings.gateway.store),
+        max_file_bytes=settings.gateway.max_file_mb * 1_000_000,
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
     )
@@ -146,7 +150,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
     said = settings.channels[name]
     kind = _kind_of(channel, said.kind)
     return ChannelFacts(
-        can=kind.can - _cannot(channel),
+        can=(kind.can | _also_can(channel)) - _cannot(channel),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
@@ -157,6 +161,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         replies_across_threads=kind.replies_across_threads,
         private_needs_interaction=kind.private_needs_interaction,
         edits_told=kind.edits == "told",
+        files=channel.file_limits if isinstance(channel, CanSendFiles) else None,
     )
 
 
@@ -173,6 +178,11 @@ def _status(wanted: bool | Literal["removed"]) -> StatusSettings:
 def _typing(seconds: float, pace: Pace) -> TypingSettings:
     """As often as is configured; more often where the platform's sign would have gone out by then."""
     return TypingSettings(period_ms=int(min(seconds, pace.typing or seconds) * 1000))
+
+
+def _also_can(channel: Channel) -> set[Ability]:
+    """What this channel does, though no declaration says so: it serves a program."""
+    return {"files"} if isinstance(channel, CanSendFiles) else set()
 
 
 def _cannot(channel: Channel) -> set[str]:

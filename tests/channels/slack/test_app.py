@@ -5,12 +5,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.blobs import whole
+from rejoinder.channels.base import Delivered, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.slack import manifest
 from rejoinder.channels.slack.gaps import NO_EVENTS
 from rejoinder.channels.slack.intake import BUSY
 from rejoinder.channels.slack.socket_mode import GHOSTS
-from rejoinder.errors import ChannelStopped, FileRefused, NotStored
+from rejoinder.errors import ChannelStopped, NotStored
 from rejoinder.events import Attachment, Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -363,15 +364,12 @@ async def test_an_agents_file_is_shared_with_its_words(platform):
     """CH-11, CH-33: by the second version of uploads; where its fate is unknown it is found, and sent once."""
     async with spoken(platform) as (channel, route, question):
         thread = Route("slack", route.chat, question)
-        kept = await channel.keep_file("key", Attachment("", "chart.txt", "text/plain", content=b"1 2 3"))
-        assert await channel.kept_file("key") == kept
-        assert kept.content is None
-        part = Part(thread, "March", files=(kept,), key="k1")
+        chart = Attachment("b1", "chart.txt", "text/plain", 5, kind="document")
+        part = Part(thread, "March", files=(chart,), key="k1")
+        file = OutgoingFile("b1", "chart.txt", "text/plain", 5, "document", lambda: whole(b"1 2 3"))
         platform.fault("accept-drop")
-        await channel.send(part)
+        await channel.send_files(part, (file,))
         assert isinstance(await channel.find(part, AGO), Delivered)
-        with pytest.raises(FileRefused, match="empty"):
-            await channel.keep_file("empty", Attachment("", "empty.txt", content=b""))
     (sent,) = platform.truth.messages("#team")
     assert (sent.text, sent.thread) == ("March [chart.txt]", question)
 

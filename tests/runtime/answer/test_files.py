@@ -1,12 +1,15 @@
-"""DE-37, DU-2: a file on its way from an agent's folder into a conversation."""
+"""DE-37, DU-2, ME-10: a file on its way from an agent's folder into a conversation."""
 
-from msgspec.structs import replace
+import pytest
 
-from rejoinder.channels.base import Delivered, Limits
+from rejoinder.channels.base import Delivered, Limits, Rejected
 from rejoinder.errors import FileRefused
-from rejoinder.events import Attachment
 from rejoinder.runtime.answer.acting import MOST_ACTIONS, Occasion
+from rejoinder.store.base import Retention, Sweep
+from rejoinder.testing import FakeFiles
 from tests.runtime.places import place
+
+PICTURE = b"\x89PNG\r\n\x1a\n"
 
 
 class Messages:
@@ -25,35 +28,37 @@ class Messages:
         return Delivered(f"id-{len(self.sent)}")
 
 
-class WithFiles(Messages):
-    file_limit = 10
+class Opened:
+    def __init__(self, name, content):
+        self.name, self.mime, self.size = name, "image/png" if name.endswith(".png") else "text/plain", len(content)
+        self.rest = content
+        self.closed = False
 
-    def __init__(self):
-        super().__init__()
-        self.kept = {}
+    def read(self, most):
+        piece, self.rest = self.rest[:most], self.rest[most:]
+        return piece
 
-    async def kept_file(self, key):
-        return self.kept.get(key)
-
-    async def keep_file(self, key, file):
-        self.kept[key] = replace(file, id=f"f{len(self.kept)}", content=None)
-        return self.kept[key]
+    def close(self):
+        self.closed = True
 
 
 class Folder:
-    """Each file can be read once; then the agent has taken it away."""
+    """Each file can be opened once; then the agent has taken it away."""
 
     path = "/outbox"
 
-    def __init__(self, *names):
+    def __init__(self, *names, content=b"x"):
         self.names = list(names)
+        self.content = content
         self.removed = []
+        self.opened = []
 
-    def read(self, name, limit):
+    def open(self, name, limit):
         if name not in self.names:
             raise FileRefused(f"there is no file {name!r}")
         self.names.remove(name)
-        return Attachment("", name, "text/plain", 1, content=b"x")
+        self.opened.append(Opened(name, self.content))
+        return self.opened[-1]
 
     def remove(self, name):
         self.removed.append(name)
@@ -67,15 +72,15 @@ async def test_asked_again_after_a_restart_it_is_sent_once_though_the_file_is_go
     """DU-2: an action equal in name and arguments is not done again."""
     script = '<send-file path="a.txt" caption="Look"/>'
     folder = Folder("a.txt")
-    async with place(WithFiles()) as here:
+    async with place(FakeFiles()) as here:
         run = await here.turn()
         for _ in range(2):
             answer = await here.says(script, run=run, occasion=occasion(folder))
             assert "send_file a.txt: done" in answer.outcomes.told()
             here.restart()
-        assert [(part.text, [file.name for file in part.files], part.author) for part in here.channel.sent] == [
-            ("Look", ["a.txt"], "bot")
-        ]
+        assert [(part.text, part.author) for part in here.channel.parts] == [("Look", "bot")]
+        assert [(file.name, file.content) for file in here.channel.files] == [("a.txt", b"x")]
+    assert all(each.closed for each in folder.opened)
 
 
 async def test_it_takes_its_place_among_the_words():
@@ -83,12 +88,84 @@ async def test_it_takes_its_place_among_the_words():
     script = (
         '<actions><send-file path="a.txt" caption="key sk-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9"/></actions>Done.'
     )
-    async with place(WithFiles()) as here:
+    async with place(FakeFiles()) as here:
         await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt")))
-        first, second = here.channel.sent
-        assert [file.id for file in first.files] == ["f0"]
+        first, second = here.channel.parts
+        assert [file.name for file in first.files] == ["a.txt"]
         assert "sk-aB3" not in first.text
         assert (second.text, second.files) == ("Done.", ())
+
+
+async def test_files_named_one_after_the_other_share_a_message():
+    """ME-10: as many as fit; words, another caption or another place between them begin a new message."""
+    tags = '<send-file path="1.txt" caption="Three"/>\n<send-file path="2.txt"/>\n\nMEDIA: 3.png\n'
+    script = f'{tags}<send-file path="4.txt"/><send-file path="5.txt" caption="Own"/>\nand\n<send-file path="6.txt"/>'
+    folder = Folder("1.txt", "2.txt", "3.png", "4.txt", "5.txt", "6.txt")
+    async with place(FakeFiles()) as here:
+        answer = await here.says(script, run=await here.turn(), occasion=occasion(folder))
+        shown = [(part.text, [file.name for file in part.files]) for part in here.channel.parts if part.files]
+    assert shown == [("Three", ["1.txt", "2.txt", "3.png"]), ("", ["4.txt"]), ("Own", ["5.txt"]), ("", ["6.txt"])]
+    assert [file.kind for file in here.channel.files][:3] == ["document", "document", "photo"]
+    assert answer.outcomes.told().count(": done") == 6
+
+
+async def test_an_agent_that_groups_them_differently_after_a_restart_sends_each_once():
+    """DU-2: what an earlier run has planned is not sent again in other company."""
+    folder = Folder("1.txt", "2.txt", "3.txt")
+    async with place(FakeFiles()) as here:
+        run = await here.turn()
+        await here.says('<send-file path="1.txt"/><send-file path="2.txt"/>', run=run, occasion=occasion(folder))
+        here.restart()
+        again = '<send-file path="2.txt"/>\n<send-file path="3.txt"/>\nfirst\n<send-file path="1.txt"/>'
+        answer = await here.says(again, run=run, occasion=occasion(folder))
+        assert [file.name for file in here.channel.files] == ["1.txt", "2.txt", "3.txt"]
+        assert answer.outcomes.told().count(": done") == 3
+
+
+async def test_the_same_file_twice_is_sent_once_and_with_two_captions_twice():
+    script = '<send-file path="a.txt"/><send-file path="a.txt"/>'
+    async with place(FakeFiles()) as here:
+        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt", "a.txt")))
+        assert len(here.channel.files) == 1
+    async with place(FakeFiles()) as here:
+        script = '<send-file path="a.txt" caption="1"/><send-file path="a.txt" caption="2"/>'
+        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt", "a.txt")))
+        assert len(here.channel.files) == 2
+
+
+async def test_a_long_caption_goes_on_below_the_file():
+    async with place(FakeFiles()) as here:
+        script = f'<send-file path="a.txt" caption="{"word " * 50}"/>'
+        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        first, *more = here.channel.parts
+        assert (len(first.files), len(more)) == (1, 2)
+        assert sum(part.text.count("word") for part in here.channel.parts) == 50
+
+
+async def test_a_large_picture_is_sent_as_a_document_and_a_refused_one_too():
+    """ME-10: a platform's limit of a kind, and what it says itself."""
+    async with place(FakeFiles()) as here:
+        large = Folder("a.png", content=PICTURE + b"x" * 100_000)
+        await here.says('<send-file path="a.png"/>', occasion=occasion(large))
+        here.channel.fails(Rejected("this is no picture", "kind"))
+        small = Folder("b.png", content=PICTURE)
+        await here.says('<send-file path="b.png"/>', occasion=occasion(small))
+        assert [(file.name, file.kind) for file in here.channel.files] == [("a.png", "document"), ("b.png", "document")]
+
+
+async def test_the_store_holds_the_file_as_long_as_the_part_may_have_to_be_sent():
+    """SC-14: days later a part that was not taken is sent with its file."""
+    async with place(FakeFiles()) as here:
+        here.channel.refuse = "the chat is closed"
+        await here.says('<send-file path="a.txt"/>', run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        assert here.channel.files == []
+        later = here.now().replace(year=2090)
+        while await here.store.write(Sweep(Retention(ended_before=here.now().replace(year=2000)), later)):
+            continue
+        here.channel.refuse = None
+        assert await here.outbox.resend(here.route) == 1
+        await here.rests()
+        assert [file.content for file in here.channel.files] == [b"x"]
 
 
 async def test_a_channel_without_files_says_so_to_the_agent():
@@ -102,7 +179,7 @@ async def test_a_channel_without_files_says_so_to_the_agent():
 
 
 async def test_a_file_is_taken_away_only_where_that_is_granted():
-    async with place(WithFiles()) as here:
+    async with place(FakeFiles()) as here:
         for grants, gone in (((), []), (("cleanup",), ["a.txt"])):
             folder = Folder("a.txt")
             run = await here.turn(message=f"id-{len(grants)}")
@@ -110,12 +187,13 @@ async def test_a_file_is_taken_away_only_where_that_is_granted():
             assert folder.removed == gone
 
 
-async def test_beyond_the_most_actions_nothing_is_even_read():
+@pytest.mark.parametrize("between", ["", "words"])
+async def test_beyond_the_most_actions_nothing_is_even_read(between):
     """OD-50: at most 20 act per turn."""
     names = [f"{number}.txt" for number in range(MOST_ACTIONS + 2)]
-    script = "".join(f'<send-file path="{name}"/>\n' for name in names)
+    script = "".join(f'<send-file path="{name}"/>\n{between}\n' for name in names)
     folder = Folder(*names)
-    async with place(WithFiles()) as here:
+    async with place(FakeFiles()) as here:
         await here.says(script, run=await here.turn(), occasion=occasion(folder))
-        assert len(here.channel.sent) == len(here.channel.kept) == MOST_ACTIONS
+        assert len(here.channel.files) == MOST_ACTIONS
     assert len(folder.names) == 2

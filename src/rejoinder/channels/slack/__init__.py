@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, Limits
+from rejoinder.channels.base import Channel, FileLimits, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.slack import render
 from rejoinder.channels.slack.emoji import REACTIONS
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rejoinder.channels.slack.listening import Listening
 
 LIMITS = Limits(4000)
+FILES = FileLimits(1_000_000_000, album=10)
 API_ROOT = "https://slack.com/api/"
 ONLY = "default"
 """The account of the token that stands outside `accounts`."""
@@ -163,6 +164,7 @@ CHANNEL = ChannelKind(
     reactions=REACTIONS,
     pace=Pace(1.2, chat=(5, 1.0)),
     delivery="read back",
+    files=FILES,
     edits="told",
     setup=SETUP,
     manifest=app_manifest(),

@@ -4,6 +4,7 @@ The SDK's web client is not used for them: it cannot tell a request that was nev
 answered, and on this depends whether a message may be sent again.
 """
 
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -18,6 +19,8 @@ from rejoinder.secret import Secret
 CALL_SECONDS = 30.0
 OK = 200
 PIECE = 65_536
+SLOWEST = 100_000
+"""Bytes a second at which a file is still being brought."""
 HTML = "text/html"
 
 _object = msgspec.json.Decoder(dict[str, Any])
@@ -94,11 +97,12 @@ class Api:
             return self._said(problem)
         return bytes(content)
 
-    async def upload(self, address: str, content: bytes) -> str:
+    async def upload(self, address: str, content: AsyncIterator[bytes], size: int) -> str:
         """Puts a file where Slack asked for it; why it did not work, or nothing."""
+        headers, seconds = {"Content-Length": str(size)}, CALL_SECONDS + size / SLOWEST
         try:
             async with self._opened().post(
-                address, data=content, timeout=self._timeout, allow_redirects=False
+                address, data=content, headers=headers, timeout=timeout(seconds), allow_redirects=False
             ) as response:
                 return "" if response.status == OK else f"status {response.status}"
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:

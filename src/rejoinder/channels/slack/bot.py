@@ -8,12 +8,12 @@ from typing import Literal
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected, RetryAfter
-from rejoinder.channels.slack import LIMITS, ONLY, payloads
+from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
+from rejoinder.channels.slack import FILES, LIMITS, ONLY, payloads
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
-from rejoinder.channels.slack.files import LIMIT, Files
+from rejoinder.channels.slack.files import Files
 from rejoinder.channels.slack.history import Reader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
@@ -39,7 +39,7 @@ NOT_THERE = ("not_in_channel", "channel_not_found")
 class SlackApp:
     limits = LIMITS
     deaf_after = DEAF_AFTER
-    file_limit = LIMIT
+    file_limits = FILES
     retitles_threads: Literal[True] = True
 
     def __init__(
@@ -123,8 +123,6 @@ class SlackApp:
             return await self._send_privately(part, thread)
         if part.title and self._me.assistant and _is_direct(part.route):
             await self._assistant.title(part.route, part.title)
-        if part.files:
-            return await self._files.share(part, thread)
         answer = await self._api.call("chat.postMessage", payloads.message(part, thread))
         if isinstance(answer, Refused) and answer.error in NOT_THERE and part.reply_context is not None:
             return await self._respond(part, private=False)
@@ -174,11 +172,11 @@ class SlackApp:
 
     # --- files --------------------------------------------------------------------------------------
 
-    async def kept_file(self, key: str) -> Attachment | None:
-        return self._files.kept(key)
-
-    async def keep_file(self, key: str, file: Attachment) -> Attachment:
-        return await self._files.keep(key, file)
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        if part.only_for is not None and not _is_direct(part.route):
+            return Rejected("Slack cannot show a file of a channel to one person only")
+        thread = await self._thread(part)
+        return thread if isinstance(thread, Rejected) else await self._files.send(part, files, thread)
 
     async def _thread(self, part: Part) -> str | Rejected | None:
         """Where it goes: to the thread of the message it replies to, else where it is said (CH-31)."""

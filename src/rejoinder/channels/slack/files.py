@@ -1,53 +1,32 @@
-"""Files of agents: brought to Slack before the message that names them is planned, shared with it (CH-11, CH-33)."""
+"""Files of agents: brought to Slack piece by piece, then shared in one message (CH-11, CH-33)."""
 
 import logging
 
-from msgspec.structs import replace
-
-from rejoinder.bounded import Bounded
-from rejoinder.channels.base import Delivered, Outcome, Unknown
+from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, RetryAfter, Unknown
 from rejoinder.channels.slack import payloads
 from rejoinder.channels.slack.api import Api
-from rejoinder.channels.slack.outcomes import Ok, Refused, failure, sentence
-from rejoinder.errors import FileRefused
-from rejoinder.events import Attachment, Part
+from rejoinder.channels.slack.outcomes import Ok, Refused, failure
+from rejoinder.events import Part
 
 log = logging.getLogger(__name__)
-
-LIMIT = 100_000_000
-"""Slack takes up to 1 GB; what we hold in memory is less."""
-MOST = 500
 
 
 class Files:
     def __init__(self, called: str, api: Api) -> None:
         self._called = called
         self._api = api
-        self._kept: Bounded[str, Attachment] = Bounded(MOST)
 
-    def kept(self, key: str) -> Attachment | None:
-        return self._kept.get(key)
-
-    async def keep(self, key: str, file: Attachment) -> Attachment:
-        """Raises FileRefused where Slack does not take it."""
-        content = file.content or b""
-        if not content:
-            raise FileRefused(f"{file.name} is empty, and Slack takes no empty file")
-        asked = {"filename": file.name or "file", "length": len(content)}
-        answer = await self._api.ask("files.getUploadURLExternal", asked)
-        if not isinstance(answer, Ok):
-            why = sentence(answer) if isinstance(answer, Refused) else answer.reason
-            raise FileRefused(f"{file.name} was not sent: {why}")
-        if problem := await self._api.upload(str(answer.result["upload_url"]), content):
-            raise FileRefused(f"{file.name} was not sent: Slack did not take it ({problem})")
-        kept = replace(file, id=str(answer.result["file_id"]), content=None, size=len(content))
-        self._kept[key] = kept
-        return kept
-
-    async def share(self, part: Part, thread: str | None) -> Outcome:
-        """One message with the files and the words beside them."""
+    async def send(self, part: Part, files: tuple[OutgoingFile, ...], thread: str | None) -> Outcome:
+        """One message with the files and the words beside them. A file that was brought and never shared is seen by
+        nobody, so everything before the last call may be repeated."""
+        ids: list[str] = []
+        for file in files:
+            brought = await self._bring(file)
+            if not isinstance(brought, str):
+                return brought
+            ids.append(brought)
         payload = {
-            "files": [{"id": file.id, "title": file.name or "file"} for file in part.files],
+            "files": [{"id": id, "title": file.name} for id, file in zip(ids, files, strict=True)],
             "channel_id": part.route.chat,
             **({"thread_ts": thread} if thread is not None else {}),
             **({"initial_comment": payloads.addressed(part)} if part.text.strip() else {}),
@@ -57,6 +36,15 @@ class Files:
             return failure(answer)
         ts = _shared(answer.result.get("files", []), part.route.chat)
         return Delivered(ts) if ts else Unknown("Slack has the file, and does not say yet where it stands")
+
+    async def _bring(self, file: OutgoingFile) -> str | Outcome:
+        """The id that Slack gives it."""
+        answer = await self._api.ask("files.getUploadURLExternal", {"filename": file.name, "length": file.size})
+        if not isinstance(answer, Ok):
+            return failure(answer) if isinstance(answer, Refused) else RetryAfter(reason=answer.reason)
+        if problem := await self._api.upload(str(answer.result["upload_url"]), file.chunks(), file.size):
+            return RetryAfter(reason=f"Slack did not take {file.name} ({problem})")
+        return str(answer.result["file_id"])
 
 
 def _shared(files: list[dict[str, object]], channel: str) -> str:

@@ -151,10 +151,10 @@ def _told_to_wait(answer: Answer) -> float | None:
 
 
 def _is_it(each: Message, part: Part) -> bool:
-    """By our key; a message with files has none, but no other message has these files."""
+    """By our key; a message with files has none, but it has the same files."""
     if part.files:
-        ours = {file.id for file in part.files}
-        return any(file.id in ours for file in each.files)
+        there = sorted((file.name, file.size or 0) for file in each.files)
+        return there == sorted((file.name, file.size or 0) for file in part.files)
     if OPENING in part.key and each.streaming_state == IN_PROGRESS:
         return True  # a stream carries no key while it grows, and one place has one
     return bool(part.key) and key_of(each.metadata) == part.key

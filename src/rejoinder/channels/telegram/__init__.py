@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
-from rejoinder.channels.telegram import render
+from rejoinder.channels.telegram import files, render
 from rejoinder.channels.telegram.emoji import REACTIONS
 from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
@@ -133,7 +133,8 @@ CHANNEL = ChannelKind(
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,
-    can=frozenset({"reply", "react", "send", "silent", "previews"}),
+    can=frozenset({"reply", "react", "send", "files", "silent", "previews"}),
+    files=files.FILES,
     renderer=Renderer(render.render, render.plain, render.size),
     reactions=REACTIONS,
     pace=Pace(1.0, chat=(5, 1.0), account=(30, 30.0), typing=4.5),

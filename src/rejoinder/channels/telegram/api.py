@@ -6,17 +6,23 @@ from urllib.parse import quote
 import aiohttp
 import msgspec
 
+from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.http_faults import FAILED, proxy_for, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
+from rejoinder.channels.multipart import Form
+from rejoinder.channels.telegram.files import fields
 from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
 from rejoinder.crashpoint import answer_unread
+from rejoinder.errors import StoreUnavailable
 from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
 OK = 200
 PIECE = 65_536
+SLOWEST = 100_000
+"""Bytes a second at which a file is still waited for."""
 
 _response = msgspec.json.Decoder(Response)
 
@@ -41,6 +47,22 @@ class Api:
                 return _read(response.status, response.reason or "", await response.read())
         except FAILED as problem:
             return (Unheard if was_written(problem) else Unreached)(self._said(problem))
+
+    async def upload(self, method: str, payload: dict[str, Any], files: list[tuple[str, OutgoingFile]]) -> Answer:
+        """The same with files, which are read while they are written to Telegram."""
+        form = Form(fields(payload), files)
+        address = f"{self._root}/bot{self._token.reveal()}/{method}"
+        headers = {"Content-Type": form.content_type, "Content-Length": str(form.size)}
+        timeout = http_timeout(CALL_SECONDS + form.size / SLOWEST)
+        try:
+            async with self._opened().post(
+                address, data=form.pieces(), headers=headers, timeout=timeout, allow_redirects=False
+            ) as response:
+                answer_unread()
+                return _read(response.status, response.reason or "", await response.read())
+        except (*FAILED, StoreUnavailable) as problem:
+            written = form.is_written and was_written(problem)
+            return (Unheard if written else Unreached)(self._said(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""

@@ -3,20 +3,22 @@ message from being sent twice (DU-3). Only the opening of a draft can be found a
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, Rejected
+from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected
 from rejoinder.channels.telegram import LIMITS, ONLY, payloads
 from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.files import ALBUM, FILES, request
 from rejoinder.channels.telegram.intake import Intake
 from rejoinder.channels.telegram.moves import Moves
 from rejoinder.channels.telegram.outcomes import (
     ALREADY_SO,
     BAD_REQUEST,
+    TOO_LARGE,
     TOO_MANY,
     UPGRADED,
     Answer,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _sent = msgspec.json.Decoder(Sent)
+_album = msgspec.json.Decoder(tuple[Sent, ...])
 
 CHECK_SECONDS = 15.0
 NO_SUCH_METHOD = 404
@@ -50,8 +53,20 @@ TYPING_SECONDS = 5.0
 """How long the sign is shown; a call that takes longer is of no use."""
 
 
+def _impossible(part: Part) -> Rejected | None:
+    """What Telegram cannot do, without asking it."""
+    if part.only_for is not None and part.only_for != part.route.chat:
+        return Rejected("Telegram cannot show a message of a group to one person only")
+    if part.reply_to is not None and not part.reply_to.isdecimal():
+        return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
+    if part.route.thread is not None and not part.route.thread.isdecimal():
+        return Rejected(f"there is no topic {part.route.thread!r}", "gone")
+    return None
+
+
 class TelegramBot:
     limits = LIMITS
+    file_limits = FILES
 
     def __init__(
         self, name: str, api: Api, hook: "Hook | None" = None, pace: Pace | None = None, account: str = ONLY
@@ -107,16 +122,25 @@ class TelegramBot:
         await self._api.close()
 
     async def send(self, part: Part) -> Outcome:
-        if part.only_for is not None and part.only_for != part.route.chat:
-            return Rejected("Telegram cannot show a message of a group to one person only")
-        if part.reply_to is not None and not part.reply_to.isdecimal():
-            return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
-        if part.route.thread is not None and not part.route.thread.isdecimal():
-            return Rejected(f"there is no topic {part.route.thread!r}", "gone")
+        if (wrong := _impossible(part)) is not None:
+            return wrong
         answer = await self._call("sendMessage", payloads.message(part))
         if not isinstance(answer, Ok):
             return failure(answer)
         return Delivered(str(_sent.decode(answer.result).message_id))
+
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        """An album is several messages; the first one stands for it."""
+        if (wrong := _impossible(part)) is not None:
+            return wrong
+        method, payload, named = request(part, files)
+        answer = await self._called_for(payload, lambda final: self._api.upload(method, final, named))
+        if isinstance(answer, Refused) and answer.code == TOO_LARGE:  # also said by a proxy on the way
+            return Rejected(f"the files are too large: {answer.description}")
+        if not isinstance(answer, Ok):
+            return failure(answer)
+        first = _album.decode(answer.result)[0] if method == ALBUM else _sent.decode(answer.result)
+        return Delivered(str(first.message_id))
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         return await self._change("editMessageText", route, message, payloads.content(part))
@@ -194,6 +218,9 @@ class TelegramBot:
         return failure(answer)
 
     async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
+        return await self._called_for(payload, lambda final: self._api.call(method, final, seconds))
+
+    async def _called_for(self, payload: dict[str, Any], call: Callable[[dict[str, Any]], Awaitable[Answer]]) -> Answer:
         """Calls Telegram for the chat under its current id, unless Telegram has said to wait.
 
         A call that names a message of a group that has moved is refused: that message is in no chat that still exists.
@@ -205,7 +232,7 @@ class TelegramBot:
             return Refused(BAD_REQUEST, UPGRADED)
         if (left := self._windows.left(here, monotonic())) > 0:
             return Refused(TOO_MANY, f"Telegram has said to wait for {left:.1f} s more", left)
-        answer = await self._api.call(method, {**payload, "chat_id": here}, seconds)
+        answer = await call({**payload, "chat_id": here})
         if not isinstance(answer, Refused):
             return answer
         if answer.code == TOO_MANY and answer.retry_after is not None:
@@ -215,7 +242,7 @@ class TelegramBot:
         self._moves.note(here, answer.moved_to)
         if names_message:
             return answer
-        return await self._api.call(method, {**payload, "chat_id": answer.moved_to}, seconds)
+        return await call({**payload, "chat_id": answer.moved_to})
 
     async def _offer_menu(self) -> None:
         if not self.menu:

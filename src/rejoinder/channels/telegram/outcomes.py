@@ -52,6 +52,12 @@ REFUSALS: tuple[tuple[int, str, Refusal], ...] = (
     (400, r"message to be replied not found|repl(y|ied) message not found|REPLY_MESSAGE_ID_INVALID", "target"),
     (400, UPGRADED, "target"),
     (400, r"message to (edit|react) not found|message can't be edited|MESSAGE_ID_INVALID", "target"),
+    (
+        400,
+        r"PHOTO_INVALID|IMAGE_PROCESS_FAILED|PHOTO_EXT_INVALID|PHOTO_SAVE_FILE_INVALID|VOICE_MESSAGES_FORBIDDEN",
+        "kind",
+    ),
+    (400, r"wrong file type|VIDEO_|AUDIO_", "kind"),
     (400, r"chat not found|PEER_ID_INVALID|group chat was deactivated|user is deactivated", "gone"),
     (400, r"not enough rights|have no rights|CHAT_WRITE_FORBIDDEN|CHAT_RESTRICTED|thread not found|TOPIC_", "gone"),
     (401, r"", "account"),
@@ -65,6 +71,7 @@ ALREADY_SO = re.compile("message is not modified|message to delete not found")
 BAD_REQUEST = 400
 SERVER_FAULT = 500
 TOO_MANY = 429
+TOO_LARGE = 413
 
 
 def refusal(answer: Refused) -> Rejected | RetryAfter:

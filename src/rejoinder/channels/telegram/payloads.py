@@ -32,12 +32,25 @@ Payload = dict[str, Any]
 
 def message(part: Part) -> Payload:
     """For sendMessage."""
-    payload = {**place(part.route), **content(part)}
+    return {**around(part), **content(part)}
+
+
+def around(part: Part) -> Payload:
+    """Where it goes, and how, whatever it is."""
+    payload = place(part.route)
     if part.silent:
         payload["disable_notification"] = True
     if part.reply_to is not None:
         payload["reply_parameters"] = {"message_id": int(part.reply_to), "allow_sending_without_reply": False}
     return payload
+
+
+def caption(part: Part) -> Payload:
+    """The words that come with a file, if there are any."""
+    if not part.text.strip():
+        return {}
+    words = _words(part)
+    return {"caption": words["text"], **({"caption_entities": words["entities"]} if "entities" in words else {})}
 
 
 def chat(route: Route) -> Payload:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
+from rejoinder.channels.base import FileLimits
 from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.errors import BadUse
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
 UPLOAD_LIMIT = 20 << 20
+FILES = FileLimits(2 << 30, album=20)
+"""What agents may send; `gateway.max_file_mb` allows less."""
 SHORTEST_TOKEN = 12
 """Characters of a token that other machines may try to guess."""
 
@@ -109,6 +112,7 @@ CHANNEL = ChannelKind(
     settings=Settings,
     open=open_channel,
     can=frozenset({"reply", "react", "send", "files", "ephemeral", "silent", "previews"}),
+    files=FILES,
     delivery="native key",
     opened_by="page",
     only_one="there is one page",

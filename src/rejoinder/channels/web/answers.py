@@ -5,7 +5,8 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.blobs import Blob, Blobs, Upload, whole
+from rejoinder.blobs import Blob, Blobs
+from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER, person_id
 from rejoinder.channels.web.nouns import File, Member, Message, Reaction, Room
@@ -13,6 +14,7 @@ from rejoinder.channels.web.protocol import Deleted, Edited, Marked, Reacted
 from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.channels.web.records import Happened, Records, Told, again, digest, new_id
 from rejoinder.events import Choice, Part, Said
+from rejoinder.filetypes import BYTES
 from rejoinder.room_log import RoomLog
 
 
@@ -32,6 +34,12 @@ def file_of(blob: Blob) -> File:
     return File(blob.id, blob.name, blob.mime, blob.size, f"/files/{blob.id}")
 
 
+def shown_file(file: OutgoingFile) -> File:
+    """A picture that is sent as a document is not displayed as a picture."""
+    mime = BYTES if file.kind == "document" and file.mime.startswith("image/") else file.mime
+    return File(file.id, file.name, mime, file.size, f"/files/{file.id}")
+
+
 class Answers(Records):
     def __init__(
         self,
@@ -45,20 +53,20 @@ class Answers(Records):
         super().__init__(log, channel, agents, now, tell)
         self.blobs = blobs
 
-    async def kept_file(self, key: str) -> Blob | None:
-        return await self.blobs.find_key(key)
-
-    async def keep_file(self, key: str, name: str, mime: str, content: bytes) -> Blob:
-        """The file under this key: only the first content is stored, even if it is stored again with another."""
-        return await self.blobs.keep(Upload(name=name, mime=mime, key=key), whole(content))
-
     async def _files(self, ids: tuple[str, ...]) -> tuple[File, ...]:
         """Those that are there."""
         found = [await self.blobs.find(id) for id in ids]
         return tuple(file_of(blob) for blob in found if blob is not None)
 
     @again
-    async def send(self, part: Part, *, growing: bool, begun: Callable[[Sent], None] = lambda _: None) -> Sent | None:
+    async def send(
+        self,
+        part: Part,
+        files: tuple[File, ...] = (),
+        *,
+        growing: bool,
+        begun: Callable[[Sent], None] = lambda _: None,
+    ) -> Sent | None:
         """The message of this part, made now or before; None if there is no such room. Raises `NoTarget`.
 
         `begun`: called before anybody is told of a message that grows.
@@ -84,7 +92,7 @@ class Answers(Records):
             text=part.text,
             thread=part.route.thread,
             reply_to=quoted,
-            files=await self._files(tuple(file.id for file in part.files)),
+            files=files,
             choices=part.choices,
             only_for=part.only_for or "",
             silent=part.silent,

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final, Literal
 
-from rejoinder.blobs import Blob, read_whole
-from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected, RetryAfter
-from rejoinder.channels.web import UPLOAD_LIMIT, reading
-from rejoinder.channels.web.answers import NoTarget, Sent
+from rejoinder.blobs import read_whole
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile, Rejected, RetryAfter
+from rejoinder.channels.web import FILES, reading
+from rejoinder.channels.web.answers import NoTarget, Sent, shown_file
 from rejoinder.channels.web.journal import Journal
-from rejoinder.channels.web.nouns import Member
+from rejoinder.channels.web.nouns import File, Member
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.channels.web.records import told
 from rejoinder.channels.web.sockets import Growing, Hub
@@ -32,7 +32,7 @@ class WebChannel:
     limits = Limits()
     keeps_keys: Final[Literal[True]] = True
     tells_agents: Final[Literal[True]] = True
-    file_limit = UPLOAD_LIMIT
+    file_limits = FILES
     own_id = OWN_ID
     own_name = OWN_ID
 
@@ -83,9 +83,9 @@ class WebChannel:
     async def begin(self, part: Part) -> Outcome:
         return await self._send(part, growing=True)
 
-    async def _send(self, part: Part, *, growing: bool) -> Outcome:
+    async def _send(self, part: Part, *, growing: bool, files: tuple[File, ...] = ()) -> Outcome:
         try:
-            sent = await self.journal.send(part, growing=growing, begun=self._begun)
+            sent = await self.journal.send(part, files, growing=growing, begun=self._begun)
         except StoreUnavailable as fault:
             return RetryAfter(reason=str(fault))
         except NoTarget:
@@ -100,12 +100,9 @@ class WebChannel:
     def _begun(self, sent: Sent) -> None:
         self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
 
-    async def kept_file(self, key: str) -> Attachment | None:
-        kept = await self.journal.kept_file(key)
-        return None if kept is None else _attached(kept)
-
-    async def keep_file(self, key: str, file: Attachment) -> Attachment:
-        return _attached(await self.journal.keep_file(key, file.name, file.mime, file.content or b""))
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        """The message names the files of the store: nothing has to be copied."""
+        return await self._send(part, growing=False, files=tuple(map(shown_file, files)))
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
         return await read_whole(self.journal.blobs, file.id, limit)
@@ -172,7 +169,3 @@ class WebChannel:
         """The agent was stopped while it answered this message."""
         with suppress(StoreUnavailable):
             await self.journal.was_stopped(message, agent)
-
-
-def _attached(file: Blob) -> Attachment:
-    return Attachment(file.id, file.name, file.mime, file.size)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
+from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, StoreUnavailable
 from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said
 from rejoinder.inbound.rooms import named_in
@@ -40,7 +41,7 @@ from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.files import file_key, kept_for
+from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, unsent
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
@@ -54,6 +55,7 @@ from rejoinder.store.base import RunClaim
 
 log = logging.getLogger(__name__)
 
+FILES = "send_file"
 MOST_ACTIONS = 20
 MOST_WARNINGS = 20
 LONGEST_TITLE = 100
@@ -145,6 +147,7 @@ class Acting:
         self._acted: set[str] = set()
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
+        self._files: Together | None = None  # named last, and not sent yet: more may join them
 
     def wording(self) -> Wording:
         occasion = self._occasion
@@ -171,6 +174,8 @@ class Acting:
         name, known = directive.name, self._occasion.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
+        if name != FILES:
+            await self.send_files()
         if declared.granted and name not in self._occasion.granted:
             return await self._deny(name, "nothing grants it here")
         if declared.granted and is_echo(directive, self._occasion.texts, known):
@@ -328,28 +333,54 @@ class Acting:
             return await self._deny(what, why, name)
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
+        key = file_key(self._stem, effect)
+        if key in self._acted:
+            return
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
             return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
-        key = file_key(self._stem, effect)
+        self._acted.add(key)
+        limits = outbox.file_limits(channel)
         try:
-            file = await kept_for(key, path, effect.kind, folder, channel)
+            blob = await keep(key, path, folder, outbox.blobs, limits.size)
         except FileRefused as refusal:
             return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
-        only_for = None if elsewhere else self._only_for
-        context = None if elsewhere else self._occasion.reply_context
+        crashpoint("K27")
         wording = Wording(
             author=self._occasion.agent,
             silent=self._silent,
-            only_for=only_for,
+            only_for=None if elsewhere else self._only_for,
             opens=None if elsewhere else self._occasion.opens,
-            reply_context=context,
+            reply_context=None if elsewhere else self._occasion.reply_context,
         )
-        shown = plan.show_file(file, redact(effect.caption), route, delivery.options, wording, key)
-        await self._do(what, name, shown, outbox.at(route))
+        named = Named(what, key, attached(blob, effect.kind, limits), redact(effect.caption))
+        await self._put_together(Together(route, limits, delivery.options, wording), named)
         if effect.cleanup:
             await self._clean_up(folder, path)
+
+    async def _put_together(self, here: Together, named: Named) -> None:
+        """Files that follow each other share a message, if the platform has room for them in one."""
+        if self._files is not None and not self._files.takes(here, named):
+            await self.send_files()
+        here = self._files or here
+        self._files = replace(here, files=(*here.files, named))
+
+    async def send_files(self) -> None:
+        """Sends the files that were named last: something else follows them now."""
+        group, self._files = self._files, None
+        if group is None:
+            return
+        if self._run is not None:
+            left = await unsent(group, self._stem, self._conversation.store)
+            for named in group.files:
+                if named not in left.files:
+                    self.outcomes.note(named.what, "done")
+            group = left
+        if group.files:
+            results = self._conversation.outbox.at(group.route).post(group.planned(self._stem), self._run)
+            self._under_way += [(named.what, results[0]) for named in group.files]
+            self._under_way += [(group.files[0].what, result) for result in results[1:]]
 
     async def show_whole(self, path: str) -> Sequence[Planned]:
         """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
@@ -357,14 +388,15 @@ class Acting:
         folder, here = self._occasion.folder, self._conversation
         if folder is None or not can(here.channel, CanSendFiles):
             return ()
-        key = f"{self._stem}/whole"
+        key, limits = f"{self._stem}/whole", here.outbox.file_limits(here.channel)
         try:
-            file = await kept_for(key, path, None, folder, here.channel)
+            blob = await keep(key, path, folder, here.outbox.blobs, limits.size)
         except (FileRefused, StoreUnavailable) as why:
             self.outcomes.note(f"send_file {path}", "failed", str(why))
             return ()
         wording = replace(self.wording(), reply_to=None, silent=True)
-        return plan.show_file(file, "", here.route, here.how.delivery.options, wording, key)
+        file = attached(blob, "document", limits)
+        return plan.show_files((file,), "", here.route, here.how.delivery.options, wording, key)
 
     async def _out_of_reach(self, route: Route) -> str | None:
         """Why the agent may not send there (OD-52); None: it may."""
@@ -377,7 +409,7 @@ class Acting:
             return str(fault)
 
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
-        """The channel has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
+        """The store has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
         what = f"cleanup of {path}"
         if "cleanup" not in self._occasion.granted:
             return await self._fail(what, "denied", "nothing grants it here")
@@ -504,6 +536,7 @@ class Acting:
 
     def call_off(self) -> None:
         """Cancels the actions that have not been planned yet."""
+        self._files = None
         for _, result in self._under_way:
             result.cancel()
 

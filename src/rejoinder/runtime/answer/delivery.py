@@ -144,6 +144,7 @@ class Answer:
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
+            await self._acting.send_files()
             if not self._is_hidden:
                 self._pass_on(self._reveal.end_word())
             self._between_segments = True
@@ -175,6 +176,7 @@ class Answer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
+        await self._acting.send_files()
         whole_file = await self._end_cut()
         if self._reader.silent:
             await self._withdraw(self._acting.hand_over(), self._beside)
@@ -208,6 +210,7 @@ class Answer:
             log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
         if self._turn.beat is not None or not self._may_speak():
             return await self.abandon()
+        await self._acting.send_files()
         await self._settle(await self._end_cut(), sentence)
         await self._acting.finish(PATIENCE)
         if detail:
@@ -230,6 +233,8 @@ class Answer:
         for event in events:
             match event:
                 case Text(text=text):
+                    if is_seen(text):
+                        await self._acting.send_files()
                     self._show(text)
                 case Directive():
                     await self._acting.obey(event)

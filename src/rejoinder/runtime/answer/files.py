@@ -1,31 +1,112 @@
-"""A file an agent sends: it is read once and kept by the channel before any message refers to it (DE-37)."""
+"""The files an agent sends: kept in the store as soon as they are named, sent with their neighbours (DE-37, ME-10).
+
+Rule 1: a file is kept before the part that names it is planned: what is sent under a key never changes (DU-4).
+Rule 2: files that are named one after the other, with nothing said between them, share a message where the platform has
+        room for several; one with a caption of its own begins a new message.
+Rule 3: the same request of a turn sends once, also if the agent is asked again after a restart and groups differently.
+"""
 
 import asyncio
+from collections.abc import AsyncIterator
 from hashlib import blake2b
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import Attachment
+from rejoinder.blobs import CHUNK, Blob, Blobs, Upload
+from rejoinder.channels.base import FileLimits
+from rejoinder.events import Attachment, FileKind, Route
+from rejoinder.filetypes import kind_of
+from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
-from rejoinder.runtime.folders import OutboxFolder
+from rejoinder.outbound.operations import Say, decode
+from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.folders import OpenedFile, OutboxFolder
+from rejoinder.store.base import StoreReader
 
-BYTES = "application/octet-stream"
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 def file_key(stem: str, request: SendFile) -> str:
     """Made from the request, not from the file's content: a request repeated after a restart sends once (DU-2)."""
-    return f"{stem}/file/{blake2b(_encode(request), digest_size=9).hexdigest()}"
+    return f"{stem}/file/{_digest(_encode(request))}"
 
 
-async def kept_for(key: str, path: str, kind: str | None, folder: OutboxFolder, channel: CanSendFiles) -> Attachment:
-    """The file as a part refers to it. What the channel already keeps is not read again: the agent may have removed it.
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=9).hexdigest()
 
-    `kind`: a picture sent as a `file` is not displayed as a picture.
-    """
-    if (kept := await channel.kept_file(key)) is not None:
+
+async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: int) -> Blob:
+    """The file as the store keeps it. What is kept already is not read again: the agent may have removed it."""
+    if (kept := await blobs.find_key(key)) is not None:
         return kept
-    file = await asyncio.to_thread(folder.read, path, channel.file_limit)
-    return await channel.keep_file(key, replace(file, mime=BYTES) if kind == "file" else file)
+    opened = await asyncio.to_thread(folder.open, path, most)
+    try:
+        upload = Upload(name=opened.name, mime=opened.mime, key=key, announced=opened.size)
+        return await blobs.keep(upload, _pieces(opened))
+    finally:
+        await asyncio.to_thread(opened.close)
+
+
+async def _pieces(opened: OpenedFile) -> AsyncIterator[bytes]:
+    while piece := await asyncio.to_thread(opened.read, CHUNK):
+        yield piece
+
+
+def attached(blob: Blob, asked: str | None, limits: FileLimits) -> Attachment:
+    """The file as a part names it. `asked`: the kind that the agent wants it to be."""
+    kind = limits.kind_for(kind_of(blob.mime, asked), blob.size)
+    return Attachment(blob.id, blob.name, blob.mime, blob.size, kind=kind)
+
+
+class Named(Struct, frozen=True):
+    """A file that is to be sent, and is kept already."""
+
+    what: str
+    """What the agent asked for, in words."""
+    key: str
+    file: Attachment
+    caption: str
+
+
+class Together(Struct, frozen=True):
+    """Files for one message of one place."""
+
+    route: Route
+    limits: FileLimits
+    options: RenderOptions
+    wording: Wording
+    files: tuple[Named, ...] = ()
+
+    def takes(self, other: "Together", named: Named) -> bool:
+        if self.route != other.route or self.wording != other.wording or (self.files and named.caption):
+            return False
+        kinds: tuple[FileKind, ...] = tuple([each.file.kind or "document" for each in self.files])
+        return self.limits.may_join(kinds, named.file.kind or "document")
+
+    def planned(self, stem: str) -> list[Planned]:
+        """`stem`: of the turn."""
+        keys = [each.key for each in self.files]
+        key = keys[0] if len(keys) == 1 else f"{stem}/files/{_digest(' '.join(keys).encode())}"
+        caption = next((each.caption for each in self.files if each.caption), "")
+        files = tuple([each.file for each in self.files])
+        return plan.show_files(files, caption, self.route, captioned(self.options, self.limits), self.wording, key)
+
+
+def captioned(options: RenderOptions, limits: FileLimits) -> RenderOptions:
+    """How to write beside files, where the platform has less room for that."""
+    if limits.caption is None:
+        return options
+    return replace(options, limit=limits.caption if options.limit is None else min(options.limit, limits.caption))
+
+
+async def unsent(group: Together, stem: str, store: StoreReader) -> Together:
+    """The group without the files that an earlier run of the turn has planned in other company."""
+    known = await store.parts_under(stem)
+    if not known or ((planned := group.planned(stem)) and any(part.key == planned[0].key for part in known)):
+        return group
+    operations = [decode(part.body) for part in known if part.kind == "say" and part.state != "withdrawn"]
+    sent = {file.id for each in operations if isinstance(each, Say) for file in each.part.files}
+    return replace(group, files=tuple([each for each in group.files if each.file.id not in sent]))

@@ -38,7 +38,7 @@ from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unse
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import Account, Pace
-from rejoinder.runtime.outbox.performing import form_of, intent, perform, recognised_by, where
+from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
@@ -98,6 +98,7 @@ class DeliveryAttempts:
         self._channel = account.channel
         self._account = account
         self._store = services.store
+        self._kept = StoreAndFiles(services.store, services.blobs)
         self._clock = services.clock
         self._losses = losses
         self._line = line
@@ -118,7 +119,7 @@ class DeliveryAttempts:
         try:
             self._line.pace.spend()
             with calling(_ACCEPTED.get(type(operation), "K17")):
-                call = perform(operation, self._channel, self._route, conceded, self._store, place, self._clock())
+                call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
                 outcome = await (self._line.low_priority.make(call) if isinstance(operation, React) else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed at a part", self._channel.name)

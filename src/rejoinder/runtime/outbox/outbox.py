@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from itertools import count
 from weakref import WeakValueDictionary
 
-from rejoinder.channels.base import Channel
+from msgspec.structs import replace
+
+from rejoinder.blobs import Blobs
+from rejoinder.channels.base import CanSendFiles, Channel, FileLimits
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.outbox.losses import Losses, Sentence
@@ -55,6 +58,15 @@ class Outbox:
     def delivery(self, channel: str) -> DeliveryOptions | None:
         """How to speak on this channel; None: there is no such channel."""
         return self._services.settings.now.channel(channel).delivery if channel in self._channels else None
+
+    @property
+    def blobs(self) -> Blobs:
+        return self._services.blobs
+
+    def file_limits(self, channel: CanSendFiles) -> FileLimits:
+        """What the platform takes, and the operator allows."""
+        limits, most = channel.file_limits, self._services.settings.now.max_file_bytes
+        return limits if limits.size <= most else replace(limits, size=most)
 
     def _account(self, route: Route) -> Account:
         key = (route.channel, route.account)

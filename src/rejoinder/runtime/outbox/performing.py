@@ -2,22 +2,28 @@
 
 import logging
 from datetime import datetime
+from functools import partial
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.blobs import Blobs
 from rejoinder.channels.base import (
     CanDelete,
     CanEdit,
     CanFind,
     CanFindOpening,
     CanReact,
+    CanSendFiles,
     CanStream,
     Channel,
     KeepsKeys,
     OpensPlaces,
+    OutgoingFile,
 )
 from rejoinder.events import Part, Route
+from rejoinder.filetypes import kind_of
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import Planned
 from rejoinder.outbound.verdict import Recognises
@@ -43,8 +49,31 @@ def recognised_by(channel: Channel) -> Recognises:
 
 
 def intent(planned: Planned, route: Route) -> Intent:
-    """The row of a planned operation."""
-    return Intent(planned.key, route, encode(planned.operation), kind(planned.operation))
+    """The row of a planned operation. The store holds the files it names as long as the row."""
+    operation = planned.operation
+    blobs = tuple([file.id for file in operation.part.files]) if isinstance(operation, Say) else ()
+    return Intent(planned.key, route, encode(operation), kind(operation), blobs)
+
+
+class StoreAndFiles(Struct, frozen=True):
+    """What a operation may need of what the gateway keeps."""
+
+    store: StoreReader
+    blobs: Blobs
+
+
+async def send_files(part: Part, channel: Channel, blobs: Blobs) -> Outcome:
+    """Sends a part with files, which are read from the store piece by piece."""
+    if not can(channel, CanSendFiles):
+        return Rejected(f"{channel.name} cannot send files")
+    files: list[OutgoingFile] = []
+    for named in part.files:
+        blob = await blobs.find(named.id)
+        if blob is None:
+            return Rejected(f"the file {named.name!r} is no longer kept")
+        kind = named.kind or kind_of(blob.mime)
+        files.append(OutgoingFile(blob.id, named.name, blob.mime, blob.size, kind, partial(blobs.read, blob.id)))
+    return await channel.send_files(part, tuple(files))
 
 
 async def perform(
@@ -52,7 +81,7 @@ async def perform(
     channel: Channel,
     route: Route,
     conceded: frozenset[str],
-    store: StoreReader,
+    kept: StoreAndFiles,
     place: Route | None = None,
     now: datetime | None = None,
 ) -> Outcome:
@@ -61,11 +90,11 @@ async def perform(
     if now is not None and isinstance(operation, Say | Open | Amend):
         operation = in_time(operation, now)
     if isinstance(operation, Amend | React | Remove):
-        route = await where(operation.message, route, channel, store)
+        route = await where(operation.message, route, channel, kept.store)
     match operation:
         case Say(part=part, plain=plain):
             part = form_of(part, plain, conceded, place)
-            outcome = await channel.send(part)
+            outcome = await (send_files(part, channel, kept.blobs) if part.files else channel.send(part))
             if isinstance(outcome, Delivered) and outcome.place is None and part.route != route:
                 return Delivered(outcome.message, part.route)
             return outcome
@@ -78,7 +107,7 @@ async def perform(
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
-            if after and not await _have_arrived(after, store):
+            if after and not await _have_arrived(after, kept.store):
                 return Rejected("what was to replace it has not arrived")
             return await _remove(message, channel, route)
     return Rejected(f"{channel.name} cannot do it")
@@ -151,6 +180,9 @@ def form_of(part: Part, plain: Part | None, conceded: frozenset[str], place: Rou
     """The part as this try sends it; a form that differs from the first has a key of its own (DU-4)."""
     if "formatting" in conceded:
         part = plain or replace(part, key=f"{part.key}/plain")
+    if "kind" in conceded:
+        documents = tuple([replace(file, kind="document") for file in part.files])
+        part = replace(part, files=documents, key=f"{part.key}/documents")
     if "target" in conceded:
         part = replace(part, reply_to=None, key=f"{part.key}/alone")
     if place is not None:

@@ -21,13 +21,16 @@ from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.stop_words import is_stop_command, is_stop_word
 from rejoinder.inbound.threads import in_thread, opened_by
+from rejoinder.inbound.understanding import to_understand
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.place.consequences import Consequences, Decision
 from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.precedence import Arrival, Precedence
+from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.sessions import Held, Sessions
 from rejoinder.runtime.write_batch import WriteBatch, until_good
 from rejoinder.session import ruled_by, session_key
 from rejoinder.store.base import InboxEvent, SettleEvent
@@ -54,6 +57,7 @@ class Decider:
         sessions: Sessions,
         gatherer: FactGatherer,
         consequences: Consequences,
+        understanding: Understanding,
     ) -> None:
         self._settings = services.settings
         self._runs = services.runs
@@ -63,6 +67,7 @@ class Decider:
         self._sessions = sessions
         self._gatherer = gatherer
         self._consequences = consequences
+        self._understanding = understanding
         self._precedence = Precedence()
         self._queues: dict[Route, PlaceQueue] = {}
 
@@ -77,6 +82,9 @@ class Decider:
         queue = self._queues.get(inbound.route)
         if queue is None:
             queue = self._queues[inbound.route] = PlaceQueue(self._conversations.of(inbound))
+        first = queue.arrived[0].events[-1].inbound if queue.arrived else inbound
+        if first is not inbound and first.sender == inbound.sender and _asks_to_stop(inbound):
+            self._understanding.stop(inbound.route)
         queue.arrived.append(Arrival(group, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
@@ -100,7 +108,7 @@ class Decider:
         while queue.arrived:
             arrival = queue.arrived[0]
             try:
-                await self._decide(arrival, queue.conversation)
+                further = await self._decide(arrival, queue.conversation)
             except StoreUnavailable as fault:
                 try:
                     await until_good(self._store, fault)
@@ -119,12 +127,17 @@ class Decider:
                 failed = f"failed: {type(error).__name__}"
                 with suppress(Superseded):  # its decision was already written; the failure came later
                     await WriteBatch(*(SettleEvent(event.id, failed) for event in arrival.events)).insist(self._store)
+            else:
+                if further is not None and next(iter(queue.arrived), None) is arrival:
+                    queue.arrived[0] = further
+                    continue
             self._precedence.give_back(arrival.ticket)
             if queue.arrived and queue.arrived[0] is arrival:
                 queue.arrived.popleft()
             again = 0
 
-    async def _decide(self, arrival: Arrival, conversation: Conversation) -> None:
+    async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
+        """Returns it if it had to be understood first: then it is to be decided once more."""
         now, rules, group = self._clock(), arrival.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         inbound = typed_out(inbound, rules)
@@ -142,9 +155,11 @@ class Decider:
         facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=ours)
         message = arrived(inbound, facts)
         decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
+        decided = replace(decided, trace=(*arrival.understood, *decided.trace))
         decision = Decision(event, before, conversation, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
-            return await self._consequences.settle(decision, None)
+            await self._consequences.settle(decision, None)
+            return None
         opens = opened_by(decided.message, rules)
         await arrival.ticket.turn()
         chat_key, key = key, key if opens is None else keys[len(here) + here.index(agent)]
@@ -153,10 +168,18 @@ class Decider:
             if opens is not None:
                 session = ruled_by(session, await self._sessions.find(chat_key, agent, now))
             decided = resume(decided, session, rules, now, perf_counter)
-            decision = replace(decision, walk=decided)
-            if opens is not None and isinstance(decided.outcome, Continue):
-                decision = await self._into_thread(decision, in_thread(inbound))
-            await self._consequences.of(decision, held)
+            if (wanted := to_understand(decided, self._settings.now.understanding)) is None:
+                decision = replace(decision, walk=decided)
+                await self._decided(decision, held, in_thread(inbound) if opens is not None else None)
+                return None
+        event, steps = await self._understanding.of(event, wanted, conversation)
+        return replace(arrival, events=(*before, event), understood=steps)
+
+    async def _decided(self, decision: Decision, held: Held, threaded: Inbound | None) -> None:
+        """`threaded`: the message as it stands in the thread that its answer opens."""
+        if threaded is not None and isinstance(decision.walk.outcome, Continue):
+            decision = await self._into_thread(decision, threaded)
+        await self._consequences.of(decision, held)
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
         """Values for an option of a command that is being typed (CH-9); nothing is stored of it."""
@@ -178,3 +201,8 @@ class Decider:
         await there.open(decision.now)
         message = replace(decision.walk.message, inbound=inbound)
         return replace(decision, answered_in=there, walk=replace(decision.walk, message=message))
+
+
+def _asks_to_stop(inbound: Inbound) -> bool:
+    """Its sender need not wait until an earlier message of theirs has been listened to (IN-70)."""
+    return is_stop_word(inbound.text) or is_stop_command(inbound.text, "")

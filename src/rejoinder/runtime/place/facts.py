@@ -13,6 +13,7 @@ from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
 from rejoinder.inbound.needs import needs_of
 from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.spoken import spoken
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -61,7 +62,7 @@ class FactGatherer:
 
         `ours`: one of our own agents said it."""
         messages, quote, here = conversation.messages, inbound.reply_to, conversation.messages.facts
-        needs = needs_of(inbound.text)
+        needs = needs_of(inbound.text or spoken(inbound.transcript or ""))
         own = messages.get(inbound.message_id)
         quoted, of_group, of_sender = None, 0, 0
         if quote is not None:

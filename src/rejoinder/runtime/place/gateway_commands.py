@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
+from rejoinder.blobs import Upload, whole
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import (
     AskSubagents,
-    Attachment,
     ChangeDebug,
     ChangeInvitations,
     ExportSession,
@@ -21,6 +21,7 @@ from rejoinder.outbound.plan import Wording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.files import attached, captioned
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.place.effects import Asking, GatewayCommand, Performed
 from rejoinder.runtime.place.program_commands import ProgramCommands
@@ -110,13 +111,15 @@ class GatewayCommands:
         transcript = Transcript(session, entries, settings.directives, settings.silence)
         conversation, channel = asking.conversation, asking.conversation.channel
         page = await asyncio.to_thread(_file, transcript)  # a transcript may cover years
-        if not can(channel, CanSendFiles) or len(page) > channel.file_limit:
+        if not can(channel, CanSendFiles) or len(page) > conversation.outbox.file_limits(channel).size:
             return Performed(says=await asyncio.to_thread(_shown, transcript))
         key = f"{said_about(asking.event.id)}/transcript"
-        file = Attachment("", f"session-{asking.now:%Y-%m-%d-%H%M}.md", "text/markdown", len(page), content=page)
-        kept = await channel.kept_file(key) or await channel.keep_file(key, file)
-        options = conversation.how.delivery.options
-        planned = plan.show_file(kept, "The transcript of this session.", conversation.route, options, Wording(), key)
+        name = f"session-{asking.now:%Y-%m-%d-%H%M}.md"
+        blob = await conversation.outbox.blobs.keep(Upload(name=name, mime="text/markdown", key=key), whole(page))
+        limits = conversation.outbox.file_limits(channel)
+        file, options = attached(blob, None, limits), captioned(conversation.how.delivery.options, limits)
+        caption = "The transcript of this session."
+        planned = plan.show_files((file,), caption, conversation.route, options, Wording(), key)
         rows = tuple(intent(each, conversation.route) for each in planned)
         return Performed((PlanParts(rows, asking.now),), lambda: conversation.sender.wake(rows=True))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from rejoinder.events import Step
 from rejoinder.inbound.rules import Rules
 from rejoinder.store.base import InboxEvent
 
@@ -38,6 +39,8 @@ class Arrival(Struct, frozen=True, eq=False):
     ticket: Ticket
     rules: Rules
     """Those in effect when it came; it is decided by them."""
+    understood: tuple[Step, ...] = ()
+    """What had to be understood of it before it could be decided."""
 
 
 class Precedence:

@@ -9,6 +9,7 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.filetypes import FileLimits, in_words
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -22,6 +23,7 @@ from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
+from rejoinder.inbound.understanding import is_own_voice
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.entropy import sixteen
@@ -51,7 +53,13 @@ SUBAGENT = (
     "You are a sub-agent: you work on one task beside a conversation. Nobody reads what you write but the agent that "
     "gave you the task, so end with your result. Directives have no effect here, but for <spawn>, where it is granted."
 )
-FOLDER = "Your outbox folder is {path}: put a file there to send it, and name it by its path within."
+THE_TEXT = "it was spoken: the text of this message is a transcript of it"
+THE_TRANSCRIPT = "it was spoken: untrusted_transcript is a transcript of it"
+FOLDER = (
+    "Your outbox folder is {path}: put a file there to send it, and name it by its path within. A file may have up to "
+    "{size}{album}."
+)
+ALBUM = "; up to {most} that you name one after the other share a message"
 
 
 class Surroundings(Struct, frozen=True):
@@ -216,12 +224,17 @@ def system_part(where: Surroundings) -> SystemPart:
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
-            *((FOLDER.format(path=folder.path),) if folder is not None and "files" in here.can else ()),
+            *((_folder_notice(folder, here.files, settings),) if folder is not None and here.files is not None else ()),
         ),
         group=group,
         group_intro=intro,
         extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
     )
+
+
+def _folder_notice(folder: OutboxFolder, limits: FileLimits, settings: RuntimeSettings) -> str:
+    album = ALBUM.format(most=limits.album) if limits.album > 1 else ""
+    return FOLDER.format(path=folder.path, size=in_words(min(limits.size, settings.max_file_bytes)), album=album)
 
 
 def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
@@ -290,9 +303,9 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
         reply_to=_quoted(inbound, asked.conversation),
         edit_of=_former(inbound, asked.handle),
         forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
-        media=tuple(map(_media, shown)),
+        media=tuple([_media(each, inbound) for each in shown]),
         images=_images(shown) if shown else (),
-        transcript=inbound.transcript if inbound.transcript and inbound.transcript != asked.message.text else None,
+        transcript=inbound.transcript if asked.message.actor.source != "transcript" else None,
     )
 
 
@@ -304,8 +317,10 @@ def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
     )
 
 
-def _media(shown: Shown) -> Media:
+def _media(shown: Shown, inbound: Inbound) -> Media:
     file = shown.attachment
+    if file.heard is not None and file in inbound.attachments and is_own_voice(file, inbound):
+        return Media(file.name, shown.mime, file.size, missing=THE_TEXT if not inbound.text else THE_TRANSCRIPT)
     size = file.size if file.size is not None or file.content is None else len(file.content)
     return Media(file.name, shown.mime, size, shown.text, shown.why)
 

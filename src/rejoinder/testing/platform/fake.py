@@ -47,7 +47,7 @@ class FakePlatform:
         self._heard: set[tuple[str, str]] = set()
 
     async def __aenter__(self) -> Self:
-        app = web.Application()
+        app = web.Application(client_max_size=100_000_000)
         app.add_routes([*control_routes(self), *self.people.routes()])
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rejoinder.testing.platform.faults import Verb
+from rejoinder.testing.platform.telegram.files import Shown, album, one
 from rejoinder.testing.platform.telegram.strict import (
     MOST_ENTITIES,
     NOT_MODIFIED,
@@ -33,6 +34,9 @@ class Methods:
         """The presses of buttons that the bot has answered."""
         self.files: dict[str, bytes] = {}
         """What people sent, by file id."""
+        self.sent: dict[str, Shown] = {}
+        """What the bot sent."""
+        self._albums = 0
 
     def get_me(self, payload: Payload) -> Payload:
         return {
@@ -51,6 +55,35 @@ class Methods:
         stored.markup = payload.get("reply_markup")
         self._show(room, stored, "message", silent=bool(payload.get("disable_notification")))
         return self._world.message(room, stored)
+
+    def send_file(self, kind: str, payload: Payload) -> Payload:
+        room = known_room(self._world, payload)
+        return self._share(room, [one(kind, payload)], payload)[0]
+
+    def send_media_group(self, payload: Payload) -> list[Payload]:
+        room = known_room(self._world, payload)
+        shown = album(payload)
+        self._albums += 1
+        return self._share(room, shown, payload, {"media_group_id": f"9900{self._albums}"})
+
+    def _share(self, room: Room, shown: list[Shown], payload: Payload, more: Payload | None = None) -> list[Payload]:
+        reply_to = self._reply_target(room, payload.get("reply_parameters"))
+        written: list[Payload] = []
+        for each in shown:
+            id = f"sent-{len(self.sent)}"
+            self.sent[id] = each
+            file = {"file_id": id, "file_unique_id": f"u-{id}", "file_name": each.file.name}
+            size = {"file_size": len(each.file.content)}
+            body: Payload = {
+                each.kind: [{**file, **size}] if each.kind == "photo" else {**file, **size},
+                **(more or {}),
+            }
+            if each.caption:
+                body |= {"caption": each.caption, "caption_entities": list(each.entities)}
+            stored = self._world.add(room, BOT, body, payload.get("message_thread_id"), reply_to)
+            self._show(room, stored, "message", silent=bool(payload.get("disable_notification")), file=each)
+            written.append(self._world.message(room, stored))
+        return written
 
     def edit_message_text(self, payload: Payload) -> Payload:
         room = known_room(self._world, payload)
@@ -142,8 +175,9 @@ class Methods:
             bad("message to be replied not found")
         return None
 
-    def _show(self, room: Room, stored: Stored, kind: Any, *, silent: bool = False) -> None:
-        text, entities = stored.body["text"], stored.body.get("entities", [])
+    def _show(self, room: Room, stored: Stored, kind: Any, *, silent: bool = False, file: Shown | None = None) -> None:
+        text = stored.body.get("text") or stored.body.get("caption", "")
+        entities = stored.body.get("entities") or stored.body.get("caption_entities", [])
         buttons = [button["text"] for row in (stored.markup or {}).get("inline_keyboard", []) for button in row]
         self._truth.show(
             Frame(
@@ -157,6 +191,7 @@ class Methods:
                 silent=silent,
                 buttons=tuple(buttons),
                 pinged=pinged(text, entities) if kind == "message" else (),
+                files=() if file is None else (file.file.name,),
             )
         )
 
@@ -167,11 +202,21 @@ def _body(text: str, payload: Payload) -> Payload:
     return {"text": text, "entities": entities} if entities else {"text": text}
 
 
+def _sends(kind: str) -> "Method":
+    return lambda methods, payload: methods.send_file(kind, payload)
+
+
 Method = Callable[[Methods, Payload], Any]
 
 METHODS: dict[str, tuple[Verb, Method]] = {
     "getme": ("other", Methods.get_me),
     "sendmessage": ("send", Methods.send_message),
+    "sendphoto": ("send", _sends("photo")),
+    "sendvideo": ("send", _sends("video")),
+    "sendaudio": ("send", _sends("audio")),
+    "sendvoice": ("send", _sends("voice")),
+    "senddocument": ("send", _sends("document")),
+    "sendmediagroup": ("send", Methods.send_media_group),
     "editmessagetext": ("edit", Methods.edit_message_text),
     "deletemessage": ("delete", Methods.delete_message),
     "setmessagereaction": ("react", Methods.set_message_reaction),

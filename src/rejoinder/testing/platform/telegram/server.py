@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-from aiohttp import web
+from aiohttp import BodyPartReader, web
 
 from rejoinder.testing.platform.faults import Fault, Verb
 from rejoinder.testing.platform.personality import Stage
+from rejoinder.testing.platform.telegram.files import SentFile
 from rejoinder.testing.platform.telegram.methods import METHODS, Methods
 from rejoinder.testing.platform.telegram.strict import SECOND_READER, Refusal
 from rejoinder.testing.platform.telegram.updates import Updates
@@ -77,8 +78,7 @@ class TelegramServer:
 
     async def _answer(self, request: web.Request) -> web.Response:
         token, method = request.match_info["token"], request.match_info["method"]
-        body = await request.read()
-        payload: dict[str, Any] = msgspec.json.decode(body) if body else dict(request.query)
+        payload = await _payload(request)
         verb: Verb = "poll" if method.lower() == "getupdates" else METHODS.get(method.lower(), ("other", None))[0]
         chat = self.world.name_of(payload.get("chat_id"))
         note = _Note(self._truth.note, verb, chat, method, payload)
@@ -150,9 +150,11 @@ class TelegramServer:
         thread: str | None = None,
         pictures: int = 0,
         file: tuple[str, bytes] | None = None,
+        voice: tuple[bytes, int] | None = None,
         **more: Any,
     ) -> str:
-        """`pictures`: an album of so many, the text its caption; `file`: name and content of a document, likewise.
+        """`pictures`: an album of so many, the text its caption; `file`: name and content of a document, likewise;
+        `voice`: a voice note and its seconds.
 
         `more`: fields of the message as Telegram has them.
         """
@@ -160,6 +162,8 @@ class TelegramServer:
         place = (None if thread is None else int(thread), None if reply_to is None else int(reply_to))
         if file is not None:
             bodies = [self._document(*file, text)]
+        elif voice is not None:
+            bodies = [self._voice(*voice, text)]
         else:
             bodies = self._pictures(pictures, text) if pictures else [_text("", text)]
         written = [self.world.add(room, person, {**body, **more}, *place) for body in bodies]
@@ -236,6 +240,12 @@ class TelegramServer:
         mime = mimetypes.guess_type(name)[0]
         return {"document": {**document, **({"mime_type": mime} if mime else {})}, **_text("caption_", caption)}
 
+    def _voice(self, content: bytes, seconds: int, caption: str) -> dict[str, Any]:
+        id = f"voice-{len(self.methods.files)}"
+        self.methods.files[id] = content
+        voice = {"file_id": id, "file_unique_id": f"u-{id}", "duration": seconds, "file_size": len(content)}
+        return {"voice": {**voice, "mime_type": "audio/ogg"}, **(_text("caption_", caption) if caption else {})}
+
     def _is_told(self, room: Room, stored: Stored) -> bool:
         """With privacy mode on, a bot in a group is told only what is meant for it."""
         if room.in_private or self._reads_everything:
@@ -273,6 +283,30 @@ class _Note:
         self._note(
             Call(time.time(), self._verb, self.chat, status, self._method, self._payload, said, too_early=too_early)
         )
+
+
+async def _payload(request: web.Request) -> dict[str, Any]:
+    """From JSON, from the address, or from a form, in which everything but plain words is JSON and files are parts."""
+    if not request.content_type.startswith("multipart/"):
+        body = await request.read()
+        return msgspec.json.decode(body) if body else dict(request.query)
+    payload: dict[str, Any] = {}
+    async for part in await request.multipart():
+        assert isinstance(part, BodyPartReader), "a form within a form"
+        content = bytes(await part.read())
+        if part.filename is not None:
+            mime = part.headers.get("Content-Type", "application/octet-stream")
+            payload[part.name or ""] = SentFile(part.filename, mime, content)
+        else:
+            payload[part.name or ""] = _value(content)
+    return payload
+
+
+def _value(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:
+        return content.decode()
 
 
 def _text(prefix: str, text: str) -> dict[str, Any]:

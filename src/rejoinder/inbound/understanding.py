@@ -1,0 +1,132 @@
+"""What must be understood of a message before it can be decided: voices to listen to, pages to read (ME-1, ME-20).
+
+Rule 1: only of a message that gets a turn: nobody without access makes us load anything, and in a group nothing that is
+        not for the agent is listened to.
+Rule 2: the words of the sender's own voice note are the sender's text (IN-9). Those of any other recording, of one that
+        was passed on or is quoted, are the content of a file.
+Rule 3: limits are applied to what the platform tells of a file, before it is fetched.
+"""
+
+import re
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.events import Attachment, Inbound, Page
+from rejoinder.inbound.message import Message
+from rejoinder.inbound.outcome import Continue, Walk
+from rejoinder.senses import larger_than, longer_than
+
+TYPED = frozenset(("text", "edit", "http", "native"))
+"""Sources that are a person's own fresh text."""
+LONGEST_ADDRESS = 2048
+_LINK = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x1f\x7f]+", re.IGNORECASE)
+_CLOSES = {")": "(", "]": "["}
+
+
+class UnderstandingSettings(Struct, frozen=True):
+    hears: bool = False
+    max_seconds: int = 600
+    max_bytes: int = 25_000_000
+    pages: int = 0
+    """How many pages of one message are read."""
+
+
+class ToUnderstand(Struct, frozen=True):
+    """The message's recordings that can be listened to, and the addresses in its text."""
+
+    recordings: tuple[Attachment, ...] = ()
+    refused: dict[str, str] = {}
+    """By the id of a recording: why it is not listened to."""
+    addresses: tuple[str, ...] = ()
+
+
+def to_understand(walk: Walk, settings: UnderstandingSettings) -> ToUnderstand | None:
+    """None: it is to be decided as it is."""
+    message, inbound = walk.message, walk.message.inbound
+    if not isinstance(walk.outcome, Continue) or inbound.understood:
+        return None
+    if message.stands_alone or message.listening:
+        return None
+    wanted = ToUnderstand(addresses=_addresses(message, settings.pages))
+    if settings.hears and inbound.entry != "edit":
+        refused = {file.id: why for file in recordings(inbound) if (why := _refusal(file, settings)) is not None}
+        heard = tuple([file for file in recordings(inbound) if file.id not in refused])
+        wanted = replace(wanted, recordings=heard, refused=refused)
+    return wanted if wanted != ToUnderstand() else None
+
+
+def recordings(inbound: Inbound) -> tuple[Attachment, ...]:
+    """Of the message, and of the one it answers."""
+    quoted = () if inbound.reply_to is None else inbound.reply_to.files
+    return tuple([file for file in (*inbound.attachments, *quoted) if is_recording(file)])
+
+
+def is_recording(file: Attachment) -> bool:
+    return file.kind in ("voice", "audio") or file.mime.startswith("audio/")
+
+
+def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:
+    if file.seconds is not None and file.seconds > settings.max_seconds:
+        return longer_than(settings.max_seconds)
+    if file.size is not None and file.size > settings.max_bytes:
+        return larger_than(settings.max_bytes)
+    return None
+
+
+def understood(
+    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[Page, ...] = ()
+) -> Inbound:
+    """The message with what came of it; both dictionaries by the id of a recording."""
+
+    def told(file: Attachment) -> Attachment:
+        return replace(file, heard=heard.get(file.id), unheard=unheard.get(file.id))
+
+    own = tuple(map(told, inbound.attachments))
+    quote = inbound.reply_to and replace(inbound.reply_to, files=tuple(map(told, inbound.reply_to.files)))
+    words = "\n".join([file.heard for file in own if is_own_voice(file, inbound) and file.heard is not None])
+    transcript = words or inbound.transcript
+    return replace(
+        inbound, attachments=own, reply_to=quote, transcript=transcript, pages=(*inbound.pages, *pages), understood=True
+    )
+
+
+def is_own_voice(file: Attachment, inbound: Inbound) -> bool:
+    return file.kind == "voice" and inbound.forwarded is None
+
+
+def told_unheard(inbound: Inbound) -> tuple[str, ...]:
+    """What the person is told of recordings of theirs that could not be heard."""
+    return tuple(
+        f"Your voice message could not be heard: {file.unheard}."
+        if file.kind == "voice"
+        else f"The recording {file.name!r} could not be heard: {file.unheard}."
+        for file in inbound.attachments
+        if file.unheard is not None
+    )
+
+
+def _addresses(message: Message, most: int) -> tuple[str, ...]:
+    inbound = message.inbound
+    if not most or message.actor.source not in TYPED or inbound.forwarded is not None or inbound.sender.is_bot:
+        return ()
+    return links_in(message.text, most)
+
+
+def links_in(text: str, most: int) -> tuple[str, ...]:
+    """The first addresses in a text, each once, without the punctuation of the sentence around them."""
+    found: dict[str, None] = {}
+    for match in _LINK.finditer(text):
+        if len(found) == most:
+            break
+        if match.end() - match.start() <= LONGEST_ADDRESS:
+            found[_bare(match.group())] = None
+    return tuple(found)
+
+
+def _bare(address: str) -> str:
+    while address[-1] in ".,;:!?*_~" or (
+        address[-1] in _CLOSES and address.count(_CLOSES[address[-1]]) < address.count(address[-1])
+    ):
+        address = address[:-1]
+    return address

@@ -1,0 +1,39 @@
+"""The records of `[media]`: each field has its sentence under it."""
+
+from msgspec import Struct
+
+from rejoinder.keys import Count, Seconds, Text, Url
+from rejoinder.secret import Secret
+
+
+class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How voice notes and recordings become text: by a command or by an endpoint."""
+
+    command: tuple[Text, ...] = ()
+    """A program that prints the words in a recording: `["whisper-cli", "--no-prints", "-nt", "-f", "{file}"]`. `{file}`
+    is a WAV of 16 kHz where ffmpeg is installed, else the recording as it came."""
+    base_url: Url | None = None
+    """An OpenAI-compatible endpoint with `/audio/transcriptions`: `https://api.openai.com/v1`."""
+    model: Text = "whisper-1"
+    """The endpoint's model."""
+    api_key: Secret | None = None
+    """The endpoint's key: `${OPENAI_API_KEY}`."""
+    language: str = ""
+    """The language that is spoken, as `en`; empty: the endpoint finds out."""
+    max_seconds: Count = 600
+    """A longer recording is not listened to."""
+    max_bytes: Count = 25_000_000
+    """A larger one is not fetched."""
+    timeout_s: Seconds = 120
+    """Seconds after which a recording counts as not heard."""
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.command) or self.base_url is not None
+
+
+class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Voice."""
+
+    speech_to_text: SpeechToText = SpeechToText()
+    """How voice notes and recordings become text: by a command or by an endpoint."""

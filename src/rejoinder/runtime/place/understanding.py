@@ -1,0 +1,123 @@
+"""Listens to the recordings of a message and reads the pages it links to, before it is decided (ME-1, ME-20).
+
+What came of it is kept with the event: a restart does not ask again. A failure is a sentence in place of the words.
+"""
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+from time import perf_counter
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.bounded import Bounded
+from rejoinder.channels.base import CanFetch, Channel
+from rejoinder.errors import NotUnderstood
+from rejoinder.events import Attachment, Page, Route, Step
+from rejoinder.inbound.understanding import ToUnderstand, understood
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.senses import larger_than
+from rejoinder.store.base import InboxEvent, KeepUnderstood
+
+log = logging.getLogger(__name__)
+
+STOPPED = "you asked to stop"
+PAGE_KEPT = timedelta(hours=1)
+PAGES_KEPT = 200
+
+
+class Found(Struct):
+    """What came of it so far; by the id of a recording."""
+
+    heard: dict[str, str]
+    unheard: dict[str, str]
+    pages: tuple[Page, ...] = ()
+
+
+class Understanding:
+    def __init__(self, services: Services) -> None:
+        self._settings = services.settings
+        self._store = services.store
+        self._runs = services.runs
+        self._clock = services.clock
+        self._under_way: dict[Route, asyncio.Task[None]] = {}
+        self._pages: Bounded[tuple[str, str, str], tuple[datetime, Page]] = Bounded(PAGES_KEPT)
+
+    async def of(
+        self, event: InboxEvent, wanted: ToUnderstand, conversation: Conversation
+    ) -> tuple[InboxEvent, tuple[Step, ...]]:
+        """The event as it was understood, and what the trace says of that."""
+        began, route = perf_counter(), conversation.route
+        found = Found({}, dict(wanted.refused))
+        task = self._runs.start(f"understand:{route.channel}:{route.chat}", self._find(wanted, conversation, found))
+        self._under_way[route] = task
+        await self._runs.wait(task)
+        del self._under_way[route]
+        missed = [file.id for file in wanted.recordings if file.id not in found.heard]
+        found.unheard = dict.fromkeys(missed, STOPPED) | found.unheard
+        inbound = understood(event.inbound, found.heard, found.unheard, found.pages)
+        await WriteBatch(KeepUnderstood(event.id, inbound)).insist(self._store)
+        return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
+
+    def stop(self, route: Route) -> None:
+        """What is being understood there is given up, and its message decided as it is."""
+        if (task := self._under_way.get(route)) is not None:
+            task.cancel()
+
+    async def _find(self, wanted: ToUnderstand, conversation: Conversation, found: Found) -> None:
+        channel = conversation.channel
+        found.pages = tuple(await asyncio.gather(*(self._read(each, conversation) for each in wanted.addresses)))
+        for file in wanted.recordings:
+            try:
+                found.heard[file.id] = await self._hear(file, channel)
+            except NotUnderstood as why:
+                found.unheard[file.id] = str(why)
+                log.warning("%s: %s was not heard: %s", channel.name, file.name, why.detail or why)
+            except Exception:  # a channel may be foreign code; the message is decided without
+                found.unheard[file.id] = "something went wrong"
+                log.exception("%s failed at hearing %r", channel.name, file.name)
+
+    async def _hear(self, file: Attachment, channel: Channel) -> str:
+        ear, most = self._settings.now.hears, self._settings.now.understanding.max_bytes
+        content = file.content
+        if ear is None:
+            raise NotUnderstood("nobody listens here any more")
+        if content is None and can(channel, CanFetch):
+            content = await channel.fetch(file, most)
+        if content is None:
+            raise NotUnderstood("it could not be fetched")
+        if len(content) > most:
+            raise NotUnderstood(larger_than(most))
+        return await ear.hear(file.name, file.mime, content)
+
+    async def _read(self, address: str, conversation: Conversation) -> Page:
+        """A page is read once an hour in each chat."""
+        reader, now = self._settings.now.reads_pages, self._clock()
+        if reader is None:
+            return Page(address, unread="links are not read here any more")
+        key = (conversation.route.channel, conversation.route.chat, address)
+        if (kept := self._pages.get(key)) is not None and now - kept[0] < PAGE_KEPT:
+            return kept[1]
+        try:
+            page = await reader.read(address)
+        except NotUnderstood as why:
+            log.info("%s: %s was not read: %s", conversation.channel.name, address, why.detail or why)
+            return Page(address, unread=str(why))
+        except Exception:
+            log.exception("reading %s failed", address)
+            return Page(address, unread="something went wrong")
+        self._pages[key] = now, page
+        return page
+
+
+def _steps(found: Found, took: float) -> tuple[Step, ...]:
+    """One for each recording and page."""
+    heard = [Step("listen", "heard") for _ in found.heard]
+    unheard = [Step("listen", "not heard", why) for why in found.unheard.values()]
+    pages = [Step("read link", "read" if page.unread is None else "not read", page.unread) for page in found.pages]
+    steps = [*heard, *unheard, *pages]
+    return (*steps[:-1], replace(steps[-1], took=took))

@@ -1,0 +1,53 @@
+"""What the gateway can do with sound and with links: the contract of the doors that `media` opens.
+
+The runtime is given these by the wiring and knows no endpoint and no program behind them. Each raises `NotUnderstood`.
+"""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from rejoinder.events import Page
+
+VoiceForm = Literal["opus", "mp3"]
+"""What a voice note is made of: Opus in Ogg, as messengers have it, or what every browser plays."""
+
+
+class Hears(Protocol):
+    async def hear(self, name: str, mime: str, content: bytes) -> str:
+        """The words in a recording."""
+        ...
+
+
+class Recording(Struct, frozen=True):
+    """Speech that was made from text."""
+
+    content: bytes
+    mime: str
+    seconds: float | None = None
+    waveform: bytes = b""
+    """Up to a hundred levels from 0 to 255, for players that draw them."""
+
+
+class Speaks(Protocol):
+    async def speak(self, text: str, voice: str, form: VoiceForm) -> Recording:
+        """`voice`: the name of one; empty: the usual one."""
+        ...
+
+
+class ReadsPages(Protocol):
+    async def read(self, address: str) -> Page:
+        """A page as Markdown, with its title."""
+        ...
+
+
+# --- sentences that both sides of the contract say ---------------------------------------------
+
+
+def longer_than(seconds: float) -> str:
+    minutes = seconds / 60
+    return f"it is longer than {minutes:g} minutes" if minutes >= 2 else f"it is longer than {seconds:g} seconds"
+
+
+def larger_than(size: int) -> str:
+    return f"it has more than {size / 1_000_000:g} MB"

@@ -1,0 +1,162 @@
+"""Voice notes, from what a person says to what an agent reads."""
+
+import asyncio
+import json
+
+import pytest
+
+from rejoinder.config.schema import Settings
+from rejoinder.events import Attachment
+from rejoinder.media.settings import MediaSettings, SpeechToText
+from rejoinder.runtime.place.consequences import Consequences
+from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
+from tests.conversations.agents import said
+from tests.conversations.restarting import Machine
+from tests.conversations.test_telegram import telegram
+from tests.conversations.test_telegram_files import files
+from tests.speech import SENTENCE, recogniser, silence, spoken
+
+PRINTS = ["printf", SENTENCE, "{file}"]
+"""A listener that always hears the same."""
+
+
+def hearing(command: list[str]) -> str:
+    return f"[media.speech_to_text]\ncommand = {json.dumps(command)}"
+
+
+async def test_a_voice_note_is_heard_and_answered():
+    """ME-1: its words are the text of its sender, and the agent is told that they were spoken."""
+    agent = ScriptedAgent("I will.")
+    async with telegram(agent, hearing(recogniser())) as platform:
+        await platform.says("ann", "ann", "", voice=(spoken(), 3))
+        await platform.hears("ann", "I will.")
+    (turn,) = agent.turns
+    assert said(turn) == [SENTENCE]
+    (note,) = files(turn)
+    assert "the text of this message is a transcript of it" in note["missing"]
+
+
+async def test_silence_is_said_to_the_person_and_to_the_agent():
+    """ME-1: once, in a sentence; the agent still learns that there was something."""
+    agent = ScriptedAgent("Say it again, please.")
+    async with telegram(agent, hearing(PRINTS)) as platform:
+        await platform.says("ann", "ann", "", voice=(silence(), 2))
+        await platform.hears("ann", "Your voice message could not be heard: there is nothing to be heard in it.")
+        await platform.hears("ann", "Say it again, please.")
+    (note,) = files(agent.turns[0])
+    assert note["missing"] == "it could not be heard: there is nothing to be heard in it"
+
+
+async def test_in_a_group_only_what_is_for_the_agent_is_fetched():
+    """ME-1: what nobody said to it is left on the platform; who answers it with a question has it listened to."""
+    agent = ScriptedAgent("Buy milk.")
+    async with telegram(agent, hearing(PRINTS), reads_everything=True) as platform:
+        voice = await platform.says("#team", "bob", "", voice=(spoken(), 3))
+        await platform.says("#team", "ann", "@testbot what does he want?", reply_to=voice)
+        await platform.hears("#team", "Buy milk.")
+        assert len([call for call in platform.truth.calls if call.name == "getFile"]) == 1
+    (note,) = files(agent.turns[0])
+    assert note["text"] == SENTENCE
+    assert said(agent.turns[0])[-1] == "@testbot what does he want?"
+
+
+async def test_nothing_is_fetched_for_a_stranger():
+    """ME-1."""
+    async with telegram(ScriptedAgent(), hearing(PRINTS)) as platform:
+        await platform.says("eve", "eve", "", voice=(spoken(), 3))
+        await platform.truth.until(
+            lambda: any(frame.chat == "eve" and frame.by == "bot" for frame in platform.truth.frames)
+        )
+        assert not [call for call in platform.truth.calls if call.name == "getFile"]
+
+
+# --- with a listener that says what the test wants -------------------------------------------------
+
+
+def listening(*command: str, **more) -> Settings:
+    """`printf` prints its first argument, whatever it is given besides."""
+    return Settings(media=MediaSettings(speech_to_text=SpeechToText(command=(*command, "{file}"), **more)))
+
+
+def voice(content: bytes | None = None, **more) -> Attachment:
+    return Attachment("1", "voice", "audio/ogg", kind="voice", content=spoken() if content is None else content, **more)
+
+
+async def test_spoken_commands_are_commands():
+    """DE-36, IN-6: also for whoever owns the bot; what only an owner may do is not done by voice."""
+    async with conversation(ScriptedAgent(), settings=listening("printf", "Slash status.")) as chat:
+        await chat.channel.says("", attachments=(voice(),))
+        assert "scripted" in (await chat.hears()).text
+    async with conversation(ScriptedAgent(), settings=listening("printf", "slash restart")) as chat:
+        await chat.channel.says("", attachments=(voice(),))
+        await chat.hears("/restart is for the owner.")
+
+
+async def test_a_caption_is_the_text_and_the_voice_stands_beside_it():
+    agent = ScriptedAgent("Fine.")
+    async with conversation(agent, settings=listening("printf", "buy milk")) as chat:
+        await chat.channel.says("for tomorrow", attachments=(voice(),))
+        await chat.hears("Fine.")
+    texts = said(agent.turns[0])
+    assert texts[-1] == "for tomorrow"
+    assert any(
+        '"buy milk"' in part.text for part in agent.turns[0].parts if part.text.startswith("<untrusted_transcript")
+    )
+
+
+async def test_others_are_answered_while_somebody_is_listened_to():
+    """ME-1: also where the listener never ends; who asked can stop it."""
+    agent = ScriptedAgent("Hello.", "Hello again.")
+    async with conversation(agent, settings=listening("sleep", "600")) as chat:
+        await chat.channel.says("", attachments=(voice(),))
+        await chat.channel.says("hi", chat="elsewhere", sender="bob")
+        await chat.hears("Hello.")
+        await chat.channel.says("stop")
+        await chat.hears("Your voice message could not be heard: you asked to stop.")
+        await chat.hears("Agent was aborted.")
+
+
+async def test_a_restart_does_not_listen_again(tmp_path, monkeypatch):
+    """ME-1: what was heard is kept with the message, before anything else is done with it."""
+    count = tmp_path / "count"
+    script = tmp_path / "listen"
+    script.write_text(f"#!/bin/sh\necho once >> {count}\nprintf 'buy milk'\n")
+    script.chmod(0o700)
+    machine = Machine(tmp_path, listening(str(script)))
+    understood = asyncio.Event()
+
+    async def never(*_):
+        understood.set()
+        await asyncio.Event().wait()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Consequences, "of", never)
+        async with machine.running(ScriptedAgent(), killed=True):
+            await machine.channel.says("", attachments=(voice(),))
+            await understood.wait()
+    agent = ScriptedAgent("I will.")
+    async with machine.running(agent):
+        await machine.chat.hears("I will.")
+    assert said(agent.turns[0]) == ["buy milk"]
+    assert count.read_text() == "once\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        (voice(b"\x00\x01nothing anybody has"), "its format is not known here"),
+        (voice(b"OggS" + bytes(300)), "the program for it failed"),
+        (voice(b"", size=3_000_000_000), "it has more than 25 MB"),
+        (voice(b"", seconds=10_800), "it is longer than 10 minutes"),
+        (Attachment("1", "voice", "audio/ogg", kind="voice"), "it could not be fetched"),
+    ],
+    ids=["garbage", "broken", "huge", "three hours", "gone"],
+)
+async def test_what_cannot_be_heard_is_a_sentence(file, why):
+    """ME-1."""
+    agent = ScriptedAgent("Pardon?")
+    async with conversation(agent, FakeChannel(), listening("printf", "never asked")) as chat:
+        await chat.channel.says("", attachments=(file,))
+        await chat.hears(f"Your voice message could not be heard: {why}.")
+        await chat.hears("Pardon?")
+    assert [note["missing"] for note in files(agent.turns[0])] == [f"it could not be heard: {why}"]

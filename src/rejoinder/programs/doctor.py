@@ -26,7 +26,7 @@ from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.wiring import opening
-from rejoinder.wiring.stores import open_for_operator, open_reader
+from rejoinder.wiring.stores import open_for_operator, open_reader, shown
 
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""
@@ -71,7 +71,8 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
-    yield await _looked("disk", lambda: _disk(store))
+    if _is_file(store):
+        yield await _looked("disk", lambda: _disk(store))
     yield await _looked("clock", lambda: _clock(store))
 
 
@@ -142,7 +143,7 @@ async def _skills(folder: str) -> str:
 async def _store(store: str) -> str:
     if store == app.MEMORY:
         return "in memory: nothing outlives the process"
-    if (file := _file(store)) is None:
+    if _is_file(store) and _file(store) is None:
         return _to_be_made(Path(store.removeprefix("sqlite:")))
     reader = open_reader(store)
     try:
@@ -152,7 +153,8 @@ async def _store(store: str) -> str:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
     told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
-    return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
+    here = shown(store).removeprefix("sqlite:")
+    return f"{here} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
 def _to_be_made(file: Path) -> str:
@@ -167,7 +169,7 @@ def _to_be_made(file: Path) -> str:
 
 async def _gateway(store: str) -> str | None:
     """The gateway that has the store now."""
-    if _file(store) is None:
+    if _is_file(store) and _file(store) is None:
         return None
     operator = open_for_operator(store)
     try:
@@ -196,7 +198,7 @@ async def _clock(store: str) -> str:
 
 
 async def _latest(store: str) -> datetime | None:
-    if _file(store) is None:
+    if _is_file(store) and _file(store) is None:
         return None
     try:
         reader = open_reader(store)
@@ -209,6 +211,10 @@ async def _latest(store: str) -> datetime | None:
     finally:
         await reader.close()
     return event.accepted if event is not None else None
+
+
+def _is_file(store: str) -> bool:
+    return store.startswith("sqlite:")
 
 
 def _file(store: str) -> Path | None:

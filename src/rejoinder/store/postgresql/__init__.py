@@ -10,6 +10,7 @@ store       the contract
 
 from rejoinder.store.base import OperatorStore, StoreReader
 from rejoinder.store.declaration import StoreKind
+from rejoinder.store.postgresql.faults import address
 from rejoinder.store.postgresql.store import PostgresOperator, PostgresReader, PostgresStore, open_store
 
 
@@ -23,4 +24,4 @@ def open_for_operator(url: str) -> OperatorStore:
 
 __all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
 
-STORE = StoreKind(open_store, open_reader, open_for_operator)
+STORE = StoreKind(open_store, open_reader, open_for_operator, address)

@@ -10,7 +10,7 @@ from rejoinder.store.postgresql import open_for_operator, open_store
 from rejoinder.testing import StoreContract
 from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.opened import Opened
-from tests.postgres import Server, a_database
+from tests.postgres import Server, an_emptied_database
 
 LEASE = 0.6
 
@@ -25,7 +25,7 @@ class OnPostgres(Opened):
 
     def _url(self, folder: Path) -> str:
         if folder not in self.urls:
-            self.urls[folder] = a_database(self.server, self.template)
+            self.urls[folder] = an_emptied_database(self.server, self.template)
         return self.urls[folder]
 
     def open(self, folder: Path) -> SharedStore:

@@ -32,10 +32,10 @@ BY_STATE: Final[dict[str, Fault]] = {
 """By the beginning of the error's SQLSTATE; the longest that fits."""
 
 BY_TEXT: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
+    (re.compile(r"too many (clients|connections)|connection slots", re.IGNORECASE), "crowded"),
     (re.compile(r"password|role \"|authentication|pg_hba\.conf|certificate", re.IGNORECASE), "no-login"),
     (re.compile(r"database \".*\" does not exist"), "no-database"),
     (re.compile(r"permission denied"), "no-rights"),
-    (re.compile(r"too many (clients|connections)|connection slots", re.IGNORECASE), "crowded"),
     (re.compile(r"session is (read-only|not read-write)|hot standby"), "standby"),
 )
 """What is refused while connecting has no SQLSTATE; PostgreSQL says why in a sentence."""
@@ -45,12 +45,15 @@ AGAIN: Final = frozenset({"40001", "40P01"})
 
 
 def address(url: str) -> str:
-    """The address as it may be shown."""
+    """The address as it may be shown. A password with a character that has to be written otherwise may stand where
+    nobody expects it: then nothing is repeated."""
     try:
         parts: dict[str, Any] = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
+        parts = {"host": "@"}
+    if "@" in str(parts.get("host", "")) or not re.fullmatch(r"[\d,]*", str(parts.get("port", ""))):
         hint = "write postgresql://USER@HOST/DATABASE, with special characters as %40 and the like"
-        raise BadConfiguration(f"gateway.store: this is no address of PostgreSQL; {hint}") from None
+        raise BadConfiguration(f"gateway.store: this is no address of PostgreSQL; {hint}")
     user = f"{parts['user']}@" if "user" in parts else ""
     port = f":{parts['port']}" if "port" in parts else ""
     return f"postgresql://{user}{parts.get('host', '')}{port}/{parts.get('dbname', '')}"

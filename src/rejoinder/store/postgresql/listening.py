@@ -7,11 +7,11 @@ Rule 2: the connection also shows that a gateway runs here, by a lock that goes 
 
 import asyncio
 import logging
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from os import getpid
 from secrets import token_hex
 
 import psycopg
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 CHANNEL = "rejoinder"
 RUNS = (OURS, 1_000_002)
 """The lock that a gateway shares with others while it runs."""
-A_LOOK = 0.5
+A_LOOK = 5.0
 PAUSE = 1.0
 
 Told = Callable[[frozenset[int]], None]
@@ -38,10 +38,13 @@ def notify(db: Connection, origin: str, shards: Iterable[int]) -> None:
 class Listening:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self.origin = token_hex(6)
+        self.farewell = f"{self.origin}!"
+        """As whom to notify it that it ends."""
         self._connect = connect
         self._told: list[tuple[asyncio.AbstractEventLoop, Told]] = []
         self._ends = threading.Event()
         self._listens = threading.Event()
+        self._socket: socket.socket | None = None
         self._thread = threading.Thread(target=self._run, name="rejoinder-store-listening", daemon=True)
         self._thread.start()
 
@@ -49,9 +52,19 @@ class Listening:
         """Calls `told` in this loop with the shards that others have written to; with none when it may be any."""
         self._told.append((asyncio.get_running_loop(), told))
 
-    async def close(self) -> None:
+    def end(self) -> None:
+        """To be called before the server is asked to say `farewell`."""
         self._ends.set()
-        await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
+
+    async def close(self) -> None:
+        """A server that is gone is not waited for."""
+        self._ends.set()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._thread.join, PAUSE)
+        with suppress(OSError):  # it waits for the server, which has nothing to say
+            if (waiting := self._socket) is not None:
+                waiting.shutdown(socket.SHUT_RDWR)
+        await loop.run_in_executor(None, self._thread.join)
 
     def wait(self) -> None:
         """Until others can see that a gateway runs here; for a moment at most."""
@@ -75,13 +88,21 @@ class Listening:
             self._ends.wait(PAUSE)
 
     def _introduce(self, db: Connection) -> None:
-        name = f"rejoinder {socket.gethostname()}:{getpid()}"
+        name = f"rejoinder {socket.gethostname()}:{os.getpid()}"
         db.execute("SELECT set_config('application_name', ?, false)", (name,))
         db.execute("SELECT pg_advisory_lock_shared(?, ?)", RUNS)
         db.execute(f"LISTEN {CHANNEL}")
         self._listens.set()
 
     def _listen(self, db: Connection) -> None:
+        self._socket = socket.socket(fileno=os.dup(db.db.fileno()))
+        try:
+            self._listen_on(db)
+        finally:
+            self._socket.close()
+            self._socket = None
+
+    def _listen_on(self, db: Connection) -> None:
         while not self._ends.is_set():
             shards: set[int] = set()
             for heard in db.db.notifies(timeout=A_LOOK, stop_after=1):
@@ -90,6 +111,7 @@ class Listening:
                     shards.update(int(each) for each in told.split(",") if each.isdigit())
             if shards:
                 self._say(frozenset(shards))
+        db.execute("SELECT pg_advisory_unlock_shared(?, ?)", RUNS)
 
     def _say(self, shards: frozenset[int]) -> None:
         for loop, told in tuple(self._told):

@@ -267,6 +267,9 @@ class PostgresStore(PostgresReader):
 
     async def close(self) -> None:
         await super().close()
+        self._listening.end()
+        with suppress(StoreUnavailable):  # closed before, or the server is gone
+            await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
         await self._writer.close()
         await self._listening.close()
         self._leases.shutdown()

@@ -20,6 +20,7 @@ _WORDS: Final = (
     (re.compile(r"\bCROSS JOIN\b"), "JOIN"),
     (re.compile(r"\bIS \?"), "IS NOT DISTINCT FROM ?"),
     (re.compile(r"\bLIKE\b"), "ILIKE"),
+    (re.compile(r"\bLIMIT (\?|:limit\b)"), r"LIMIT nullif(\1, -1)"),
     (re.compile(r"\binstr\("), "strpos("),
     (re.compile(r"\bgroup_concat\("), "string_agg("),
     (re.compile(r"\bAS INTEGER\)"), "AS BIGINT)"),

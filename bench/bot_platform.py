@@ -1,7 +1,7 @@
-"""The fake Telegram of `rejoinder.testing` and a model without latency, in a process of their own, with a stopwatch.
+"""A fake platform of `rejoinder.testing` and a model without latency, in a process of their own, with a stopwatch.
 
-`python -m bench.bot_platform CHATS ROUNDS` prints its addresses and waits until somebody polls. Then it prints so,
-lets each chat ask its next question when the last one is answered, and prints the seconds of every message.
+`python -m bench.bot_platform PERSONALITY CHATS ROUNDS` prints its addresses and waits until a bot listens. Then it
+prints so, lets each chat ask its next question when the last one is answered, and prints the seconds of every message.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from aiohttp import web
 
 from bench.platform import ANSWER, stream_answer
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform.slack.server import SlackServer
 from rejoinder.testing.platform.telegram.server import TelegramServer
 from rejoinder.testing.platform.truth import BOT, Frame
 
@@ -62,10 +63,20 @@ class Questions:
             self.over.set()
 
 
-async def _first_poll(platform: FakePlatform) -> None:
+async def _listened_to(platform: FakePlatform) -> None:
+    """Returns when a bot is there."""
+    async with asyncio.timeout(PATIENCE):
+        if isinstance(platform.people, TelegramServer):
+            return await _first_poll(platform.people)
+        assert isinstance(platform.people, SlackServer)
+        events, opened = platform.people.events, asyncio.Event()
+        events.changed = opened.set
+        await opened.wait()
+
+
+async def _first_poll(people: TelegramServer) -> None:
     """Returns when a bot begins to wait for updates."""
-    assert isinstance(platform.people, TelegramServer)
-    updates, polled = platform.people.updates, asyncio.Event()
+    updates, polled = people.updates, asyncio.Event()
     get = updates.get
 
     async def asked(payload: dict[str, Any]) -> list[dict[str, Any]]:
@@ -73,22 +84,23 @@ async def _first_poll(platform: FakePlatform) -> None:
         return await get(payload)
 
     updates.get = asked
-    async with asyncio.timeout(PATIENCE):
-        await polled.wait()
+    await polled.wait()
     updates.get = get
 
 
-async def serve(chats: int, rounds: int) -> None:
+async def serve(personality: str, chats: int, rounds: int) -> None:
     model = web.Application()
     model.add_routes([web.post("/v1/chat/completions", stream_answer)])
     runner = web.AppRunner(model, access_log=None, shutdown_timeout=0.2)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    async with FakePlatform("telegram") as platform:
-        print(platform.url, f"http://127.0.0.1:{runner.addresses[0][1]}", flush=True)
+    async with FakePlatform(personality) as platform:
+        model_url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        addresses = {"url": platform.url, "model": model_url, "config": platform.config()}
+        print(msgspec.json.encode(addresses).decode(), flush=True)
         questions = Questions(platform, chats, rounds)
-        await _first_poll(platform)
-        print("polled", flush=True)
+        await _listened_to(platform)
+        print("ready", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
         began = perf_counter()
         for chat in range(chats):
@@ -101,4 +113,4 @@ async def serve(chats: int, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

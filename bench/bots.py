@@ -1,7 +1,8 @@
-"""The bots that bench/telegram.py compares, each in a process of its own.
+"""The bots that bench/telegram.py and bench/slack.py compare, each in a process of its own.
 
 `python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `durable` the least that loses
-nothing (bench/durable_relay.py). `python -m bench.bots gateway FILE` is `rejoinder run`.
+nothing (bench/durable_relay.py), `bolt` the least with slack-bolt (bench/bolt.py). `python -m bench.bots gateway FILE`
+is `rejoinder run`.
 """
 
 import asyncio
@@ -17,23 +18,27 @@ from rejoinder.agents.sse import EventReader
 from rejoinder.testing.platform.telegram.world import TOKEN
 
 
+async def ask_model(http: aiohttp.ClientSession, model: str, history: list[dict[str, str]]) -> str:
+    body = msgspec.json.encode({"model": "any", "messages": history, "stream": True})
+    reader, said = EventReader(), ""
+    async with http.post(f"{model}/v1/chat/completions", data=body) as response:
+        async for chunk in response.content.iter_any():
+            for event in reader.feed(chunk):
+                if event.data != "[DONE]":
+                    said += msgspec.json.decode(event.data)["choices"][0]["delta"].get("content") or ""
+    return said
+
+
 class Bot:
     """What every bot does: call the Bot API, ask the model."""
 
     def __init__(self, http: aiohttp.ClientSession, api: str, model: str) -> None:
         self._http = http
         self._api = f"{api}/bot{TOKEN}"
-        self._model = f"{model}/v1/chat/completions"
+        self._model = model
 
     async def ask(self, history: list[dict[str, str]]) -> str:
-        body = msgspec.json.encode({"model": "any", "messages": history, "stream": True})
-        reader, said = EventReader(), ""
-        async with self._http.post(self._model, data=body) as response:
-            async for chunk in response.content.iter_any():
-                for event in reader.feed(chunk):
-                    if event.data != "[DONE]":
-                        said += msgspec.json.decode(event.data)["choices"][0]["delta"].get("content") or ""
-        return said
+        return await ask_model(self._http, self._model, history)
 
     async def call(self, method: str, payload: dict[str, Any]) -> Any:
         body, headers = msgspec.json.encode(payload), {"Content-Type": "application/json"}
@@ -91,5 +96,9 @@ if __name__ == "__main__":
             from bench.durable_relay import durable_relay
 
             asyncio.run(durable_relay(api, model, folder))
+        case ["bolt", url, model, _]:
+            from bench.bolt import bolt_bot
+
+            asyncio.run(bolt_bot(url, model))
         case [_, file]:
             gateway(file)

@@ -39,6 +39,7 @@ from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
+from rejoinder.runtime.intake import Intake
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.process import process_name
@@ -97,7 +98,6 @@ class Gateway:
         channels: Iterable[Channel] | None = None,
         store: str | SharedStore | None = None,
         watcher: Watcher | None = None,
-        hooks: Hooks | None = None,
         clock: Callable[[], datetime] = utc_now,
         reviving: Reviving | None = None,
     ) -> None:
@@ -112,7 +112,7 @@ class Gateway:
                 "or make the settings with rejoinder.app.with_channel"
             )
         self.runs = Runs()
-        self.hooks = hooks or Hooks()
+        self.hooks = Hooks()
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
@@ -161,7 +161,7 @@ class Gateway:
         if inbound.channel not in self.channels:
             there = ", ".join(sorted(self.channels)) or "none"
             raise BadUse(f"the gateway has no channel {inbound.channel!r}; there are: {there}")
-        await self.engines.accept(inbound)
+        await self.intake.accept(inbound)
 
     async def health(self) -> Health:
         """Whether messages can be kept now; if not, why and what to do (DU-15)."""
@@ -234,7 +234,7 @@ class Gateway:
         self.engines.renewed(sent, asked, renewal)
 
     def _inlet(self, channel: Channel) -> ChannelInlet:
-        return ChannelInlet(channel.name, account_of(channel), self.engines, self.store, self.runs)
+        return ChannelInlet(channel.name, account_of(channel), self.intake, self.store, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
@@ -284,7 +284,8 @@ class Gateway:
             self._clock = DatabaseClock(self._clock)
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
-        self.engines = Engines(self.store, process_name(), make, self.runs, self._settings, self._clock, self.hooks)
+        self.engines = Engines(self.store, process_name(), make, self.runs)
+        self.intake = Intake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
         if self.store.lease_seconds is None:  # the store is this gateway's alone
             for shard in range(self.store.shards):
@@ -299,7 +300,7 @@ class Gateway:
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
                 await channel.use_store(
-                    Kept(ChannelLog(channel.name, self.engines.record, self.store, self._clock), self.blobs)
+                    Kept(ChannelLog(channel.name, self.intake.record, self.store, self._clock), self.blobs)
                 )
         self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
@@ -360,7 +361,7 @@ class Gateway:
         self._configured = taken.settings
         self._settings.become(ready)
         self._jobs.become(jobs)
-        if self.clockwork is None and all(engine.recovery.over.is_set() for engine in self.engines):
+        if self.clockwork is None and all(engine.is_recovered for engine in self.engines):
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))

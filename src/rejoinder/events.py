@@ -140,6 +140,8 @@ class Attachment(Struct, frozen=True):
     seconds: float | None = None  # how long it plays, as the platform tells
     heard: str | None = None  # the words in it, once it has been listened to (ME-1)
     unheard: str | None = None  # why it could not be heard
+    words: str | None = None  # the text of a document, once it has been read (ME-11)
+    note: str | None = None  # what these words are, or why there are none
 
 
 class Said(Struct, frozen=True):
@@ -523,6 +525,9 @@ class Question(Struct, frozen=True, tag="question"):
     id: str
     text: str
     options: tuple[str | Option, ...] = ()
+    about: str = ""
+    """What it is about in full, such as the arguments of a tool. It is not shown, but only a question about the same is
+    the same question (CH-10)."""
 
     @property
     def offered(self) -> tuple[Option, ...]:

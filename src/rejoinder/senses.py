@@ -3,6 +3,7 @@
 The runtime is given these by the wiring and knows no endpoint and no program behind them. Each raises `NotUnderstood`.
 """
 
+from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -38,6 +39,31 @@ class Speaks(Protocol):
 class ReadsPages(Protocol):
     async def read(self, address: str) -> Page:
         """A page as Markdown, with its title."""
+        ...
+
+
+DocumentKind = Literal["pdf", "docx", "html", "text", "zip", "tar"]
+
+
+class ReadText(Struct, frozen=True):
+    """What was read in a document, and a few words on what that is."""
+
+    text: str
+    note: str
+
+
+class ReadsDocuments(Protocol):
+    """Reads what people send. `at_once` is held while a file is fetched and read: few of them are in memory."""
+
+    max_bytes: int
+    max_side: int
+    """Pixels: a picture with a longer side is to be scaled."""
+    at_once: AbstractAsyncContextManager[None]
+
+    async def read(self, kind: DocumentKind, name: str, content: bytes) -> ReadText: ...
+
+    async def scale(self, name: str, content: bytes) -> tuple[str, bytes]:
+        """The type and the content of a smaller picture."""
         ...
 
 

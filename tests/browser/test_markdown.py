@@ -115,14 +115,32 @@ async def test_no_text_costs_more_than_its_budget(module_page, growing: bool) ->
 
 COUNT = """async ([text, growing]) => {
     const { markdown } = await import("/static/shared/markdown.js");
+    const { grow } = await import("/static/shared/patch.js");
+    const unfolded = async (tree) => {
+        const details = grow(tree);
+        if (details.lastChild.firstChild) throw new Error("It was read before it was unfolded.");
+        document.body.append(details);
+        details.open = true;
+        let [before, now] = [-1, 0];
+        while (now === 0 || before < now) {
+            await new Promise(requestAnimationFrame);
+            [before, now] = [now, details.lastChild.childElementCount];
+        }
+        const letters = details.lastChild.textContent.replace(/\\s/g, "").length;
+        details.remove();
+        return letters;
+    };
     let [nodes, letters, deepest] = [0, 0, 0];
     const visit = (tree, depth) => {
         nodes += 1;
         deepest = Math.max(deepest, depth);
         if (typeof tree === "string") letters += tree.replace(/\\s/g, "").length;
-        else if (tree.tag !== "summary") for (const child of tree.children ?? []) visit(child, depth + 1);
+        else for (const child of tree.children ?? []) visit(child, depth + 1);
     };
-    for (const tree of markdown(text, { growing })) visit(tree, 1);
+    const trees = markdown(text, { growing });
+    for (const tree of trees) visit(tree, 1);
+    const folded = trees.find((tree) => tree.draw);
+    if (folded) letters += await unfolded(folded);
     return [nodes, letters, deepest];
 }"""
 

@@ -438,6 +438,29 @@ async def test_a_command_that_is_typed_out_is_sent(open_page: Open, quiet: Playi
         await expect(box(page)).to_have_value("")
 
 
+@pytest.mark.parametrize(
+    ("text", "author", "is_small"),
+    [("/think", "", True), ("/thnik", "", True), ("/thnik", "ada", False), ("/etc/hosts is gone", "", False)],
+)
+async def test_a_command_and_its_answer_take_little_room(
+    open_page: Open, quiet: Playing, text: str, author: str, is_small: bool
+) -> None:
+    """Also one that was mistyped, if the gateway asks about it."""
+    quiet.stage.commands = (p.Command("think", "Think."),)
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await quiet.stage.post("lobby", "you", text)
+    await quiet.stage.post("lobby", author, "What about it?")
+    both = messages(page).filter(has_text=re.compile(f"{text}|What about it"))
+    await expect(both).to_have_count(2)
+    small = re.compile(r"\b(command|told)\b")
+    for each in (both.first, both.last):
+        if is_small:
+            await expect(each).to_have_class(small)
+        else:
+            await expect(each).not_to_have_class(small)
+
+
 async def test_the_side_bar_follows_what_grows(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#dm-ada")
     await expect(page.locator("h1")).to_have_text("Ada")

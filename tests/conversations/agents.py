@@ -47,14 +47,15 @@ class Deaf(ScriptedAgent):
 class Asking(ScriptedAgent):
     """Asks for permission and says what it was told."""
 
-    def __init__(self, *options) -> None:
+    def __init__(self, *options, about="") -> None:
         super().__init__()
         self.options = options
+        self.about = about
         self.answers = asyncio.Queue()
 
     async def run(self, turn):
         self.turns.append(turn)
-        yield Question("permission-1", "May I delete it all?", self.options)
+        yield Question("permission-1", "May I delete it all?", self.options, self.about)
         yield TextDelta(f"I was told {await self.answers.get()}.")
         yield Done()
 

@@ -20,7 +20,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
-from rejoinder.runtime.session.questions import RESTARTED
+from rejoinder.runtime.session.questions import RESTARTED, WITHDRAWN
 from rejoinder.runtime.session.work import Workers
 from rejoinder.store.base import (
     Accept,
@@ -37,6 +37,7 @@ from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
+from rejoinder.testing.fake_channel import Shown
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, Again
 from tests.conversations.agents import Asking
@@ -586,25 +587,109 @@ async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries
         assert (await gateway.store.events_of("m-1"))[0].state == "new"
 
 
-async def test_the_answer_to_an_old_question_allows_nothing_new(tmp_path):
-    """TU-34, DU-2: who is asked again after a restart is asked under another name, and the old question is closed."""
-    machine = Machine(tmp_path)
-    async with machine.running(Asking(), killed=True) as gateway:
+def name_of(asked) -> str:
+    """Under which a question may be answered."""
+    return asked.text.rpartition("/approve ")[2].split()[0]
+
+
+async def heard_two(machine) -> set[str]:
+    return {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
+
+
+async def ask_and_die(machine, agent, answer="") -> tuple[Shown, str]:
+    """An agent asks, is perhaps answered, and its process is killed; returns the question and its name."""
+    async with machine.running(agent, killed=True) as gateway:
         await machine.chat.says("clean up")
         asked = await machine.chat.hears()
-        before = asked.text
-        await until(gateway, lambda census: census.parts == {"sent": 1})
+        name = name_of(asked)
+        if answer:
+            await machine.chat.says(f"/approve {name} {answer}")
+            await machine.chat.hears(f"Request {name}: {answer}.")
+            await machine.channel.until(lambda: "Allowed once." in asked.text)
+        await until(gateway, lambda census: set(census.parts) == {"sent"})
+    return asked, name
+
+
+def questions_in(machine) -> int:
+    return sum("May I" in shown.text for shown in machine.channel.messages.values())
+
+
+async def test_who_asks_the_same_again_after_a_restart_is_answered_under_the_old_name(tmp_path):
+    """CH-10: the question stands there once, under one id; what is answered after the restart reaches the new run."""
+    machine = Machine(tmp_path)
+    asked, name = await ask_and_die(machine, Asking())
+    before = asked.text
+    async with machine.running(Asking()) as gateway:
+        await machine.channel.until(lambda: gateway.engine.workers.questions._waiting)
+        assert asked.text == before
+        await machine.chat.says(f"/approve {name}")
+        assert await heard_two(machine) == {f"Request {name}: allow-once.", "I was told allow-once."}
+        await machine.channel.until(lambda: asked.text == "May I delete it all?\n\nAllowed once.")
+    assert questions_in(machine) == 1
+
+
+async def test_an_answer_given_before_the_crash_counts_for_the_turn_that_runs_again(tmp_path):
+    """CH-10: an answer that was stored is not asked for again, whether the agent has heard it or not."""
+    machine, deaf = Machine(tmp_path), Asking()
+    deaf.answers.get = never
+    await ask_and_die(machine, deaf, "allow-once")
+    async with machine.running(Asking()):
+        await machine.chat.hears("I was told allow-once.")
+    assert questions_in(machine) == 1
+
+
+async def test_an_answer_between_the_crash_and_the_question_counts(tmp_path):
+    """CH-10: the run that asks again finds what was answered before it asked."""
+    machine, go = Machine(tmp_path), asyncio.Event()
+    asked, name = await ask_and_die(machine, Asking())
+
+    class Slow(Asking):
+        async def run(self, turn):
+            await go.wait()
+            async for event in super().run(turn):
+                yield event
+
+    async with machine.running(Slow()):
+        await machine.chat.says(f"/approve {name} deny")
+        await machine.chat.hears(f"Request {name}: deny.")
+        await machine.channel.until(lambda: asked.text == "May I delete it all?\n\nDenied.")
+        go.set()
+        await machine.chat.hears("I was told None.")
+    assert questions_in(machine) == 1
+
+
+async def test_an_answer_counts_only_for_the_same_arguments(tmp_path):
+    """CH-10, TU-34: about another tool or other arguments it is another question."""
+    machine, deaf = Machine(tmp_path), Asking(about="/tmp")
+    deaf.answers.get = never
+    await ask_and_die(machine, deaf, "allow-once")
+    agent = Asking(about="/home")
+    async with machine.running(agent):
+        new = name_of(await machine.chat.hears())
+        assert agent.answers.empty()
+        await machine.chat.says(f"/approve {new} deny")
+        assert await heard_two(machine) == {f"Request {new}: deny.", "I was told None."}
+
+
+async def test_what_is_not_asked_again_is_closed(tmp_path):
+    """CH-10, TU-34: an old question allows nothing, loses its buttons, and whoever answers it is told so."""
+    machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash="drop")))
+    asked, old = await ask_and_die(machine, Asking())
     agent = Asking()
     async with machine.running(agent):
         await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{RESTARTED}")
-        after = (await machine.chat.hears()).text
-        old, new = (text.rpartition("/approve ")[2].split()[0] for text in (before, after))
         await machine.chat.says(f"/approve {old}")
         await machine.chat.hears(f"There is no request {old} for you here; it may have been answered or have run out.")
-        assert agent.answers.empty()
-        await machine.chat.says(f"/approve {new}")
-        heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
-    assert "I was told allow-once." in heard
+    assert not agent.turns
+
+
+async def test_a_run_that_asks_something_else_ends_its_old_question(tmp_path):
+    """CH-10: its buttons go with the end of the run."""
+    machine = Machine(tmp_path)
+    asked, _ = await ask_and_die(machine, Asking(about="/tmp"))
+    async with machine.running(ScriptedAgent("Done.", name="scripted")):
+        await machine.chat.hears("Done.")
+        await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{WITHDRAWN}")
 
 
 async def test_a_turn_in_the_background_that_never_began_begins(tmp_path):

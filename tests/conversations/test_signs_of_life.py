@@ -41,8 +41,8 @@ async def test_a_channel_learns_what_was_not_stored_in_time():
     channel, free = FakeMessenger(), asyncio.Event()
     async with conversation(ScriptedAgent("Hi."), channel) as chat:
         await channel.until(lambda: channel.listens)
-        engines, store, runs = chat.gateway.engines, chat.gateway.store, chat.gateway.runs
-        accept = engines.accept
+        intake, store, runs = chat.gateway.intake, chat.gateway.store, chat.gateway.runs
+        accept = intake.accept
 
         class Slow:
             async def accept(self, *messages, **how):

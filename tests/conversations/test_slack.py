@@ -10,6 +10,7 @@ from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.slack import strict
 from rejoinder.wiring.opening import open_channels
 from tests.conversations.agents import said
 
@@ -130,6 +131,33 @@ async def test_a_draft_is_edited_where_there_are_no_streams():
         names = [call.name for call in platform.truth.calls]
         assert names.count("chat.startStream") == 1
         assert "chat.update" in names
+
+
+async def test_a_table_is_a_block_and_code_where_slack_refuses_it(monkeypatch):
+    """CH-33, DE-13: the draft shows text; the whole message has Slack's own table. Refused blocks lose no word."""
+    more = asyncio.Event()
+    table = "| a | b |\n|---|---|\n| 1 | 2 |"
+    agent = ScriptedAgent([table, more.wait, "\n\nDone."], table)
+    async with slack(agent, QUICK_EDITS) as platform:
+        await platform.says("ann", "ann", "compare")
+        await platform.truth.until(lambda: "1" in shown(platform, "ann"))
+        assert [blocks(platform)] == [[[]]]
+        more.set()
+        await platform.truth.until(lambda: "Done." in shown(platform, "ann"))
+        assert blocks(platform) == [["table", "section"]]
+        monkeypatch.setattr(strict, "MOST_IN_CELLS", 1)  # stricter than we know
+        await platform.says("ann", "ann", "again")
+        await platform.truth.until(lambda: bool(oracles.refused(platform.truth.calls)))
+        await platform.truth.until(
+            lambda: len(blocks(platform)) == 2 and "1   | 2" in platform.truth.messages("ann")[1].text
+        )
+        assert blocks(platform)[1] == []
+
+
+def blocks(platform):
+    """The kinds of block of each message of the bot."""
+    room = platform.people.world.room("ann")
+    return [[block["type"] for block in stored.blocks] for stored in room.messages.values() if stored.by == "bot"]
 
 
 async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own():

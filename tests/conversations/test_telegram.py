@@ -217,11 +217,14 @@ async def test_a_question_that_was_taken_away_does_not_come_back():
 
 
 async def test_nobody_elses_button_counts():
-    """IN-12: a button is a door like any other: who may not answer, does not."""
+    """IN-12, CH-10: a button is a door like any other: who may not answer, does not, and is told so alone."""
     async with telegram(Asking(), 'groups = "open"') as platform:
         await platform.says("#team", "ann", "@testbot clean up")
         question = await platform.hears("#team")
         await platform.presses("#team", "bob", question.id, "Allow once")
+        await platform.truth.until(lambda: platform.people.methods.alerts)
+        assert platform.people.methods.alerts == [("bob", "Nothing was done: this is not for you here.")]
+        assert len(platform.truth.messages("#team")) == 1
         await platform.presses("#team", "ann", question.id, "Deny")
         await platform.truth.until(
             lambda: "I was told None." in [seen.text for seen in platform.truth.messages("#team")]

@@ -5,9 +5,11 @@ import json
 import pytest
 
 from rejoinder.events import PromptImage, PromptText
+from rejoinder.inbound.documents import picture_side
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform.telegram.server import PICTURE
 from tests.conversations.test_telegram import telegram
+from tests.media import documents
 
 
 class Seeing(ScriptedAgent):
@@ -78,6 +80,25 @@ async def test_a_text_file_is_read():
     assert (line["name"], line["text"]) == ("notes.csv", "a,b\n/stop\n")
 
 
+async def test_a_document_is_read_and_a_large_picture_is_scaled():
+    """ME-11, ME-12: each in a process of its own; what is wrong with a file is said in its place."""
+    agent = Seeing("Read.", "Seen.", "No.", "No.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "Look", file=("plan.pdf", documents.pdf(["First we think"])))
+        await platform.hears("ann", "Read.")
+        await platform.says("ann", "ann", "Look", file=("wide.png", documents.picture(5000, 50, "PNG")))
+        await platform.hears("ann", "Seen.")
+        await platform.says("ann", "ann", "Look", file=("huge.png", documents.huge_picture()))
+        await platform.hears("ann", "No.")
+        await platform.says("ann", "ann", "Look", file=("bomb.docx", documents.bomb()))
+        await platform.hears("ann", "No.")
+    lines = [line for turn in agent.turns for line in files(turn)]
+    assert (lines[0]["text"].strip(), lines[0]["note"]) == ("First we think", "the text of its 1 page")
+    assert [picture_side(picture.data) for turn in agent.turns for picture in pictures(turn)] == [2000]
+    assert lines[2]["missing"] == "it could not be read: it has too many pixels"
+    assert lines[3]["missing"] == "it could not be read: it is too large when it is unpacked"
+
+
 async def test_what_an_agent_cannot_take_is_not_fetched():
     """A picture for one that cannot see, a film, and a file larger than anybody would read."""
     agent = ScriptedAgent("One.", "Two.", "Three.")
@@ -91,7 +112,11 @@ async def test_what_an_agent_cannot_take_is_not_fetched():
         await platform.hears("ann", "Three.")
         assert asked_for(platform) == []
     missing = [line["missing"] for turn in agent.turns for line in files(turn)]
-    assert missing == ["you cannot see pictures", "its content was not fetched", "its content was not fetched"]
+    assert missing == [
+        "you cannot see pictures",
+        "its content was not fetched",
+        "it has more than the 1 MB that are read",
+    ]
 
 
 async def test_nothing_is_fetched_for_who_is_not_let_in():

@@ -248,3 +248,33 @@ def test_a_bad_configuration_is_told_before_anything_is_looked_at(folder):
     [check] = json.loads(shown.stdout)["checks"]
     assert (shown.exit_code, check["what"], check["ok"]) == (2, "configuration", False)
     assert check["found"].startswith("rejoinder.toml:1: sesion: ")
+
+
+@pytest.mark.parametrize(
+    ("problems", "ok", "words"),
+    [
+        ([], True, "it runs, and everything is fine"),
+        (["slack: Slack sends no events. Turn on Event Subscriptions."], False, "it runs and says: slack: Slack sends"),
+    ],
+)
+async def test_a_gateway_that_runs_says_how_it_is(monkeypatch, problems, ok, words):
+    """CH-12, CH-13: what only it can know, such as events that never came."""
+
+    async def running(_: str) -> str:
+        return "process 7"
+
+    async def health(_: web.Request) -> web.Response:
+        return web.json_response({"status": "ok", "problems": problems})
+
+    site = web.Application()
+    site.router.add_get("/health", health)
+    runner = web.AppRunner(site)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    monkeypatch.setattr(doctor, "_gateway", running)
+    try:
+        page = f"[channels.web]\nport = {runner.addresses[0][1]}\n"
+        fine, said = await found(f'[agents.a]\nkind = "scripted"\nscript = "none.json"\n{page}', "gateway")
+    finally:
+        await runner.cleanup()
+    assert (fine, said.startswith(words)) == (ok, True), said

@@ -1,5 +1,7 @@
 """Cutting a text into messages (DE-10, DE-11)."""
 
+import re
+from collections.abc import Iterator
 from typing import get_args
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rejoinder.events import LengthUnit
+from rejoinder.rendering import atoms
 from rejoinder.rendering.chunk import cut, length, split
 from rejoinder.rendering.white_space import is_seen
 
@@ -153,3 +156,32 @@ def test_a_long_line_in_a_fence_that_is_never_closed():
     """DE-11: what closes the fence counts, though the text itself does not close it."""
     text = "aa\n```\ncc. " + "d" * 30 + "aaaa"
     assert all(len(message) <= 40 for message in split(text, 40))
+
+
+@pytest.mark.parametrize("step", [1, 3, 7, 20])
+@pytest.mark.parametrize(
+    "atom", ["[a b](http://c.d/e)", "**two words**", "https://a.b/c_d", "&amp;", "~~a b~~", "*a b*"]
+)
+def test_an_atom_is_found_wherever_a_search_of_the_text_pauses(
+    monkeypatch: pytest.MonkeyPatch, step: int, atom: str
+) -> None:
+    """DE-11: a long text is searched in steps, so that the event loop has its turn in between."""
+    monkeypatch.setattr(atoms, "_STEP", step)
+    text = " ".join([atom, "x"] * 9)
+    assert all(piece.replace(atom, "").strip(" x") == "" for piece in split(text, 24))
+
+
+def test_no_search_looks_at_a_long_text_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread in which a search runs keeps the event loop from running until the search has ended."""
+    looked: list[int] = []
+
+    class Watched:
+        def finditer(self, text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+            looked.append(end - start)
+            return found.finditer(text, start, end)
+
+    found = atoms._ATOM
+    monkeypatch.setattr(atoms, "_ATOM", Watched())
+    split("Some words. " * 20_000, 4096)
+    assert looked
+    assert max(looked) <= atoms._STEP + 4096

@@ -103,7 +103,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "elevated": AT_ONCE,
     },
     "directives": {"allow": AT_ONCE, "send_to": AT_ONCE, "silence": AT_ONCE},
-    "media": {"speech_to_text": AT_ONCE},
+    "media": {"documents": AT_ONCE, "speech_to_text": AT_ONCE},
     "api": {"tokens": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},
     "hooks.NAME": {"*": AT_ONCE},

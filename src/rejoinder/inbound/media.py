@@ -11,6 +11,8 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.events import Attachment
+from rejoinder.filetypes import in_words
+from rejoinder.inbound.documents import claims_document
 
 Treatment = Literal["image", "text", "describe", "note"]
 """Shown to the agent as a picture, inlined as text, described by another agent, or only mentioned."""
@@ -23,6 +25,8 @@ class MediaLimits(Struct, frozen=True):
     all_text_bytes: int = 200_000
     fetched_bytes: int = 1_000_000
     """For a file that is not a picture: a larger one is not fetched to see whether it is text."""
+    document_bytes: int = 0
+    """For documents and pictures, where somebody reads and scales them; 0: nobody does."""
 
 
 USUAL = MediaLimits()
@@ -36,15 +40,28 @@ class Shown(Struct, frozen=True):
     mime: str
     text: str | None = None
     why: str | None = None
+    note: str | None = None
+    """What the text is, if it is not the file's own."""
 
 
 def worth_fetching(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> int:
     """How many bytes to fetch of a file that is still on the platform; 0: the agent could not use it."""
-    kind = file.mime.partition("/")[0]
-    if kind in ("audio", "video") or file.content is not None:
+    if file.mime.partition("/")[0] in ("audio", "video") or file.content is not None:
         return 0
-    most = limits.fetched_bytes if kind != "image" else limits.image_bytes if sees_images else 0
+    most = _most(file, sees_images, limits)
     return most if file.size is None or file.size <= most else 0
+
+
+def _most(file: Attachment, sees_images: bool, limits: MediaLimits) -> int:
+    if file.mime.startswith("image/"):
+        return max(limits.image_bytes, limits.document_bytes) if sees_images else 0
+    return max(limits.fetched_bytes, limits.document_bytes) if claims_document(file) else limits.fetched_bytes
+
+
+def too_large(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> str | None:
+    """Why a file was not fetched, if that is because of its size."""
+    most = _most(file, sees_images, limits)
+    return f"it has more than the {in_words(most)} that are read" if most and (file.size or 0) > most else None
 
 
 def show_media(
@@ -57,7 +74,7 @@ def show_media(
         decided = _show(attachment, sees_images, images < limits.images, min(text_left, limits.text_bytes), limits)
         images += decided.treatment == "image"
         if decided.treatment == "text":
-            text_left -= min(len(attachment.content or b""), limits.text_bytes)
+            text_left -= len((decided.text or "").encode("utf-8", "replace"))
         shown.append(decided)
     return tuple(shown)
 
@@ -68,6 +85,10 @@ def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int
         return Shown(attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is what was heard in it")
     if attachment.unheard is not None:
         return Shown(attachment, "note", mime, why=f"it could not be heard: {attachment.unheard}")
+    if attachment.words is not None:
+        return _show_words(attachment, attachment.words, text_bytes)
+    if attachment.note is not None:
+        return Shown(attachment, "note", mime, why=attachment.note)
     if content is None and mime.startswith("image/") and not sees_images:
         return Shown(attachment, "describe", mime, why="you cannot see pictures")
     if content is None:
@@ -85,6 +106,16 @@ def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int
     if mime.partition("/")[0] in ("audio", "video", "image"):
         return Shown(attachment, "describe", mime, why=f"you cannot take {mime}")
     return _show_text(attachment, content, mime, text_bytes)
+
+
+def _show_words(attachment: Attachment, words: str, most: int) -> Shown:
+    """The text of a document: as much as there is room for."""
+    if most <= 0:
+        return Shown(attachment, "note", attachment.mime, why="the files before it took all the room")
+    whole = words.encode("utf-8", "replace")
+    text = words if len(whole) <= most else whole[:most].decode("utf-8", errors="ignore")
+    cut = None if len(whole) <= most else f"only the first {in_words(most)} of {in_words(len(whole))}"
+    return Shown(attachment, "text", attachment.mime, text, cut, attachment.note)
 
 
 def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> Shown:

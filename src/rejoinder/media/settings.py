@@ -32,8 +32,25 @@ class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return bool(self.command) or self.base_url is not None
 
 
+class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How documents and pictures that people send are read: each in a process of its own."""
+
+    max_bytes: Count = 20_000_000
+    """A larger document or picture is not fetched."""
+    max_chars: Count = 200_000
+    """How much text is taken from a document; how much of it the agent is given depends on what else it is told."""
+    max_picture_side: Count = 2000
+    """Pixels: a picture with a longer side is scaled down for the agent."""
+    timeout_s: Seconds = 20
+    """Seconds after which a document counts as unreadable."""
+    memory_mb: Count = 512
+    """Memory that its reader may take."""
+
+
 class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Voice."""
 
+    documents: DocumentSettings = DocumentSettings()
+    """How documents and pictures that people send are read."""
     speech_to_text: SpeechToText = SpeechToText()
     """How voice notes and recordings become text: by a command or by an endpoint."""

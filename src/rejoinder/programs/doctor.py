@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import aiohttp
 from msgspec import Struct
 
 from rejoinder import app
@@ -31,6 +32,7 @@ from rejoinder.wiring.stores import open_for_operator, open_reader, shown
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""
 ENOUGH_BYTES = 200 << 20
+HEALTH_SECONDS = 5.0
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 TOLERATED = timedelta(minutes=2)
 
@@ -71,6 +73,8 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
+    if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
+        yield await _looked("gateway", lambda: _health(address))
     if _is_file(store):
         yield await _looked("disk", lambda: _disk(store))
     yield await _looked("clock", lambda: _clock(store))
@@ -157,6 +161,29 @@ async def _store(store: str) -> str:
     return f"{here} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
+def _page_of(settings: schema.Settings) -> str | None:
+    """Where a gateway of this configuration says how it is."""
+    for channel in settings.channels.values():
+        if channel_kind(channel.kind).opened_by == "page":
+            host, port = (getattr(channel.settings, name) for name in ("host", "port"))
+            here = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+            return f"http://{here}:{port}/health" if port else None
+    return None
+
+
+async def _health(address: str) -> str:
+    """What only the gateway that runs can know, such as events that never came."""
+    try:
+        within = aiohttp.ClientTimeout(HEALTH_SECONDS)
+        async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
+            problems = (await answer.json()).get("problems", [])
+    except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
+        return f"it runs, and does not answer under {address} ({str(problem) or type(problem).__name__})"
+    if problems:
+        raise BadUse("it runs and says: " + " ".join(problems))
+    return "it runs, and everything is fine"
+
+
 def _to_be_made(file: Path) -> str:
     try:
         with tempfile.TemporaryFile(dir=file.parent):
@@ -174,6 +201,8 @@ async def _gateway(store: str) -> str | None:
     operator = open_for_operator(store)
     try:
         return await operator.gateway()
+    except StoreUnavailable:
+        return None  # the store's own finding says why
     finally:
         await operator.close()
 

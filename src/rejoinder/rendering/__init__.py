@@ -58,14 +58,24 @@ class Message(Struct, frozen=True):
     """What is sent once when the platform refuses the rendering (DE-13)."""
 
 
-_MARKUP = re.compile(
-    r"[\\`*_\[\]<>&~|#@\x00\ud800-\udfff]|[^\S \n]|^ | $|^[-+]|^[0-9]+[.)](?: |$)|\n\n\n|\A\n|\n\Z", re.MULTILINE
+_MARKS = re.compile(
+    r"[\\`*_\[\]<>&~|#@\x00\ud800-\udfff\t\r\f\v\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]"
 )
+_NUMBER = re.compile(r"\n[0-9]+[.)][ \n]")
+_LINE_MARKS = ("\n ", " \n", "\n-", "\n+", "\n\n\n")
 
 
 def is_prose(text: str) -> bool:
-    """Whether it is plain words in plain paragraphs, which every renderer shows unchanged, without a parser."""
-    return bool(text) and _MARKUP.search(text) is None
+    """Whether it is plain words in plain paragraphs, which every renderer shows unchanged, without a parser.
+
+    Each search looks for characters only: one with alternatives would hold the interpreter for long in a long text.
+    """
+    if not text or _MARKS.search(text):
+        return False
+    lines = f"\n{text}\n"
+    if lines.startswith("\n\n") or lines.endswith("\n\n") or any(mark in lines for mark in _LINE_MARKS):
+        return False
+    return _NUMBER.search(lines) is None
 
 
 def render(source: str, renderer: Renderer, tables: TableStyle = "code") -> Rendering:

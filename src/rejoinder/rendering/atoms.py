@@ -14,6 +14,8 @@ _LINK = r"!?\[[^\[\]\n]+\]\((?:[^()\s]|\([^()\s]*\))*\)"
 # Each runs from one mark to the next, so that no character is looked at in more than one attempt.
 _MARKED = r"\*\*[^*\n]+\*\*|~~[^~\n]+~~|(?<![\w*])\*[^*\s][^*\n]*\*(?![\w*])|\b_[^_\s][^_\n]*_\b"
 _ATOM = re.compile("|".join((_LINK, _ADDRESS, _ESCAPE, _REFERENCE, _BRACKETED, _MARKED)), re.IGNORECASE)
+_STEP = 8192
+"""Characters that are searched at once."""
 _TICKS_OR_PARAGRAPH = re.compile(r"(?<!\\)`+|\n[ \t]*\n")
 _ZERO_WIDTH_JOINER = "\u200d"
 # The signs that join two letters of an Indic script into one.
@@ -25,10 +27,11 @@ _ENDS = frozenset(("\u0e33", "\u0eb3", "\uff9e", "\uff9f", "\u200c", *map(chr, r
 class Atoms:
     """Where the atoms of a text lie. What does not fit into a message is no atom: it may be cut between its words."""
 
-    def __init__(self, text: str, fits: Callable[[str], bool]) -> None:
+    def __init__(self, text: str, longest: int, fits: Callable[[str], bool]) -> None:
+        """`longest`: more characters than these never fit."""
         self._starts: list[int] = []
         self._ends: list[int] = []
-        for start, end in sorted((*_matches(text), *code_spans(text))):
+        for start, end in sorted((*_matches(text, longest), *code_spans(text))):
             if not fits(text[start:end]):
                 continue
             if self._ends and start < self._ends[-1]:
@@ -45,8 +48,18 @@ class Atoms:
         return None
 
 
-def _matches(text: str) -> Iterator[tuple[int, int]]:
-    return (found.span() for found in _ATOM.finditer(text))
+def _matches(text: str, longest: int) -> Iterator[tuple[int, int]]:
+    """Searches in steps: one search of a long text would hold the interpreter, and with it the event loop."""
+    at = 0
+    while at < len(text):
+        stop = at + _STEP  # the next step finds what begins here
+        line = text.find("\n", stop, stop + longest)  # no atom goes on in the next line
+        for found in _ATOM.finditer(text, at, line if line >= 0 else stop + longest):
+            if found.start() >= stop:
+                break
+            yield found.span()
+            at = found.end()
+        at = max(at, stop)
 
 
 def code_spans(text: str) -> Iterator[tuple[int, int]]:

@@ -107,7 +107,7 @@ class _Cutter:
         self._limit = limit
         self._unit: LengthUnit = unit
         self._rendered = rendered
-        self._atoms = Atoms(text, lambda atom: self._length(atom) <= limit)
+        self._atoms = Atoms(text, limit, lambda atom: self._length(atom) <= limit)
         self._enclosures = [found for found in enclosures(text) if self._can_repeat(found)]
         self._starts = [found.start for found in self._enclosures]
 

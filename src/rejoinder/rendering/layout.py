@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from rejoinder.events import TableStyle
 from rejoinder.rendering.markdown import parse
-from rejoinder.rendering.tables import Table, aligned, as_written
+from rejoinder.rendering.tables import Grid, Table, aligned, as_written
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -45,6 +45,8 @@ class Block(Struct, frozen=True):
     """The language of a block of code; None if the block is not code."""
     quote: int = 0
     """The number of the quotation it belongs to; 0 if none."""
+    grid: Grid | None = None
+    """The table that is shown as this block of code."""
 
     @property
     def text(self) -> str:
@@ -123,10 +125,12 @@ class _Layout:
             at += 1
         return self._blocks
 
-    def _add(self, runs: Iterable[Run], place: tuple[int, int], language: str | None = None) -> None:
+    def _add(
+        self, runs: Iterable[Run], place: tuple[int, int], language: str | None = None, grid: Grid | None = None
+    ) -> None:
         gap = "" if not self._blocks else "\n\n" if place[0] > self._line else "\n"
         quote = self._quotes if self._quote_depth else 0
-        self._blocks.append(Block(gap, tuple(run for run in runs if run.text), language, quote))
+        self._blocks.append(Block(gap, tuple(run for run in runs if run.text), language, quote, grid))
         self._line = place[1]
 
     def _prose(self, runs: list[Run], place: tuple[int, int]) -> None:
@@ -143,18 +147,18 @@ class _Layout:
         if any(not item.shown for item in self._items):
             self._add([Run("".join(item.indent() for item in self._items).rstrip(" "))], (line, line))
 
-    def _code(self, code: str, language: str, place: tuple[int, int]) -> None:
+    def _code(self, code: str, language: str, place: tuple[int, int], grid: Grid | None = None) -> None:
         self._show_markers(place[0])
         code = code.rstrip("\n")
         if code.strip():
-            self._add([Run(code)], place, language)
+            self._add([Run(code)], place, language, grid)
 
     def _table(self, table: Table, place: tuple[int, int]) -> None:
         match self._tables:
             case "code":
-                self._code(
-                    aligned([[plain_text(runs_of(cell)) for cell in row] for row in table.rows], table), "", place
-                )
+                cells = tuple(tuple(plain_text(runs_of(cell)) for cell in row) for row in table.rows)
+                grid = Grid(cells, tuple(table.aligns))
+                self._code(aligned(grid), "", place, grid)
             case "bullets":
                 self._bullets(table, place)
             case "off":

@@ -39,10 +39,17 @@ class Table(Struct, frozen=True):
         return table
 
 
-def aligned(cells: list[list[str]], table: Table) -> str:
+class Grid(Struct, frozen=True):
+    """The text of the cells, row by row, the head first."""
+
+    rows: tuple[tuple[str, ...], ...]
+    aligns: tuple[Align, ...]
+
+
+def aligned(grid: Grid) -> str:
     """One line per row, columns as wide as they look on a screen."""
-    widths = [max(_NARROWEST, *(cell_len(row[column]) for row in cells)) for column in range(len(table.aligns))]
-    head, *rows = [" | ".join(map(_pad, row, widths, table.aligns)).rstrip() for row in cells]
+    widths = [max(_NARROWEST, *(cell_len(row[column]) for row in grid.rows)) for column in range(len(grid.aligns))]
+    head, *rows = [" | ".join(map(_pad, row, widths, grid.aligns)).rstrip() for row in grid.rows]
     return "\n".join((head, " | ".join("-" * width for width in widths), *rows))
 
 

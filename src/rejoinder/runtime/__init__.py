@@ -3,13 +3,13 @@
 Its packages, in the order in which a message passes through them; each calls only those below it:
 
 gateway      the engines of this process: claims shards, hands over and loses them
-engine       one shard: accepts messages and builds everything else; inlet is where channels deliver them
+engine       one shard: accepts messages and builds everything else; channels deliver them by inlet and intake
 place        decides each message of a chat and writes down what follows from the decision
 session      what waits for its turn in a session, what runs, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
 ownership    leases: how long this process may act for a shard, and which shards it claims
 
-unprompted   recovery, upkeep
+unprompted   recovery, open_turns, external_changes, upkeep
 shared       services, settings, live, runs, write_batch, hooks, abilities, serving, profiles, folders, recent, entropy
 """

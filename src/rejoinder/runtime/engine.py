@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound
 from rejoinder.runtime.answer.handoff import HandedRow
+from rejoinder.runtime.external_changes import Entry, ExternalChanges
 from rejoinder.runtime.outbox.conversations import Conversations
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.owners import Owners
@@ -34,6 +35,7 @@ from rejoinder.runtime.session.background import BackgroundStarter, DiscardChann
 from rejoinder.runtime.session.backlogs import Backlogs
 from rejoinder.runtime.session.journal import LaneJournal
 from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.session.prefixes import Prefixes
 from rejoinder.runtime.session.quarantine import Quarantine
 from rejoinder.runtime.session.questions import Questions
@@ -79,7 +81,8 @@ class Engine:
         self.outbox = Outbox(services, owners, Unconfirmed(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
-        queueing, questions, slots = Queueing(services), Questions(services), Slots(services)
+        queueing, slots = Queueing(services), Slots(services)
+        questions = Questions(services, self.conversations)
         self.workers = Workers(services, sessions, questions, watcher, self._hand_over, lambda: self.subagents)
         self.journal = LaneJournal(services, sessions, prefixes)
         self.lanes = Lanes(services, self.workers, self.journal, slots)
@@ -87,18 +90,31 @@ class Engine:
         backlogs = Backlogs(services, self.conversations, sessions, self.lanes, queueing, quarantine)
         self.readmission = Readmission(services, backlogs, self.take)
 
-        recovered = asyncio.Event()
+        self._recovered = recovered = asyncio.Event()
         self.background = BackgroundStarter(
             services, self.conversations, nowhere, sessions, queueing, self.lanes, recovered
         )
         self.subagents = Subagents(services, sessions, self.conversations, self.lanes, self.background)
 
+        parts = SessionParts(
+            services,
+            self.conversations,
+            sessions,
+            prefixes,
+            queueing,
+            questions,
+            slots,
+            self.lanes,
+            quarantine,
+            backlogs,
+            self.readmission,
+            self.subagents,
+        )
+
         tally, self.shell = Tally(store), Shell(runs)
         commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents)
         revise = Revising(services, self.lanes, sessions).revise
-        effects = Effects(
-            services, self.lanes, questions, access, commands.run, self.readmission, self.subagents, revise
-        )
+        effects = Effects(parts, access, commands.run, revise)
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(
@@ -107,30 +123,16 @@ class Engine:
         self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
-        self.recovery = Recovery(
-            services,
-            self.conversations,
-            sessions,
-            self.lanes,
-            slots,
-            queueing,
-            self.take,
-            self.decide,
-            self.outbox,
-            quarantine,
-            backlogs,
-            prefixes,
-            self.readmission,
-            recovered,
-            access,
-            lambda event: event.id in self._seen,
-        )
+        entry = Entry(self.take, self.decide, lambda event: event.id in self._seen)
+        self._recovery = Recovery(parts, self.outbox, entry, recovered)
+        self._external = ExternalChanges(parts, self.outbox, access, entry, recovered)
 
     async def recover(self) -> None:
         """Goes on with what an earlier process left; when this returns, everything is in its queue or under way, and
         what came meanwhile is behind it."""
         await self.subagents.load()
-        await self.recovery.run()
+        await self._recovery.run()
+        self._external.look()
         await self.subagents.settle()
 
     def take_no_more(self) -> None:
@@ -164,14 +166,18 @@ class Engine:
 
     @property
     def is_recovered(self) -> bool:
-        return self.recovery.over.is_set()
+        return self._recovered.is_set()
+
+    def changed(self) -> None:
+        """Something may have been written to the shard from outside."""
+        self._external.changed()
 
     # --- the end ------------------------------------------------------------------------------------
 
     async def drain(self, grace: float, sending: float) -> None:
         """Takes nothing more, gives runs `grace` seconds to end, gives back the rest, and sends for a moment."""
         self._ending = True
-        await self.recovery.stop()
+        await self._recovery.stop()
         await self.lanes.drain(grace)
         await self.shell.stop()
         await self.outbox.drain(min(grace, sending))

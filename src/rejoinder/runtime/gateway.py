@@ -1,30 +1,22 @@
-"""The engines of this process, one for each shard it holds: claims them, hands them messages, and closes them.
+"""The engines of this process, one for each shard it holds: claims and closes them.
 
-Rule 1: an engine lives as long as the lease on its shard. Claiming makes a new one, which recovers the shard; losing
-        the lease ends it at once, and nothing of it is written or sent after that (SC-3, SC-4).
-Rule 2: a message is written down for its home, whoever owns that. Its owner decides it; if that is another process, it
-        finds the row.
+An engine lives as long as the lease on its shard. Claiming makes a new one, which recovers the shard; losing the lease
+ends it at once, and nothing of it is written or sent after that (SC-3, SC-4).
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from random import uniform
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Inbound, MessageReceived
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.hooks import Hooks
-from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.balance import balance
 from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.session import home, shard_of
-from rejoinder.store.base import Accept, Cursor, InboxEvent, Lease, RecordChanges, Renewal, SharedStore, Store
+from rejoinder.store.base import Lease, Renewal, SharedStore, Store
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +33,6 @@ class Engines:
         holder: str,
         make: Make,
         runs: Runs,
-        settings: Live[RuntimeSettings],
-        clock: Callable[[], datetime],
-        hooks: Hooks,
         *,
         boot: Callable[[], float] = boot_time,
     ) -> None:
@@ -52,9 +41,6 @@ class Engines:
         self._store = store
         self._make = make
         self._runs = runs
-        self._settings = settings
-        self._clock = clock
-        self._hooks = hooks
         self._held: dict[int, tuple[Tenure, Engine]] = {}
         self._leaving: set[int] = set()
 
@@ -74,72 +60,10 @@ class Engines:
         """The shards that are being handed over."""
         return frozenset(self._leaving)
 
-    # --- what comes in ------------------------------------------------------------------------------
-
-    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
-        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
-
-        Deciding starts while they are being written, so the decision is usually part of the same commit.
-        """
-        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages)), None)
-
-    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
-        """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
-        may write before, and after, channels listen: what they say then is decided after the recovery."""
-        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages)), change)
-
-    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
-        session = self._settings.now.rules.settings.session
-        return tuple([home(message, session) for message in messages])
-
-    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
-        first, waits = 0, change is not None or self._store.lease_seconds is not None
-        taken: list[tuple[Engine, InboxEvent]] = []
-
-        def take(events: tuple[InboxEvent, ...]) -> None:
-            for event in events:
-                engine = self._taking(event, waits=waits)
-                if engine is not None and engine.is_early(event):
-                    taken.append((engine, event))
-                    engine.decide(event)
-
-        try:
-            if change is None:
-                events = await self._store.write(accept, known=take)
-            else:
-                events, first = await self._store.write(accept, change, known=take)
-        except Exception:
-            for engine, event in taken:
-                engine.forget(event)
-            raise
-        early = {event.id for _, event in taken}
-        for event in events:
-            self._hooks.tell(MessageReceived(event.inbound))
-            if event.id not in early:
-                self._hand(event, waits=waits)
-        return first
-
-    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        """Values for an option of a command that is being typed; nothing is stored of it, so any engine can tell."""
-        shard = shard_of(home(typed, self._settings.now.rules.settings.session), self._store.shards)
-        engine = self.of(shard) or next(iter(self), None)
-        return () if engine is None else await engine.suggest(typed, option)
-
-    def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
-        """The engine that takes the event now. `waits`: not before it has recovered."""
-        engine = self.of(event.shard)
-        return None if engine is None or (waits and not engine.is_recovered) else engine
-
-    def _hand(self, event: InboxEvent, *, waits: bool) -> None:
-        if (engine := self._taking(event, waits=waits)) is not None:
-            engine.take(event)
-        elif (recovering := self.of(event.shard)) is not None:
-            recovering.recovery.changed()
-
     def changed(self) -> None:
         """Something may have been written from outside these engines."""
         for engine in self:
-            engine.recovery.changed()
+            engine.changed()
 
     # --- shards come and go -------------------------------------------------------------------------
 

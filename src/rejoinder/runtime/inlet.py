@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
-from rejoinder.runtime.gateway import Engines
+from rejoinder.runtime.intake import Intake
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.write_batch import until_good
@@ -23,10 +23,10 @@ PLACE = "place "
 class ChannelInlet:
     """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
-    def __init__(self, channel: str, account: str, engines: Engines, store: Store, runs: Runs) -> None:
+    def __init__(self, channel: str, account: str, intake: Intake, store: Store, runs: Runs) -> None:
         self._channel = channel
         self._account = account
-        self._engines = engines
+        self._intake = intake
         self._store = store
         self._runs = runs
 
@@ -43,7 +43,7 @@ class ChannelInlet:
             messages = tuple(replace(message, account=self._account) for message in messages)
 
         def accept() -> Coroutine[Any, Any, None]:
-            return self._engines.accept(*messages, cursor=read, places=single)
+            return self._intake.accept(*messages, cursor=read, places=single)
 
         if within is not None:
             return await self._in_time(accept, within)
@@ -75,7 +75,7 @@ class ChannelInlet:
         return await self._store.cursor(self._channel, READ, self._account)
 
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
-        return await self._engines.suggest(replace(typed, account=self._account), option)
+        return await self._intake.suggest(replace(typed, account=self._account), option)
 
     async def places(self) -> dict[str, str]:
         return await self._store.cursors(self._channel, PLACE, self._account)

@@ -21,7 +21,7 @@ from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
-from rejoinder.senses import Hears, ReadsPages
+from rejoinder.senses import Hears, ReadsDocuments, ReadsPages
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.compaction import CompactionSettings
@@ -100,6 +100,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """What is to be understood of a message before it is decided."""
     hears: Hears | None = None
     """Listens to recordings; None: nobody does."""
+    reads_documents: ReadsDocuments | None = None
+    """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
     reads_pages: ReadsPages | None = None
     """Reads the pages that people link to."""
     outbox_of: Callable[[str], OutboxFolder] | None = None

@@ -22,6 +22,7 @@ from rejoinder.store.jobs import (
     Tick,
     WantJob,
 )
+from rejoinder.store.questions import KeptQuestion, PutQuestion
 from rejoinder.store.reading import StoreReader
 from rejoinder.store.rooms import KeepFact, OpenLog, RecordChanges, RoomReader, scope_of
 from rejoinder.store.rows import (
@@ -273,6 +274,7 @@ __all__ = [
     "KeepPairingRequest",
     "KeepUnderstood",
     "KeptJob",
+    "KeptQuestion",
     "KeptSession",
     "KeptSubagent",
     "Later",
@@ -298,6 +300,7 @@ __all__ = [
     "Pending",
     "PlaceFacts",
     "PlanParts",
+    "PutQuestion",
     "PutSession",
     "PutSubagent",
     "QuarantineEvent",

@@ -7,6 +7,7 @@ from typing import Protocol
 from rejoinder.events import Route
 from rejoinder.store.blobs import BlobReader
 from rejoinder.store.jobs import KeptJob, SaidBefore
+from rejoinder.store.questions import KeptQuestion
 from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
     Admission,
@@ -164,6 +165,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         ...
 
     async def subagent(self, session: str) -> KeptSubagent | None: ...
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        """What was asked, and perhaps answered, in turns that are not over, in the order in which it was asked."""
+        ...
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         """Those at work, and those whose end has not been told, the oldest first."""

@@ -99,6 +99,8 @@ class Media(Struct, frozen=True):
     size: int | None = None
     text: str | None = None
     missing: str | None = None
+    note: str | None = None
+    """What the text is, if it is not the file's own."""
 
 
 class Spoken(Struct, frozen=True):

@@ -76,6 +76,23 @@ async def test_what_is_not_stored_in_time_comes_again():
             assert [message.text for message in inlet.given] == ["hello"]
 
 
+async def test_what_is_not_stored_in_time_keeps_its_place():
+    """CH-5, CH-30: Slack sends it again after something newer; it is stored before that."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=30.0) as platform:
+        inlet = SlowInlet()
+        async with listening(app(platform, pace=quick(acknowledge=0.1)), inlet) as channel:
+            await platform.says("ann", "ann", "first")
+            await until(lambda: channel._listening._gaps is not None and channel_missed(channel))
+            inlet.may_store.set()
+            await platform.says("ann", "ann", "second")
+            await inlet.message("second")
+            assert inlet.texts == ["first", "second"]
+
+
+def channel_missed(channel):
+    return channel._listening._gaps._intake.places.has_missed
+
+
 async def test_who_gives_a_command_is_told_that_the_store_is_away(platform):
     """CH-5: a command does not come again, so the person is told in the acknowledgement."""
     inlet = SlowInlet()
@@ -200,7 +217,25 @@ async def test_socket_mode_that_is_off_is_said_clearly():
         channel = app(platform)
         with pytest.raises(ChannelStopped, match="Socket Mode is off"):
             await channel.listen(KeptInlet())
+        with pytest.raises(ChannelStopped, match="turn it on in its settings"):
+            await channel.check()
         await channel.close()
+
+
+async def test_socket_mode_that_is_turned_off_while_it_runs(platform):
+    """CH-13: the account says so, and goes on when it is turned on again; what came meanwhile is read."""
+    inlet, events = KeptInlet(), platform.people.events
+    channel = app(platform)
+    async with listening(channel, inlet):
+        await platform.says("ann", "ann", "one")
+        await inlet.message("one")
+        await events.turn_socket_mode_off()
+        await until(lambda: "Socket Mode is off" in channel.trouble)
+        await platform.says("ann", "ann", "two")
+        events.socket_mode = True
+        await inlet.message("two")
+        await until(lambda: not channel.trouble)
+    assert inlet.texts == ["one", "two"]
 
 
 async def test_a_token_that_is_revoked_while_it_runs(platform):
@@ -414,6 +449,14 @@ async def test_doctor_says_who_it_is(platform):
     assert await channel.check() == "it is @testbot in Example, by Socket Mode"
     await channel.close()
     assert not platform.people.events.opened
+
+
+async def test_doctor_names_what_it_does_without():
+    """CH-12: scopes that nothing depends on are named, too, with what they are for."""
+    async with FakePlatform("slack", scopes=set(manifest.SCOPES) - {"files:write"}) as platform:
+        channel = app(platform)
+        assert (await channel.check()).endswith("by Socket Mode; without files:write (send files)")
+        await channel.close()
 
 
 async def test_doctor_names_the_scopes_that_are_missing():

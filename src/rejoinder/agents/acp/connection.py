@@ -311,18 +311,23 @@ class Connection:
                 self._peer.answer(id, wire.permission_answer(denied(asked.options)))
             case "ask":
                 what = title if asked.command in title else f"{title}: {asked.command}"
-                self._put_question(id, run, ordered(asked.options), f"May I use a tool ({kind})? {what}".strip())
+                text, about = (
+                    f"May I use a tool ({kind})? {what}".strip(),
+                    run.translation.about(asked.tool) + asked.about,
+                )
+                self._put_question(id, run, ordered(asked.options), text, about)
 
     def noise(self, line: str) -> None:
         if self._process is not None:
             self._process.keep_words(f"(on stdout) {line}")
 
-    def _put_question(self, request: Any, run: Run, options: Options, text: str) -> None:
+    def _put_question(self, request: Any, run: Run, options: Options, text: str, about: str) -> None:
         self._question_number += 1
         question = f"{self._name}-{id(self):x}-{self._question_number}"
         timer = asyncio.get_running_loop().call_later(self._rules.seconds, self.answer, question, None)
         self._questions[question] = _Asked(request, run, options, timer)
-        run.put(Question(question, text, tuple([Option(id, name, grants(kind)) for id, name, kind in options])))
+        offered = tuple([Option(id, name, grants(kind)) for id, name, kind in options])
+        run.put(Question(question, text, offered, about))
 
     def _drop_questions(self, run: Run) -> None:
         for question, asked in list(self._questions.items()):

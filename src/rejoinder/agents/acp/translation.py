@@ -14,7 +14,7 @@ import msgspec
 from acp import schema
 from pydantic import ValidationError
 
-from rejoinder.agents.acp.wire import STOP
+from rejoinder.agents.acp.wire import STOP, about
 from rejoinder.agents.base import (
     AgentEvent,
     Done,
@@ -30,6 +30,7 @@ from rejoinder.agents.base import (
 from rejoinder.documents import is_array, is_object
 
 TOOL_OUTPUT_LENGTH = 4000
+MOST_ABOUT = 100_000
 REPLAY_GAP = 0.5
 """Seconds without an update after which a replay is over."""
 
@@ -43,6 +44,7 @@ class _Tool:
     def __init__(self, title: str, kind: str) -> None:
         self.title = title
         self.kind = kind
+        self.about = ""
         self.output = ""
         self.ended = False
 
@@ -71,6 +73,11 @@ class Translation:
     def kind_of(self, tool: str) -> str:
         known = self._tools.get(tool)
         return "other" if known is None else known.kind
+
+    def about(self, tool: str) -> str:
+        """All that was told of it so far."""
+        known = self._tools.get(tool)
+        return "" if known is None else known.about
 
     def events(self, params: Any, now: float) -> list[AgentEvent]:
         try:
@@ -162,6 +169,7 @@ class Translation:
         if title and title != tool.title:
             tool.title = title
             events.append(ToolRenamed(id, title))
+        tool.about += about(update)[:MOST_ABOUT]
         tool.output = _output_of(update) or tool.output
         if update.status in ("completed", "failed"):
             tool.ended = True

@@ -5,6 +5,7 @@ the schema, and that should not fail a turn. What an agent says in a turn is rea
 """
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -187,6 +188,8 @@ class Permission(Struct, frozen=True):
     """What would be run, where the agent says so."""
     options: tuple[tuple[str, str, str], ...]
     """(id, name, kind) of each."""
+    about: str
+    """The tool and its arguments, in full."""
 
 
 def permission(params: Any) -> Permission:
@@ -198,7 +201,13 @@ def permission(params: Any) -> Permission:
     if is_array(command):
         command = " ".join(map(str, command))
     ran = command if isinstance(command, str) else ""
-    return Permission(asked.session_id, call.tool_call_id, call.title or "", call.kind, ran, offered)
+    return Permission(asked.session_id, call.tool_call_id, call.title or "", call.kind, ran, offered, about(call))
+
+
+def about(call: schema.ToolCallUpdate | schema.ToolCallStart | schema.ToolCallProgress) -> str:
+    """What is to be done, equal for a call that does the same: its id and its state are left out."""
+    told = {"title": call.title, "kind": call.kind, "input": call.raw_input, "content": call.content}
+    return json.dumps(told, sort_keys=True, default=str)
 
 
 def permission_answer(option: str | None) -> dict[str, Any]:

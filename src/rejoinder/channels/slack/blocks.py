@@ -1,30 +1,123 @@
-"""Blocks, where a text alone does not do: buttons and menus under a question (CH-33): pure.
+"""Blocks, where a text alone does not do: buttons and menus, tables, long code (CH-33): pure.
 
-Rule 1: the text is always sent as well: it is what notifications and other apps read.
+Rule 1: the text is always sent as well: it is what notifications and other apps read, and all that is sent where Slack
+        refuses the blocks.
 Rule 2: up to five choices are buttons, more are a menu. A choice whose words are too long gets none: it can be typed.
+Rule 3: a message has at most one table of Slack's; another one, or one that is too large, is code as in the text.
 """
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
+from rejoinder.channels.slack.render import MRKDWN, escape, written
 from rejoinder.events import Choice, Part
+from rejoinder.rendering import layout as laid_out
+from rejoinder.rendering.layout import layout
+from rejoinder.rendering.marks import write
+from rejoinder.rendering.tables import Grid
 
+MOST_BLOCKS = 50
 MOST_BUTTONS = 5
 MOST_OPTIONS = 100
 LONGEST_LABEL, LONGEST_VALUE, LONGEST_OPTION = 75, 2000, 75
 LONGEST_SECTION = 3000
+MOST_ROWS, MOST_COLUMNS, MOST_IN_CELLS = 100, 20, 10_000
+LONG_CODE = 1000
+"""From so many characters on, code has a block of its own, which no section cuts."""
+LANGUAGES = frozenset(
+    {"bash", "css", "go", "html", "java", "javascript", "json", "python", "ruby", "rust", "sql", "yaml"}
+)
+"""Those that are highlighted; Slack may refuse a name it does not know."""
 ACTION = "rejoinder_choice"
 
 Block = dict[str, Any]
 
 
-def blocks_of(part: Part, text: str) -> list[Block]:
-    """Nothing where the text alone says everything."""
+def blocks_of(part: Part, text: str, *, whole: bool) -> list[Block]:
+    """Nothing where the text alone says everything. `whole`: the message is not being written any more."""
     choices = [choice for choice in part.choices if 0 < len(choice.says) <= LONGEST_VALUE and choice.label]
+    body = _rich(part) if whole else []
     if not choices:
+        return body
+    return [*(body or map(_section, _pieces(text))), {"type": "actions", "elements": _elements(choices)}]
+
+
+def addressed(part: Part, text: str) -> str:
+    """With a mention that works for everybody who is addressed (DE-34)."""
+    for person in part.addressed:
+        text = text.replace(f"&lt;@{person}&gt;", f"<@{person}>")
+    return text
+
+
+# --- tables and code ----------------------------------------------------------------------------
+
+
+def _rich(part: Part) -> list[Block]:
+    """The message as blocks, if it has a table or long code; nothing if it has neither, or is too much for blocks."""
+    if "|" not in part.html and len(part.html) < LONG_CODE:
         return []
-    sections = [{"type": "section", "text": {"type": "mrkdwn", "text": piece}} for piece in _pieces(text)]
-    return [*sections, {"type": "actions", "elements": _elements(choices)}]
+    found = layout(written(part.html), "code")
+    table = next((each for each in found if each.grid is not None and _fits(each, part)), None)
+    special = {id(each) for each in found if each is table or _is_long_code(each)}
+    if not special:
+        return []
+    blocks: list[Block] = []
+    for own, group in groupby(found, key=lambda each: id(each) if id(each) in special else 0):
+        each, *more = group
+        if not own:
+            prose = addressed(part, write([each, *more], MRKDWN).strip("\n"))
+            blocks += map(_section, _pieces(prose))
+        elif each.grid is not None:
+            blocks.append(_table(each.grid))
+        else:
+            blocks.append(_code(each.text, each.language or ""))
+    return blocks if len(blocks) < MOST_BLOCKS else []
+
+
+def _fits(block: laid_out.Block, part: Part) -> bool:
+    """Whether Slack takes it as a table, and it was to be shown as one: not as bullets, say."""
+    assert block.grid is not None
+    rows = block.grid.rows
+    size = sum(len(cell) or 1 for row in rows for cell in row)
+    shown = escape(block.text) in part.text
+    return shown and len(rows) <= MOST_ROWS and len(rows[0]) <= MOST_COLUMNS and size <= MOST_IN_CELLS
+
+
+def _is_long_code(block: laid_out.Block) -> bool:
+    return block.language is not None and block.grid is None and len(block.text) >= LONG_CODE
+
+
+def _table(grid: Grid) -> Block:
+    settings = [{"align": align or "left", "is_wrapped": True} for align in grid.aligns]
+    rows = [[{"type": "raw_text", "text": cell or " "} for cell in row] for row in grid.rows]
+    return {"type": "table", "rows": rows, "column_settings": settings}
+
+
+def _code(code: str, language: str) -> Block:
+    preformatted: Block = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": code}]}
+    if language in LANGUAGES:
+        preformatted["language"] = language
+    return {"type": "rich_text", "elements": [preformatted]}
+
+
+def _section(text: str) -> Block:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}, "expand": True}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A section holds less than a message: cut at lines where that is possible, so that no mark is torn apart."""
+    left = text
+    while len(left) > LONGEST_SECTION:
+        at = left.rfind("\n", 1, LONGEST_SECTION)
+        at = at if at > 0 else LONGEST_SECTION
+        yield left[:at]
+        left = left[at:].lstrip("\n")
+    if left.strip():
+        yield left
+
+
+# --- choices ------------------------------------------------------------------------------------
 
 
 def _elements(choices: list[Choice]) -> list[Block]:
@@ -46,15 +139,3 @@ def _elements(choices: list[Choice]) -> list[Block]:
 def _label(text: str) -> Block:
     cut = text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 1]}…"
     return {"type": "plain_text", "text": cut, "emoji": True}
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """A section holds less than a message: cut at lines where that is possible, so that no mark is torn apart."""
-    left = text
-    while len(left) > LONGEST_SECTION:
-        at = left.rfind("\n", 1, LONGEST_SECTION)
-        at = at if at > 0 else LONGEST_SECTION
-        yield left[:at]
-        left = left[at:].lstrip("\n")
-    if left.strip():
-        yield left

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import Literal
 
@@ -17,9 +18,9 @@ from rejoinder.channels.slack.files import Files
 from rejoinder.channels.slack.history import Reader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
-from rejoinder.channels.slack.manifest import missing
+from rejoinder.channels.slack.manifest import SCOPES, missing
 from rejoinder.channels.slack.memory import Memory
-from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure
+from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure
 from rejoinder.channels.slack.parse import Me
 from rejoinder.channels.slack.patient import Pace, Patient
 from rejoinder.channels.slack.people import People
@@ -107,7 +108,10 @@ class SlackApp:
                 f"[channels.{self._called}] the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
                 "or paste the manifest of `rejoinder init --slack-manifest`, and install the app once more."
             )
-        return f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
+        found = f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
+        if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):
+            return f"{found}; without {', '.join(lacks)}"
+        return found
 
     async def close(self) -> None:
         await self._listening.close()
@@ -123,10 +127,18 @@ class SlackApp:
             return await self._send_privately(part, thread)
         if part.title and self._me.assistant and _is_direct(part.route):
             await self._assistant.title(part.route, part.title)
-        answer = await self._api.call("chat.postMessage", payloads.message(part, thread))
+        answer = await self._say("chat.postMessage", lambda rich: payloads.message(part, thread, rich=rich))
         if isinstance(answer, Refused) and answer.error in NOT_THERE and part.reply_context is not None:
             return await self._respond(part, private=False)
         return self._delivered(answer, part, thread)
+
+    async def _say(self, method: str, words: Callable[[bool], payloads.Payload]) -> Answer:
+        """Slack may refuse tables and code as blocks; then the text says it."""
+        answer = await self._api.call(method, payload := words(True))
+        if isinstance(answer, Refused) and answer.error in BLOCKS and (simple := words(False)) != payload:
+            log.warning("%s: Slack refused the blocks of a message (%s); its text is sent", self._called, answer.error)
+            return await self._api.call(method, simple)
+        return answer
 
     async def _send_privately(self, part: Part, thread: str | None) -> Outcome:
         if part.reply_context is not None:
@@ -208,11 +220,14 @@ class SlackApp:
             answer = await self._streams.show(route, message, part)
             if answer is not None:
                 return Delivered(message) if isinstance(answer, Ok) else failure(answer)
-        answer = await self._api.call("chat.update", payloads.update(route, message, part))
+        answer = await self._update(route, message, part)
         if isinstance(answer, Refused) and answer.error == CONFLICT:
             await self._streams.stop(route, message)
-            answer = await self._api.call("chat.update", payloads.update(route, message, part))
+            answer = await self._update(route, message, part)
         return Delivered(message) if isinstance(answer, Ok) else failure(answer)
+
+    async def _update(self, route: Route, message: str, part: Part) -> Answer:
+        return await self._say("chat.update", lambda rich: payloads.update(route, message, part, rich=rich))
 
     async def delete(self, route: Route, message: str) -> Outcome:
         if not _TS.fullmatch(message):

@@ -3,8 +3,8 @@
 import logging
 
 from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, RetryAfter, Unknown
-from rejoinder.channels.slack import payloads
 from rejoinder.channels.slack.api import Api
+from rejoinder.channels.slack.blocks import addressed
 from rejoinder.channels.slack.outcomes import Ok, Refused, failure
 from rejoinder.events import Part
 
@@ -29,7 +29,7 @@ class Files:
             "files": [{"id": id, "title": file.name} for id, file in zip(ids, files, strict=True)],
             "channel_id": part.route.chat,
             **({"thread_ts": thread} if thread is not None else {}),
-            **({"initial_comment": payloads.addressed(part)} if part.text.strip() else {}),
+            **({"initial_comment": addressed(part, part.text)} if part.text.strip() else {}),
         }
         answer = await self._api.call("files.completeUploadExternal", payload)
         if not isinstance(answer, Ok):

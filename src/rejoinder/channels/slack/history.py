@@ -14,7 +14,7 @@ from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
 from rejoinder.channels.slack.parse import Me, is_ours, message
-from rejoinder.channels.slack.payloads import key_of
+from rejoinder.channels.slack.payloads import OPENING, key_of
 from rejoinder.channels.slack.places import later, split
 from rejoinder.channels.slack.wire import History, Message
 from rejoinder.events import Inbound, Part, Said
@@ -28,8 +28,6 @@ CLOCKS = 120.0
 LOOKS = (0.0, 10.0, 20.0)
 """Pauses before each of the three reads over thirty seconds (CH-35)."""
 AT_ONCE = 5
-OPENING = "/open"
-"""What stands in the key of the opening of a draft."""
 IN_PROGRESS = "in_progress"
 NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
 NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
+MOST_OWED = 500
 
 
 class Intake:
@@ -46,6 +47,7 @@ class Intake:
         self._noted = noted
         self._started = started
         self._opened: list[Assistant] = []
+        self._owed: list[Inbound] = []  # not stored in time: Slack may send them again after newer ones
 
     async def resume(self) -> None:
         self.places.recall(await self._deliver.places())
@@ -54,7 +56,8 @@ class Intake:
         """What to acknowledge each with; None: nothing, for it is not stored."""
         heard = [self.read(envelope.type, envelope.payload) for envelope in envelopes]
         crashpoint("K2")
-        stored = await self.store(each for each in heard if each is not None)
+        stored = await self.store([*self._owed, *(each for each in heard if each is not None)])
+        self._owed = [] if stored else self._to_store_first(heard)
         opened, self._opened = self._opened, []
         for event in opened:
             await self._started(event)
@@ -64,6 +67,11 @@ class Intake:
             {} if said is None else {"response_type": "ephemeral", "text": BUSY} if said.entry == "native" else None
             for said in heard
         ]
+
+    def _to_store_first(self, heard: Iterable[Inbound | None]) -> list[Inbound]:
+        """So that order stays. A command or a press is not among them: who gave it is told, and gives it again."""
+        again = [each for each in heard if each is not None and each.entry not in ("native", "button")]
+        return self.places.fresh([*self._owed, *again])[:MOST_OWED]
 
     def read(self, kind: str, payload: dict[str, Any]) -> Inbound | None:
         """Never raises: what is not as Slack documents it is passed over."""

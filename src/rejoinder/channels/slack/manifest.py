@@ -1,5 +1,6 @@
 """What the app needs on Slack's side, said once: the manifest to paste and the check of the scopes (CH-12): pure."""
 
+from collections.abc import Collection
 from typing import Any
 
 SCOPES: dict[str, str] = {
@@ -39,9 +40,9 @@ EVENTS = (
 COMMAND = "/rejoinder"
 
 
-def missing(granted: str) -> list[str]:
+def missing(granted: str, wanted: Collection[str] = NEEDED) -> list[str]:
     """The scopes that a token lacks, as Slack lists what it has."""
-    return sorted(NEEDED - {scope.strip() for scope in granted.split(",")})
+    return sorted({*wanted} - {scope.strip() for scope in granted.split(",")})
 
 
 def app_manifest(url: str = "", name: str = "rejoinder") -> dict[str, Any]:

@@ -58,6 +58,7 @@ MEANINGS: dict[str, Meaning] = {
     "invalid_blocks": Meaning("formatting", "Slack does not take these blocks"),
     "invalid_blocks_format": Meaning("formatting", "Slack does not take these blocks"),
     "msg_blocks_too_long": Meaning("formatting", "the blocks are too long for Slack"),
+    "only_one_table_allowed": Meaning("formatting", "Slack takes one table in a message"),
     "markdown_text_conflict": Meaning("formatting", "Slack does not take this formatting"),
     "message_not_found": Meaning("target", "the message is not there any more"),
     "thread_not_found": Meaning("target", "the message to answer is not there any more"),
@@ -81,11 +82,16 @@ MEANINGS: dict[str, Meaning] = {
     "account_inactive": Meaning("account", f"the app's user is deactivated or the workspace is gone. {_TOKEN}"),
     "missing_scope": Meaning("account", "a scope is missing: add it under OAuth & Permissions, then install again"),
     "not_allowed_token_type": Meaning("account", "this is the wrong kind of token: `bot_token` begins with xoxb-"),
+    "socket_mode_not_enabled": Meaning(
+        "account", "Socket Mode is off for this app; turn it on in its settings, under Socket Mode"
+    ),
     "team_access_not_granted": Meaning("account", "the app has no access to this workspace; install it there"),
     "org_login_required": Meaning("account", "the workspace is being moved; Slack serves no app there at the moment"),
     "ekm_access_denied": Meaning("account", "the administrators of this workspace have suspended access to messages"),
 }
 
+BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "only_one_table_allowed"})
+"""Slack does not take the blocks; the text says the same."""
 AGAIN = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "rollup_error"})
 """Slack is in trouble and has taken nothing."""
 TOO_MANY = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})

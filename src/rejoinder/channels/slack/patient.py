@@ -1,6 +1,7 @@
 """Asks Slack until it answers, however long an outage lasts (DE-32), and says what only a person can fix (CH-13).
 
-Rule 1: a token that was never accepted stops the account, with a sentence that says how to go on.
+Rule 1: a token that was never accepted stops the account, with a sentence that says how to go on; so does Socket Mode
+        that is off.
 Rule 2: everything else may pass: we ask again after pauses that grow, with jitter. This includes a token that was
         accepted before and is refused now: the account pauses and says so.
 """
@@ -23,7 +24,7 @@ WRONG_APP_TOKEN = (
     "Slack does not take this app-level token ({said}). Make one with the scope connections:write under Basic "
     "Information, App-Level Tokens, and set it as `app_token`: it begins with xapp-."
 )
-SOCKET_MODE_OFF = "Socket Mode is off for this app. Turn it on in its settings, under Socket Mode."
+SOCKET_MODE_OFF = "socket_mode_not_enabled"
 
 
 class Pace(Struct, frozen=True):
@@ -100,8 +101,10 @@ class Patient:
             )
         if isinstance(refusal(answer), RetryAfter):
             return
-        said = WRONG_APP_TOKEN.format(said=answer.error) if self._is_app_token else sentence(answer)
         known = MEANINGS.get(answer.error)
+        said = sentence(answer)
+        if self._is_app_token and answer.error != SOCKET_MODE_OFF:
+            said = WRONG_APP_TOKEN.format(said=answer.error)
         if self._known and known is not None and known.why == "account":
             self.trouble = f"Slack refuses this app now: {said}; it is asked until it does not"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None

@@ -7,18 +7,21 @@ Rule 3: links are unfurled only where the agent asked for it; a reply is never b
 
 from typing import Any
 
-from rejoinder.channels.slack.blocks import blocks_of
+from rejoinder.channels.slack.blocks import addressed, blocks_of
 from rejoinder.events import Part, Route
 
 KEY_EVENT = "rejoinder_part"
 KEY = "key"
+OPENING = "/open"
+"""What stands in the key of the opening of a draft."""
 
 Payload = dict[str, Any]
 
 
-def message(part: Part, thread: str | None) -> Payload:
-    """For chat.postMessage."""
-    payload: Payload = {**place(part.route.chat, thread), **content(part)}
+def message(part: Part, thread: str | None, *, rich: bool = True) -> Payload:
+    """For chat.postMessage; `rich`: with tables and code as blocks."""
+    payload: Payload = {**place(part.route.chat, thread), **words(part, rich=rich)}
+    payload |= {"unfurl_links": part.previews, "unfurl_media": part.previews}
     if part.key:
         payload["metadata"] = {"event_type": KEY_EVENT, "event_payload": {KEY: part.key}}
     return payload
@@ -38,27 +41,16 @@ def response(part: Part, *, private: bool) -> Payload:
     return {"response_type": "ephemeral" if private else "in_channel", "replace_original": False, **words(part)}
 
 
-def update(route: Route, message: str, part: Part) -> Payload:
+def update(route: Route, message: str, part: Part, *, rich: bool = True) -> Payload:
     """For chat.update; a text without blocks removes those that were there."""
-    return {"channel": route.chat, "ts": message, "blocks": [], **words(part)}
+    return {"channel": route.chat, "ts": message, "blocks": [], **words(part, rich=rich)}
 
 
-def content(part: Part) -> Payload:
-    return {**words(part), "unfurl_links": part.previews, "unfurl_media": part.previews}
-
-
-def words(part: Part) -> Payload:
-    text = addressed(part)
-    blocks = blocks_of(part, text)
+def words(part: Part, *, rich: bool = False) -> Payload:
+    text = addressed(part, part.text)
+    is_whole = bool(part.key) and OPENING not in part.key  # a draft would jump
+    blocks = blocks_of(part, text, whole=rich and is_whole)
     return {"text": text, "blocks": blocks} if blocks else {"text": text}
-
-
-def addressed(part: Part) -> str:
-    """The text, with a mention that works for everybody who is addressed (DE-34)."""
-    text = part.text
-    for person in part.addressed:
-        text = text.replace(f"&lt;@{person}&gt;", f"<@{person}>")
-    return text
 
 
 def key_of(metadata: Any) -> str:

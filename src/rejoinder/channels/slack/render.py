@@ -11,8 +11,8 @@ _MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
 
 
 def render(source: str, tables: TableStyle) -> Rendering:
-    text, twin = write(layout(source, tables), _MRKDWN), inert(source)
-    return Rendering(text, html="" if twin == text else twin)
+    text, twin = write(layout(source, tables), MRKDWN), inert(source)
+    return Rendering(text, html="" if twin == text and MRKDWN.fence not in twin else twin)
 
 
 def inert(source: str) -> str:
@@ -20,11 +20,16 @@ def inert(source: str) -> str:
     return _LIVE.sub("<" + ZERO_WIDTH_SPACE, source)
 
 
+def written(twin: str) -> str:
+    """The Markdown as the agent wrote it, from what is inert; to be rendered, not to be sent."""
+    return twin.replace("<" + ZERO_WIDTH_SPACE, "<")
+
+
 def plain(source: str) -> Rendering:
-    return Rendering(_escape(source))
+    return Rendering(escape(source))
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -33,10 +38,10 @@ def _literal(line: str) -> str:
 
 
 def _link(address: str, label: str) -> str:
-    address = _escape(address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E"))
+    address = escape(address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E"))
     return f"<{address}|{label}>"
 
 
-_MRKDWN = Marks(
-    bold="*", italic="_", strike="~", tick="`", fence="```", quote="> ", escape=_escape, literal=_literal, link=_link
+MRKDWN = Marks(
+    bold="*", italic="_", strike="~", tick="`", fence="```", quote="> ", escape=escape, literal=_literal, link=_link
 )

@@ -22,10 +22,9 @@ from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import Reader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import SOCKET_MODE_OFF, Pace, Patient
+from rejoinder.channels.slack.patient import Pace, Patient
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
 _quiet = logging.getLogger(f"{__name__}.sdk")
@@ -35,7 +34,6 @@ GHOSTS = (
     "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
     "of its own. Until then history is read, and messages come late"
 )
-LINK_DISABLED = "link_disabled"
 REFRESH = ("refresh_requested", "warning")
 DRAIN_SECONDS = 4.0
 """How long an old socket is kept for the acknowledgements of what came by it."""
@@ -118,6 +116,7 @@ class Switchboard:
         self._pace = pace
         self._gaps = gaps
         self._lines: list[Line] = []
+        self._made: list[Line] = []  # and not closed yet
         self._queue: asyncio.Queue[tuple[Line, Envelope]] = asyncio.Queue()
         self.last_sign: float | None = None
         self.ghosts = 0
@@ -129,9 +128,8 @@ class Switchboard:
         try:
             await asyncio.gather(self._keep_connected(), self._consume(take))
         finally:
-            lines, self._lines = self._lines, []
-            for line in lines:
-                await line.close()
+            for line in [*self._made]:
+                await self._close(line)
 
     # --- the socket ---------------------------------------------------------------------------------
 
@@ -151,6 +149,7 @@ class Switchboard:
         while True:
             opened = await self._patient.ask("apps.connections.open")
             line = Line(str(opened.result.get("url", "")), self._heard, self._pace.ping)
+            self._made.append(line)
             try:
                 async with asyncio.timeout(self._pace.connect):
                     await line.connect()
@@ -160,9 +159,7 @@ class Switchboard:
             if not line.over.is_set():
                 self.last_sign = monotonic()
                 return line
-            await line.close()
-            if line.ended_because == LINK_DISABLED:
-                raise ChannelStopped(f"[channels.{self._name}] {SOCKET_MODE_OFF}")
+            await self._close(line)
             log.info("%s: the socket was not opened: %s", self._name, line.ended_because)
             await asyncio.sleep(self._patient.pause())
 
@@ -179,9 +176,7 @@ class Switchboard:
                     pinged, self.last_sign = line.last_ping_pong_time, monotonic()
         if not line.over.is_set() and not self.refresh.is_set():
             line.end("no sign of life")
-        if line.ended_because == LINK_DISABLED:
-            log.error("%s: %s", self._name, SOCKET_MODE_OFF)
-        elif line.ended_because and line.ended_because not in REFRESH:
+        if line.ended_because and line.ended_because not in REFRESH:
             log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
 
     async def _retire(self, line: Line) -> None:
@@ -189,6 +184,10 @@ class Switchboard:
         until = monotonic() + DRAIN_SECONDS
         while line.unacknowledged > 0 and monotonic() < until and await line.is_connected():  # noqa: ASYNC110
             await asyncio.sleep(self._pace.watch / 10)
+        await self._close(line)
+
+    async def _close(self, line: Line) -> None:
+        self._made.remove(line)
         await line.close()
 
     def _count(self, line: Line, old: list[Line]) -> None:

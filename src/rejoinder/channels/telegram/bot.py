@@ -29,10 +29,11 @@ from rejoinder.channels.telegram.outcomes import (
 from rejoinder.channels.telegram.parse import Me
 from rejoinder.channels.telegram.patient import Pace, Patient
 from rejoinder.channels.telegram.poll import poll
+from rejoinder.channels.telegram.presses import Presses
 from rejoinder.channels.telegram.reactions import Reactions
 from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, Stored, User
-from rejoinder.events import Attachment, MenuCommand, Part, Route
+from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route
 
 if TYPE_CHECKING:
     from rejoinder.channels.telegram.webhook import Hook
@@ -84,6 +85,7 @@ class TelegramBot:
         self._reactions = Reactions()
         self._windows = Windows()
         self._moves = Moves(self._called)
+        self._presses = Presses(self._called, api)
         self._has_previews = True
 
     deaf_after = 150.0
@@ -104,7 +106,7 @@ class TelegramBot:
         self.own_id, self.own_name = str(me.id), me.username
         await self._offer_menu()
         log.info("%s: serving @%s", self._called, self.own_name)
-        intake = Intake(Me(self.name, self.own_id, self.own_name), self._api, deliver, self._moves)
+        intake = Intake(Me(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)
         if self._hook is not None:
             from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - polling needs no server
 
@@ -122,12 +124,17 @@ class TelegramBot:
         await self._api.close()
 
     async def send(self, part: Part) -> Outcome:
+        if part.only_for is not None and part.reply_context is not None:
+            return await self._presses.say(part.reply_context.token, part.text)
         if (wrong := _impossible(part)) is not None:
             return wrong
         answer = await self._call("sendMessage", payloads.message(part))
         if not isinstance(answer, Ok):
             return failure(answer)
         return Delivered(str(_sent.decode(answer.result).message_id))
+
+    async def press_noticed(self, context: ReplyContext) -> None:
+        await self._presses.notice(context.token)
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
         """An album is several messages; the first one stands for it."""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Raw, Struct
@@ -10,18 +11,16 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import gather
-from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.cursor import Cursor, read_cursor, write_cursor
 from rejoinder.channels.telegram.moves import Moves
 from rejoinder.channels.telegram.parse import Me, join, parse
+from rejoinder.channels.telegram.presses import Presses, answerable
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Update
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Inbound
 
 log = logging.getLogger(__name__)
-
-BUTTON_SECONDS = 5.0
 
 _update = msgspec.json.Decoder(Update)
 
@@ -48,9 +47,9 @@ def read(raw: bytes | Raw) -> Update:
 
 
 class Intake:
-    def __init__(self, me: Me, api: Api, deliver: Inlet, moves: Moves) -> None:
+    def __init__(self, me: Me, presses: Presses, deliver: Inlet, moves: Moves) -> None:
         self._me = me
-        self._api = api
+        self._presses = presses
         self._deliver = deliver
         self._moves = moves
 
@@ -61,22 +60,24 @@ class Intake:
         return cursor
 
     async def take(self, updates: Sequence[Update], cursor: Cursor | None) -> None:
-        """Returns when they are durable; then Telegram shows that a pressed button was noticed. With None the cursor
-        stays where it is."""
+        """Returns when they are durable; then Telegram shows that a button was noticed, or, in a group, once it is
+        decided what to say to the person. With None the cursor stays where it is."""
         if self._moves.heard(updates) and cursor is None:
             cursor = Cursor()
         messages = [joined for members in gather(updates) if (joined := self._join(members)) is not None]
         crashpoint("K2")
         kept = None if cursor is None else write_cursor(replace(cursor, moved=self._moves.known))
         await self._deliver(*messages, cursor=kept)
+        waiting = {heard.reply_context.token for heard in messages if heard.reply_context is not None}
         pressed = [update.callback_query.id for update in updates if update.callback_query is not None]
-        await asyncio.gather(*map(self._felt, pressed))
+        await asyncio.gather(*(self._presses.notice(query) for query in pressed if query not in waiting))
 
     def _join(self, members: tuple[Update, ...]) -> Inbound | None:
-        parsed = [heard for member in members if (heard := parse(member, self._me)) is not None]
+        parsed = [heard for member in members if (heard := self._parse(member)) is not None]
         if len(parsed) > 1:
             parsed.sort(key=lambda member: int(member.message_id))  # in the order of the chat
         return self._moves.known_by_former(join(tuple(parsed))) if parsed else None
 
-    async def _felt(self, query: str) -> None:
-        await self._api.call("answerCallbackQuery", {"callback_query_id": query}, BUTTON_SECONDS)
+    def _parse(self, update: Update) -> Inbound | None:
+        heard, query = parse(update, self._me), update.callback_query
+        return heard if heard is None or query is None else answerable(heard, query.id, datetime.now(UTC))

@@ -1,7 +1,7 @@
 """The conversations of people and agents: one for each chat and thread of each channel."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import filterfalse
 
@@ -20,13 +20,14 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
-from rejoinder.runtime.outbox.offers import OFFERS
+from rejoinder.runtime.outbox.offers import SAYS, Close, offer_key
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.recent import Recent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import ChannelFacts
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import IndexedMessage, NoteMessages, PlanParts
 
 TRACES = 50
@@ -241,18 +242,25 @@ class Conversation:
             await asyncio.wait(results, timeout=PATIENCE)
         return message_of(results[0]) or None if results else None
 
-    def offer(self, text: str, choices: tuple[Choice, ...]) -> Callable[[str, str], None]:
+    def offer(self, text: str, choices: tuple[Choice, ...], name: str, also: WriteBatch) -> Close:
         """Says something with buttons under it; the last paragraph of the text tells how to answer without them.
 
-        Returns a function that replaces the text and removes the buttons. Its second argument is the message whose
-        button was pressed: that one certainly arrived, even if its delivery was never confirmed.
+        `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
         """
-        options, stem = self.how.delivery.options, f"{OFFERS}/{self.outbox.new_stem()}"
+        options, stem = self.how.delivery.options, offer_key(name)
         wording = Wording(choices=choices, opens=self.opening)
-        posted = self.sender.post(plan.say(redact(text), self.route, options, wording, stem))
+        return self._closing(
+            self.sender.post(plan.say(redact(text), self.route, options, wording, stem), also=also), stem
+        )
 
+    async def offered_before(self, name: str) -> Close:
+        """What closes an offer that an earlier process has made here."""
+        rows = [row for row in await self.store.parts_under(offer_key(name)) if row.kind == SAYS]
+        return self._closing(tuple(map(self.sender.follow, rows)), offer_key(name))
+
+    def _closing(self, posted: "Sequence[asyncio.Future[DeliveryResult]]", stem: str) -> Close:
         def close(words: str, pressed: str) -> None:
-            if can(self.channel, CanEdit):
+            if posted and can(self.channel, CanEdit):
                 posted[-1].add_done_callback(lambda _: self._put_instead(words, pressed, posted, stem))
 
         return close

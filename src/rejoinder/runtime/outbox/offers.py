@@ -1,11 +1,11 @@
-"""Offers (messages with buttons) that an earlier process left open: their answers are no longer awaited.
+"""Offers (messages with buttons) that an earlier process left open, and whose answers are no longer awaited.
 
-The keys of all parts of an offer share a prefix, by which offers that were never closed are found; no other record of
-them is kept. A part that may or may not have arrived cannot be closed.
+The keys of all parts of an offer share a prefix, by which offers that were never closed are found. A part that may or
+may not have arrived cannot be closed.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 from typing import Final
 
@@ -22,21 +22,35 @@ from rejoinder.store.base import IN_FLIGHT, StoredPart, StoreReader
 
 OFFERS: Final = "offer"
 """What the keys of all offers begin with."""
+SAYS: Final = "say"
+"""The kind of the parts of an offer that were said, not changed."""
+
+Close = Callable[[str, str], None]
+"""Replaces the text of an offer and removes the buttons. Its second argument is the message whose button was pressed:
+that one certainly arrived, even if its delivery was never confirmed."""
 
 
-async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str) -> None:
-    """Removes the buttons of offers that an earlier process has made."""
+def offer_key(name: str) -> str:
+    return f"{OFFERS}/{name}"
+
+
+async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str, known: Mapping[str, str | None]) -> None:
+    """Removes the buttons of offers that an earlier process has made. `known`: what became of some, by their names;
+    None: the answer is still awaited, because what asked runs again."""
+    outcomes = {offer_key(name): became for name, became in known.items()}
     for row in left_open(await store.parts_under(OFFERS)):
+        if (became := outcomes.get(_offer(row), outcome)) is None:
+            continue
         channel = outbox.serving(row.route)
         if channel is not None and can(channel, CanEdit):
-            _close(row, outbox.at(row.route), outcome)
+            _close(row, outbox.at(row.route), became)
 
 
 def left_open(rows: Iterable[StoredPart]) -> list[StoredPart]:
     """The part with the buttons, for each offer that was never replaced by an outcome."""
     offers = (list(rows) for _, rows in groupby(sorted(rows, key=lambda row: (_offer(row), row.id)), _offer))
     closable = ("sent", *IN_FLIGHT)
-    return [rows[-1] for rows in offers if rows[-1].kind == "say" and rows[-1].state in closable]
+    return [rows[-1] for rows in offers if rows[-1].kind == SAYS and rows[-1].state in closable]
 
 
 def _offer(row: StoredPart) -> str:

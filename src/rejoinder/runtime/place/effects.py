@@ -52,11 +52,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.place.access import Access
-from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.lanes import Lanes
-from rejoinder.runtime.session.questions import Questions
-from rejoinder.runtime.session.readmission import Readmission
-from rejoinder.runtime.session.subagents import Subagents
+from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.session import Session
 from rejoinder.store.base import ClearBotTurns, InboxEvent, SaveAgentSession, Verb
 
@@ -108,27 +104,14 @@ RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
 
 
 class Effects:
-    def __init__(
-        self,
-        services: Services,
-        lanes: Lanes,
-        questions: Questions,
-        access: Access,
-        run_command: RunCommand,
-        readmission: Readmission,
-        subagents: Subagents,
-        revise: Revise,
-    ) -> None:
-        self._revise = revise
-        self._agents = services.agents
-        self._settings = services.settings
-        self._lanes = lanes
-        self._questions = questions
+    def __init__(self, parts: SessionParts, access: Access, run_command: RunCommand, revise: Revise) -> None:
+        self._agents = parts.services.agents
+        self._settings = parts.services.settings
+        self._tell = parts.services.hooks.tell
+        self._parts = parts
         self._access = access
-        self._tell = services.hooks.tell
         self._run_command = run_command
-        self._readmission = readmission
-        self._subagents = subagents
+        self._revise = revise
 
     def as_turn(self, walked: Walk, agent: str) -> Walk | None:
         """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
@@ -148,8 +131,8 @@ class Effects:
         place = (conversation.route.channel, conversation.route.account)
         match effect:
             case StopRun(route=route):
-                await self._subagents.stop(route)
-                await self._lanes.stop(self._lanes.at(route))
+                await self._parts.subagents.stop(route)
+                await self._parts.lanes.stop(self._parts.lanes.at(route))
             case ResetSession(session=session):
                 await self._reset(session, agent)
                 return Performed(
@@ -159,7 +142,8 @@ class Effects:
                 return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
-                return Performed(says=self._questions.answer(question, option, conversation.route, sender, pressed))
+                answered = self._parts.questions.answer(question, option, conversation.route, sender, pressed)
+                return Performed(answered.verbs, answered.then, answered.says)
             case ReviseMessage():
                 return await self._revise(effect, conversation)
             case Overhear(said=said):
@@ -190,7 +174,7 @@ class Effects:
 
     async def _resend(self, route: Route | None, outbox: Outbox) -> str:
         """What was never confirmed or was given up is sent again, what is quarantined is run again (DU-2, DU-3)."""
-        sent, again = await outbox.resend(route), await self._readmission.want(route)
+        sent, again = await outbox.resend(route), await self._parts.readmission.want(route)
         told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
         if told:
             return " ".join(told)
@@ -208,8 +192,8 @@ class Effects:
 
     async def _reset(self, session: str, agent: str) -> None:
         """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
-        await self._subagents.stop_of(session)
-        await self._lanes.forget(session)
+        await self._parts.subagents.stop_of(session)
+        await self._parts.lanes.forget(session)
         speaker = self._agents[agent]
         if can(speaker, CanForget):
             speaker.forget(session)

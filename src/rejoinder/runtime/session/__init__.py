@@ -1,6 +1,6 @@
 """The lane of each session: what waits for its turn, the turn that runs, and the turns that no message triggers.
 
-waiting       lanes, lane, turn_inputs, queueing, slots
+waiting       parts, lanes, lane, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
 before a turn briefing, fetching, thread_past, reminding
 while it runs work, attempts, relay, fairness, questions, thoughts, presence

@@ -30,8 +30,8 @@ from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.fetching import all_files, sees_images
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.session import ExecChoice, Session
@@ -322,7 +322,7 @@ def _media(shown: Shown, inbound: Inbound) -> Media:
     if file.heard is not None and file in inbound.attachments and is_own_voice(file, inbound):
         return Media(file.name, shown.mime, file.size, missing=THE_TEXT if not inbound.text else THE_TRANSCRIPT)
     size = file.size if file.size is not None or file.content is None else len(file.content)
-    return Media(file.name, shown.mime, size, shown.text, shown.why)
+    return Media(file.name, shown.mime, size, shown.text, shown.why, shown.note)
 
 
 def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:

@@ -16,7 +16,7 @@ from rejoinder.inbound.facts import Step
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.compaction import Compaction, Shortened
-from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event

@@ -4,17 +4,21 @@ are fetched, and pictures are described for an agent that cannot see them.
 
 import asyncio
 import logging
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSeeImages, Failed
 from rejoinder.channels.base import CanFetch, Channel
+from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
-from rejoinder.inbound.media import image_type, worth_fetching
+from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
+from rejoinder.inbound.media import USUAL, MediaLimits, image_type, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.session.completions import Line, complete
 from rejoinder.runtime.session.turn_inputs import TurnInput
+from rejoinder.senses import ReadsDocuments
 
 log = logging.getLogger(__name__)
 
@@ -28,14 +32,23 @@ PATIENCE = 60.0
 LONGEST = 4000
 
 
-async def with_files(
-    asked: tuple[TurnInput, ...], agent: Agent, describer: Agent | None = None
-) -> tuple[TurnInput, ...]:
+class Senses(Struct, frozen=True):
+    """Who helps an agent with files that it cannot take as they are."""
+
+    describer: Agent | None = None
+    reader: ReadsDocuments | None = None
+
+
+NOBODY = Senses()
+
+
+async def with_files(asked: tuple[TurnInput, ...], agent: Agent, senses: Senses = NOBODY) -> tuple[TurnInput, ...]:
     """The same messages, with those of their files that this agent can use and that could be fetched."""
     if not any(all_files(each.message.inbound) for each in asked):
         return asked
+    describer = senses.describer
     eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
-    return tuple([await _with_files(each, agent, eyes) for each in asked])
+    return tuple([await _with_files(each, agent, eyes, senses.reader) for each in asked])
 
 
 def sees_images(agent: Agent) -> bool:
@@ -47,10 +60,13 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> TurnInput:
-    inbound, own = asked.message.inbound, len(asked.message.inbound.attachments)
+async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, reader: ReadsDocuments | None) -> TurnInput:
+    inbound, own, channel = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation.channel
     shown = sees_images(agent) or eyes is not None
-    files = tuple([await _fetched(file, asked.conversation.channel, shown=shown) for file in all_files(inbound)])
+    if reader is None:
+        files = tuple([await _fetched(file, channel, shown=shown, limits=USUAL) for file in all_files(inbound)])
+    else:
+        files = tuple([await _read(file, channel, reader, shown=shown) for file in all_files(inbound)])
     if eyes is not None:
         files = tuple([await _described(file, eyes) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
@@ -58,8 +74,41 @@ async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None) -> Tur
     return replace(asked, message=replace(asked.message, inbound=filled))
 
 
-async def _fetched(file: Attachment, channel: Channel, *, shown: bool) -> Attachment:
-    limit, name = worth_fetching(file, sees_images=shown), channel.name
+async def _read(file: Attachment, channel: Channel, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+    """The file with its text, if it is a document; a large picture is scaled. What cannot be read says why."""
+    limits = replace(USUAL, document_bytes=reader.max_bytes)
+    if not worth_fetching(file, sees_images=shown, limits=limits) and file.content is None:
+        why = too_large(file, sees_images=shown, limits=limits)
+        return file if why is None else replace(file, note=why)
+    # A small one waits for nobody; of the large ones few are in memory.
+    async with reader.at_once if (file.size or reader.max_bytes) > USUAL.fetched_bytes else nullcontext():
+        file = await _fetched(file, channel, shown=shown, limits=limits)
+        if (content := file.content) is None or file.heard is not None:
+            return file
+        try:
+            return await _understood(file, content, reader, shown=shown)
+        except NotUnderstood as why:
+            log.warning("%s: %r was not read: %s", channel.name, file.name, why.detail or why)
+            return replace(file, content=None, note=f"it could not be read: {why}")
+
+
+async def _understood(file: Attachment, content: bytes, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+    picture = image_type(content)
+    if picture is not None or file.mime.startswith("image/"):
+        fits = picture is not None and picture_side(content) <= reader.max_side and len(content) <= USUAL.image_bytes
+        if fits or not shown:
+            return file
+        mime, smaller = await reader.scale(file.name, content)
+        return replace(file, content=smaller, mime=mime, size=len(smaller))
+    if (kind := document_kind(file, content)) is not None:
+        read = await reader.read(kind, file.name, content)
+        return replace(file, content=None, words=read.text, note=read.note)
+    unread = unread_kind(file, content)
+    return file if unread is None else replace(file, content=None, note=f"it is {unread}")
+
+
+async def _fetched(file: Attachment, channel: Channel, *, shown: bool, limits: MediaLimits) -> Attachment:
+    limit, name = worth_fetching(file, sees_images=shown, limits=limits), channel.name
     if not limit or not can(channel, CanFetch):
         return file
     try:

@@ -16,9 +16,9 @@ from rejoinder.events import PromptText, Route
 from rejoinder.inbound.message import Message
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.payloads import Told, pack_told, unpack_told
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes, no_prefix
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Held, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
@@ -168,7 +168,7 @@ class LaneJournal:
             turn = run.claim.turn
             unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
             unit.add_all(transcript(run, now))
-        told = () if run.released or run.message.listening else notices.why_it_ended(run.overdue, run.crashed)
+        told = () if run.released or run.message.listening else notices.why_it_ended(run.lease.overdue, run.crashed)
         if told:
             unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
         await self._superseded(unit)
@@ -199,11 +199,11 @@ class LaneJournal:
 
 def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     """What the agent was told and said in this run."""
-    if not run.told:
+    if not run.exchange.told:
         return ()
     turn = run.claim.turn
-    entries = [Entry("user", parts, now, turn) for parts in run.told]
-    if said := "".join(run.said):
+    entries = [Entry("user", parts, now, turn) for parts in run.exchange.told]
+    if said := "".join(run.exchange.said):
         entries.append(Entry("agent", (PromptText(said),), now, turn))
     return (AppendTranscript(run.session, tuple(entries)),)
 

@@ -10,25 +10,23 @@ Rule 4: a run that does not end when it is told to is left behind: its lane goes
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
-from time import monotonic
 from typing import Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import RejoinderError, StoreUnavailable
-from rejoinder.events import PromptPart, Route
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Route
 from rejoinder.inbound.message import Message
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.payloads import unpack_told
-from rejoinder.runtime.session.prefixes import Prefix, no_prefix
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
-from rejoinder.store.base import RunClaim as Claim
-from rejoinder.store.base import StoredPart
 from rejoinder.turns import backlog
-from rejoinder.turns.lane import Lane, Phase, may_speak, revised, step, waits
-from rejoinder.turns.lease import Expired, Held, Lease, LeaseSettings, examine
+from rejoinder.turns.lane import Lane, Phase, revised, step, waits
+from rejoinder.turns.lease import Expired, Held, LeaseSettings, examine
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import (
     Abort,
@@ -40,7 +38,6 @@ from rejoinder.turns.signals import (
     Quiet,
     Reason,
     RunEnded,
-    RunStarted,
     Start,
     Steer,
     Steered,
@@ -64,9 +61,9 @@ STEER_PATIENCE = 10.0
 class Crew(Protocol):
     """Does the work of a lane."""
 
-    async def run(self, run: "Run") -> None: ...
+    async def run(self, run: Run) -> None: ...
 
-    async def steer(self, run: "Run", asked: tuple[TurnInput, ...]) -> bool: ...
+    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool: ...
 
     async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
         """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
@@ -79,11 +76,11 @@ class Crew(Protocol):
 class Journal(Protocol):
     """Records what the lanes do."""
 
-    async def begin(self, run: "Run") -> None:
+    async def begin(self, run: Run) -> None:
         """Claims the turn and sets `run.granted`. From `run.is_claiming` on the claim can no longer be called off."""
         ...
 
-    async def steered(self, run: "Run", asked: tuple[TurnInput, ...]) -> None: ...
+    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None: ...
 
     async def left_out(
         self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
@@ -91,98 +88,28 @@ class Journal(Protocol):
         """Returns the planned notice of each message whose sender is owed one."""
         ...
 
-    async def end(self, run: "Run") -> None:
+    async def end(self, run: Run) -> None:
         """Ends a run whose work did not record its end itself."""
         ...
 
 
-class Run:
-    """A turn on lease: one generation of one lane."""
+class LaneDeps(Struct, frozen=True):
+    """What the lanes of an engine have in common."""
 
-    def __init__(self, lane: "SessionLane", start: Start, asked: tuple[TurnInput, ...]) -> None:
-        self.session = lane.key
-        self.agent = lane.agent
-        self.start = start
-        self.asked = asked
-        self.message = asked[-1].message  # the one that is answered
-        self.trigger = self.message.inbound.message_id
-        self.conversation = asked[-1].conversation  # where it was asked (IN-44)
-        self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
-        self.heard = asked  # every message the agent may know of, including those it was only offered
-        self.granted: Granted | None = None
-        self.resumed: Resumed | None = None
-        self.is_claiming = False
-        self.claiming: asyncio.Task[None] | None = None
-        self.task: asyncio.Task[None] | None = None
-        self.over = False
-        self.ending = False  # the agent has said its last word
-        self.closed = False  # its end is recorded in the store
-        self.expired = False  # its claim is lost, or its lease has run out
-        self.overdue = False  # its lease has run out, and it is being ended
-        self.released = False  # the gateway shuts down: the next process runs the turn again
-        self.gone = asyncio.Event()
-        self.started = self.last_seen = 0.0
-        self.lease = LeaseSettings()  # those in effect when it began
-        self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
-        self.told: list[tuple[PromptPart, ...]] = []  # what the agent was given
-        self.said: list[str] = []  # what it said, in the pieces in which it came
-        self.model: str | None = None  # the model that answers, as reported by the agent
-        self.prefix: Prefix = no_prefix  # of what the gateway says in its place
-        self._lane = lane
-
-    @property
-    def claim(self) -> Claim:
-        """The proof that this run owns the session: everything the run says is planned with it."""
-        assert self.granted is not None, "nothing is said before the turn is claimed"
-        return self.granted.claim
-
-    @property
-    def before(self) -> tuple[StoredPart, ...]:
-        """What an earlier attempt at this turn has already planned or sent."""
-        return self.resumed.parts if self.resumed is not None else ()
-
-    @property
-    def crashed(self) -> bool:
-        """Its work failed with an unexpected exception, and the user has been told nothing about it."""
-        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
-        failures = (task.exception() for task in ended if not task.cancelled())
-        return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
-
-    @property
-    def is_gathered(self) -> bool:
-        """These messages waited through a restart and share one place in the queue (TU-10)."""
-        return len(self.asked) > len(self.start.ids)
-
-    @property
-    def events(self) -> tuple[int, ...]:
-        return tuple(asked.event for asked in self.asked)
-
-    def may_speak(self) -> bool:
-        return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
-
-    def begun(self, *, can_steer: bool) -> None:
-        """The agent has been given the turn."""
-        self._lane.feed(RunStarted(self.start.run, can_steer))
-
-    def seen(self) -> None:
-        """A sign of life."""
-        self.last_seen = monotonic()
-        self.asking = False
+    crew: Crew
+    journal: Journal
+    runs: Runs
+    slots: Slots
+    limits: Callable[[], LeaseSettings]
+    """How long a run that begins now may take."""
+    watch: Callable[[LeaseSettings], None]
+    """A run with these limits has begun."""
+    rest: "Callable[[SessionLane], None]"
+    """The lane has nothing to do and nothing to remember."""
 
 
 class SessionLane:
-    def __init__(
-        self,
-        key: str,
-        agent: str,
-        settings: QueueSettings,
-        crew: Crew,
-        journal: Journal,
-        runs: Runs,
-        slots: Slots,
-        watch: "Callable[[Run], None]",
-        rest: "Callable[[SessionLane], None]",
-    ) -> None:
+    def __init__(self, key: str, agent: str, settings: QueueSettings, deps: LaneDeps) -> None:
         self.key = key
         self.routes: set[Route] = set()
         self.agent = agent
@@ -194,12 +121,8 @@ class SessionLane:
         self._granted: Granted | None = None  # for the turn that the arriving message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
-        self._crew = crew
-        self._journal = journal
-        self._runs = runs
-        self._slots = slots
-        self._watch = watch
-        self._rest = rest
+        self._deps = deps
+        self._runs = deps.runs
 
     @property
     def is_idle(self) -> bool:
@@ -255,7 +178,7 @@ class SessionLane:
         if asked.signs is not None:
             asked.signs.ended(ok=False)
         if self.is_idle:
-            self._rest(self)
+            self._deps.rest(self)
 
     @property
     def is_talked_to(self) -> bool:
@@ -335,7 +258,7 @@ class SessionLane:
         for action in actions:
             self._perform(action)
         if self.is_idle:
-            self._rest(self)
+            self._deps.rest(self)
 
     def _perform(self, action: Action) -> None:
         match action:
@@ -347,7 +270,7 @@ class SessionLane:
                 run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
                 again = Again.AT_ONCE if run.resumed is None else run.resumed.again
-                self._slots.ask(self.key, self.agent, lambda: self._go(run), again)
+                self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.
@@ -385,18 +308,18 @@ class SessionLane:
     def _go(self, run: Run) -> None:
         if run.over:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
-        run.started = run.last_seen = monotonic()
+        run.lease.begin(self._deps.limits())
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        self._watch(run)
+        self._deps.watch(run.lease.limits)
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
-            run.claiming = self._runs.start(f"claim:{self.key}", self._journal.begin(run))
+            run.claiming = self._runs.start(f"claim:{self.key}", self._deps.journal.begin(run))
             await self._runs.wait(run.claiming)
             if run.granted is None:
                 return
         crashpoint("K8")
-        await self._crew.run(run)
+        await self._deps.crew.run(run)
 
     def _ended(self, run: Run) -> None:
         """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
@@ -417,7 +340,7 @@ class SessionLane:
                 run.claiming.cancel()
             await self._runs.wait(run.claiming)
         try:
-            await self._journal.end(run)
+            await self._deps.journal.end(run)
         except StoreUnavailable:
             log.debug("%s: the store is closed, the next process finds the run open", self.key)
 
@@ -425,7 +348,7 @@ class SessionLane:
         run.gone.set()
         if self.run is run:
             self.run = None  # leaves no reference cycle, so the run is freed with its last reference
-        self._slots.release(self.key)
+        self._deps.slots.release(self.key)
         self.feed(RunEnded(run.start.run))
 
     def _abort(self, number: int) -> None:
@@ -441,14 +364,14 @@ class SessionLane:
     def lease_until(self, now: float) -> float | None:
         """The time before which the current run's lease cannot run out; ends a run whose lease has run out."""
         run = self.run
-        if run is None or run.task is None or run.over or run.overdue:
+        if run is None or run.task is None or run.over or run.lease.overdue:
             return None
-        match examine(Lease(run.start.run, run.started, now if run.asking else run.last_seen), run.lease, now):
+        match examine(run.lease.at(run.start.run, now), run.lease.limits, now):
             case Held(until=until):
                 return until
             case Expired(why=why):
                 log.warning("%s: the run took too long (%s timeout)", self.key, why)
-                run.overdue = run.expired = True
+                run.lease.overdue = run.expired = True
                 self._runs.start(f"expire:{self.key}", self._expire(run))
                 return None
 
@@ -472,19 +395,19 @@ class SessionLane:
         self._offering = offering = asyncio.timeout(None)
         try:
             async with offering:
-                taken = await self._crew.steer(run, asked)
+                taken = await self._deps.crew.steer(run, asked)
         except TimeoutError:
             log.warning("%s: the agent did not say whether it took a message in", self.key)
         finally:
             if self._offering is offering:
                 self._offering = None
         if taken:
-            await self._journal.steered(run, asked)
+            await self._deps.journal.steered(run, asked)
             self.feed(SteerTaken(steer.run, steer.ids))
 
     async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
-        told = await self._journal.left_out(self.key, self.agent, asked, reason)
-        await self._crew.left_out(asked, reason, told)
+        told = await self._deps.journal.left_out(self.key, self.agent, asked, reason)
+        await self._deps.crew.left_out(asked, reason, told)
 
 
 def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:

@@ -7,11 +7,13 @@ from time import monotonic
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.lane import Crew, Journal, Run, SessionLane, start_of
+from rejoinder.runtime.session.lane import Crew, Journal, LaneDeps, SessionLane, start_of
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
+from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import Start
 
@@ -23,9 +25,7 @@ class Lanes:
     """The lanes that have something to do or to remember."""
 
     def __init__(self, services: Services, crew: Crew, journal: Journal, slots: Slots) -> None:
-        self._crew = crew
-        self._journal = journal
-        self._runs = services.runs
+        self._deps = LaneDeps(crew, journal, services.runs, slots, self._limits, self._watch, self._rest)
         self._slots = slots
         self._settings = services.settings
         self._look: asyncio.TimerHandle | None = None
@@ -56,8 +56,7 @@ class Lanes:
         """The lane of this session, ready for messages of these places."""
         lane = self._lanes.get(key)
         if lane is None:
-            args = (self._crew, self._journal, self._runs, self._slots, self._watch, self._rest)
-            lane = self._lanes[key] = SessionLane(key, agent, settings, *args)
+            lane = self._lanes[key] = SessionLane(key, agent, settings, self._deps)
             lane.draining = self._draining
         for route in routes:
             self._keys_at.setdefault(route, set()).add(key)
@@ -136,10 +135,11 @@ class Lanes:
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
 
-    def _watch(self, run: Run) -> None:
-        """A run has begun; it keeps the limits it begins with. One timer serves all of them, and always fires before
-        one that begins now can run out."""
-        run.lease = lease = self._settings.now.lease
+    def _limits(self) -> LeaseSettings:
+        return self._settings.now.lease
+
+    def _watch(self, lease: LeaseSettings) -> None:
+        """One timer serves all runs, and always fires before one that begins now can run out."""
         soon = asyncio.get_running_loop().time() + min(lease.idle_timeout_s, lease.hard_timeout_s)
         if self._look is not None and self._look.when() > soon:  # the limits have become shorter
             self._look.cancel()

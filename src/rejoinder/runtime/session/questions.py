@@ -4,20 +4,29 @@ Rule 1: a question belongs to the chat and the people whose message the agent wa
         count, and the reply to them does not reveal whether there is such a question.
 Rule 2: every question is settled once: by its people, by the session's own policy, by a timeout, or with its run.
 Rule 3: a question that is no longer open loses its buttons and says what became of it.
+Rule 4: a question is stored with the message that asks it, and its answer with the message that answers it. A turn that
+        runs again and asks the same finds both (CH-10); what it does not ask again ends with it.
 """
 
 import asyncio
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Collection
 from hashlib import blake2b
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanAnswer
 from rejoinder.events import Question, Route
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations
+from rejoinder.runtime.outbox.offers import Close
 from rejoinder.runtime.services import Services
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import KeptQuestion, PutQuestion, RunClaim, Verb
 from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, how_to_answer, meant
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
@@ -25,32 +34,47 @@ WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answe
 RESTARTED = "No longer asked: the gateway was started again."
 
 
-class PendingQuestion(Struct, frozen=True):
-    """An open question. `session`: that of the run; `people`: those who may answer; `close`: takes the text that says
-    what became of it, and the message whose button was pressed, if one was."""
+class Waiting(Struct, frozen=True):
+    """A run waits for the answer. `question`: as the agent calls it."""
 
-    session: str
     agent: Agent
-    question: Question
-    route: Route
-    people: frozenset[str]
+    question: str
     timer: asyncio.TimerHandle
-    close: Callable[[str, str], None]
+    close: Close
+
+
+def _nothing() -> None:
+    """Nothing is left to do."""
+
+
+class Answered(Struct, frozen=True):
+    """What came of an answer: a sentence to reply with, what is stored with it, and what follows once it is."""
+
+    says: str | None = None
+    verbs: tuple[Verb[Any], ...] = ()
+    then: Callable[[], None] = _nothing
 
 
 class Questions:
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, conversations: Conversations) -> None:
         self._runs = services.runs
+        self._store = services.store
+        self._clock = services.clock
         self._tenure = services.tenure
         self._settings = services.settings
-        self._open: dict[str, PendingQuestion] = {}
-        self._count = 0
-        # Specific to this claim, so that a button from before a restart cannot answer a new question.
-        self._mark = blake2b(str(services.tenure.lease.generation).encode(), digest_size=2).hexdigest()
+        self._conversations = conversations
+        self._kept: dict[str, KeptQuestion] = {}
+        """Those of turns that are not over, by their ids; not those that have run out."""
+        self._waiting: dict[str, Waiting] = {}
+        """Those that a run waits for; the others were answered, or asked by a run that was interrupted."""
+        self._asked: set[str] = set()
+        """Those that a run of this process has asked."""
 
-    def ask(
+    # --- asked --------------------------------------------------------------------------------------
+
+    async def ask(
         self,
-        session: str,
+        run: RunClaim,
         question: Question,
         agent: Agent,
         conversation: Conversation,
@@ -64,65 +88,162 @@ class Questions:
         if not people:
             self._tell(agent, question.id, None)  # no person asked for this run, so none may answer
             return
-        self._count += 1
-        which = f"q{self._count}-{self._mark}"
+        mark = _mark(agent.name, question)
+        before = self._asked_before(run.turn, mark)
+        if before is not None:
+            self._asked.add(before.id)
+            if before.state == "answered":
+                self._tell(agent, question.id, before.answer)
+                return
+            which, close = before.id, await conversation.offered_before(before.id)
+            if (answered := self._kept.get(which)) is None or answered.state == "answered":
+                self._tell(agent, question.id, answered.answer if answered is not None else None)
+                return  # while the message was looked up
+        else:
+            which = _new_id()
+            kept = KeptQuestion(
+                which,
+                run.turn,
+                run.session,
+                mark,
+                replace(question, id="", about=""),
+                conversation.route,
+                tuple(sorted(people)),
+                self._clock(),
+            )
+            self._kept[which] = kept
+            self._asked.add(which)
+            # The agent's words are shown unchanged: they are what the user allows.
+            text = f"{question.text}\n\n{how_to_answer(question, which)}"
+            close = conversation.offer(text, buttons(question, which), which, WriteBatch(PutQuestion(kept)))
         timer = asyncio.get_running_loop().call_later(self._settings.now.question_seconds, self._time_is_up, which)
-        # The agent's words are shown unchanged: they are what the user allows.
-        close = conversation.offer(f"{question.text}\n\n{how_to_answer(question, which)}", buttons(question, which))
-        self._open[which] = PendingQuestion(session, agent, question, conversation.route, people, timer, close)
+        self._waiting[which] = Waiting(agent, question.id, timer, close)
 
-    def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> str | None:
-        """Takes a person's answer; returns a sentence to reply with, if there is something to say.
+    def _asked_before(self, turn: int, mark: str) -> KeptQuestion | None:
+        """The same question of an earlier run of this turn. Each counts once: what is asked twice is answered twice."""
+        same = (kept for kept in self._kept.values() if kept.turn == turn and kept.mark == mark)
+        return next((kept for kept in same if kept.id not in self._asked), None)
 
-        `pressed`: the message whose button was pressed.
-        """
-        asked = self._open.get(which)
-        if asked is None or asked.route != route or sender not in asked.people:
-            return UNKNOWN.format(which=which)
+    # --- answered -----------------------------------------------------------------------------------
+
+    def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> Answered:
+        """Takes a person's answer. `pressed`: the message whose button was pressed."""
+        kept = self._kept.get(which)
+        if kept is None or kept.state != "open" or kept.route != route or sender not in kept.people:
+            return Answered(UNKNOWN.format(which=which))
         said = words.strip().casefold()
-        option = meant(asked.question, said)
-        if option is None and said not in OUTCOMES:
-            return f"Request {which} has no option {words}.\n\n{how_to_answer(asked.question, which)}"
-        if option is None:
-            self._close(which, OUTCOMES[said], pressed)
-            self._tell(asked.agent, asked.question.id, None if said == DENIED else said)
-            return None
-        self._close(which, f"Answered: {option.called}.", pressed)
-        self._tell(asked.agent, asked.question.id, option.id)
-        return f"Request {which}: {option.called}."
+        option = meant(kept.question, said)
+        if option is not None:
+            return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.called)
+        if said not in OUTCOMES:
+            return Answered(f"Request {which} has no option {words}.\n\n{how_to_answer(kept.question, which)}")
+        return self._settled(replace(kept, state="answered", answer=None if said == DENIED else said), pressed)
+
+    def _settled(self, answered: KeptQuestion, pressed: str, called: str = "") -> Answered:
+
+        def then() -> None:
+            known = self._kept.get(answered.id)
+            if known is None or known.state != "open":
+                return  # its time was up, or its run over, while this was written
+            self._kept[answered.id] = answered
+            waiting = self._close(answered, _outcome(answered), pressed)
+            if waiting is not None:
+                self._tell(waiting.agent, waiting.question, answered.answer)
+
+        said = f"Request {answered.id}: {called}." if called else None
+        return Answered(said, (PutQuestion(answered),), then)
 
     def waiting_for(self, sender: str, route: Route) -> OpenQuestion | None:
         """The question that this person may answer here, if there is exactly one."""
-        if not self._open:
+        if not self._kept:
             return None
-        theirs = [which for which, each in self._open.items() if each.route == route and sender in each.people]
+        open = [kept for kept in self._kept.values() if kept.state == "open" and kept.route == route]
+        theirs = [kept for kept in open if sender in kept.people]
         if len(theirs) != 1:
             return None
-        options = self._open[theirs[0]].question.offered
+        options = theirs[0].question.offered
         return OpenQuestion(
-            theirs[0],
+            theirs[0].id,
             tuple([option.called.casefold() for option in options]),
             permission=not options or any(option.grants for option in options),
         )
 
-    def withdraw(self, session: str) -> None:
-        """The run that asked is over, so its questions no longer need an answer."""
-        if not self._open:
-            return
-        for which, asked in list(self._open.items()):
-            if asked.session == session:
-                self._close(which, WITHDRAWN)
+    # --- over ---------------------------------------------------------------------------------------
+
+    def withdraw(self, turn: int, *, runs_again: bool) -> None:
+        """The run that asked is over, so its questions no longer need an answer, unless its turn runs again."""
+        for kept in [kept for kept in self._kept.values() if kept.turn == turn]:
+            if runs_again or not self._tenure.holds:
+                self._forget(kept.id)
+            else:
+                if kept.state == "open":
+                    self._close(kept, WITHDRAWN)
+                self._forget(kept.id)
 
     def _time_is_up(self, which: str) -> None:
-        asked = self._close(which, TOO_LATE)
-        self._tell(asked.agent, asked.question.id, None)
+        kept = self._kept[which]
+        waiting = self._close(kept, TOO_LATE)
+        self._forget(which)
+        self._runs.start(f"question:{which}", self._expire(kept))
+        if waiting is not None:
+            self._tell(waiting.agent, waiting.question, None)
 
-    def _close(self, which: str, outcome: str, pressed: str = "") -> PendingQuestion:
-        asked = self._open.pop(which)
-        asked.timer.cancel()
-        asked.close(f"{asked.question.text}\n\n{outcome}", pressed)
-        return asked
+    async def _expire(self, *kept: KeptQuestion) -> None:
+        await WriteBatch(*[PutQuestion(replace(each, state="over")) for each in kept]).insist(self._store)
+
+    def _close(self, kept: KeptQuestion, outcome: str, pressed: str = "") -> Waiting | None:
+        """Removes the buttons; returns who waits for the answer, if somebody does."""
+        words, waiting = f"{kept.question.text}\n\n{outcome}", self._waiting.pop(kept.id, None)
+        if waiting is not None:
+            waiting.timer.cancel()
+            waiting.close(words, pressed)
+        elif (conversation := self._conversations.at(kept.route)) is not None:
+            self._runs.start(f"question:{kept.id}", _close_earlier(conversation, kept.id, words, pressed))
+        return waiting
+
+    def _forget(self, which: str) -> None:
+        self._kept.pop(which, None)
+        self._asked.discard(which)
+        if (waiting := self._waiting.pop(which, None)) is not None:
+            waiting.timer.cancel()
+
+    # --- after a restart ------------------------------------------------------------------------------
+
+    async def recall(self) -> None:
+        """Before anything runs: what an earlier process has asked, and what it was answered."""
+        self._kept = {kept.id: kept for kept in await self._store.open_questions()}
+
+    async def keep_of(self, turns: Collection[int]) -> dict[str, str | None]:
+        """Only these turns run again: what others have asked has run out. Returns what became of the rest."""
+        over = [kept for kept in self._kept.values() if kept.turn not in turns and kept.id not in self._asked]
+        for kept in over:
+            self._forget(kept.id)
+        if over:
+            await self._expire(*over)
+        return {kept.id: None if kept.state == "open" else _outcome(kept) for kept in self._kept.values()}
 
     def _tell(self, agent: Agent, question: str, option: str | None) -> None:
         if can(agent, CanAnswer) and self._tenure.holds:
             self._runs.start(f"answer:{question}", agent.answer(question, option))
+
+
+async def _close_earlier(conversation: Conversation, which: str, words: str, pressed: str) -> None:
+    (await conversation.offered_before(which))(words, pressed)
+
+
+def _outcome(answered: KeptQuestion) -> str:
+    """In words for everybody."""
+    if answered.answer is None:
+        return OUTCOMES[DENIED]
+    option = meant(answered.question, answered.answer.casefold())
+    return OUTCOMES[answered.answer] if option is None else f"Answered: {option.called}."
+
+
+def _mark(agent: str, question: Question) -> str:
+    told = (agent, question.text, question.about, *[(each.id, each.label, each.grants) for each in question.offered])
+    return blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _new_id() -> str:
+    """Short enough to be typed, and never given twice."""
+    return f"q{base64.b32encode(sixteen()[:5]).decode().lower()}"

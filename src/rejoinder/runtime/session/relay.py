@@ -31,8 +31,8 @@ from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.session.attempts import Answers
 from rejoinder.runtime.session.fairness import SLICE, Fairness, slices
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.presence import TypingSign
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.turns.status import State, state_of_tool
 from rejoinder.unicode_repair import StreamRepair, repair_text
@@ -175,12 +175,12 @@ class Relay:
             case Usage():
                 self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
-                self._run.model = model
+                self._run.exchange.model = model
                 await tell(self._callbacks.watcher.model, model)
             case SessionOpened():
                 await self._callbacks.opened(event)
             case Question(text=text):
-                self._run.asking = True
+                self._run.lease.asking = True
                 if len(text) > LONGEST_QUESTION:
                     event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
                 await self._callbacks.asks(event)
@@ -213,7 +213,7 @@ class Relay:
         self._end_tools()
         self._became(State.THINKING)
         if self._to_remember > 0:
-            self._run.said.append(text[: self._to_remember])
+            self._run.exchange.said.append(text[: self._to_remember])
             self._to_remember -= len(text)
         if self._answers is not None and not text.isspace():
             answers, self._answers = self._answers, None

@@ -302,7 +302,7 @@ class Subagents:
     async def log(self, kept: KeptSubagent) -> str:
         entries = await self._store.transcript(kept.session, kept.started)
         lane = self._lanes.get(kept.session)
-        said = "".join(lane.run.said) if lane is not None and lane.run is not None else ""
+        said = "".join(lane.run.exchange.said) if lane is not None and lane.run is not None else ""
         return reports.log(kept, entries, tuple(self._lines.get(kept.session, ())), said)
 
     async def find(self, root: str, name: str) -> KeptSubagent | None:

@@ -12,7 +12,7 @@ from rejoinder.runtime.answer.delivery import Answer
 from rejoinder.runtime.answer.drafting import Drafting, streaming_for
 from rejoinder.runtime.outbox.delivery_results import hear, message_of
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.run import Run
 
 PATIENCE = 5.0
 """Seconds for which showing a thought may hold up the answer."""

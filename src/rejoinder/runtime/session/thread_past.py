@@ -16,7 +16,7 @@ from rejoinder.events import Inbound, Said
 from rejoinder.inbound.groups import MOST_OVERHEARD
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.session.lane import Run
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched

@@ -34,14 +34,14 @@ from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
-from rejoinder.runtime.session.fetching import with_files
+from rejoinder.runtime.session.fetching import Senses, with_files
 from rejoinder.runtime.session.journal import transcript
-from rejoinder.runtime.session.lane import Run
 from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
@@ -106,8 +106,9 @@ class Workers:
         return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     @property
-    def _describer(self) -> Agent | None:
-        return self._agents.get(self._settings.now.describer or "")
+    def _senses(self) -> Senses:
+        settings = self._settings.now
+        return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -131,9 +132,9 @@ class Workers:
         try:
             with self._typing(run, scene) as typing:
                 run.asked = await with_thread(run, session, self._clock())
-                run.asked = await with_files(run.asked, agent, self._describer)
+                run.asked = await with_files(run.asked, agent, self._senses)
                 turn = brief(scene)
-                run.told.append(turn.parts)
+                run.exchange.told.append(turn.parts)
                 relay = self._relay(run, scene, answer, typing)
                 run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
@@ -153,7 +154,7 @@ class Workers:
                 self._note_failure(run, failed)
                 run.ending = True
                 if failed is None:
-                    await answer.finish(_footer(session, relay.usage, run.model))
+                    await answer.finish(_footer(session, relay.usage, run.exchange.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
@@ -171,7 +172,7 @@ class Workers:
             await answer.abandon()
             raise
         finally:
-            self.questions.withdraw(run.session)
+            self.questions.withdraw(run.claim.turn, runs_again=run.released)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
@@ -190,7 +191,7 @@ class Workers:
             says_when_empty=_is_awaited(run),
             silence=scene.settings.silence,
             prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
-            speaker=lambda: Speaker(agent.name, run.model or model_of(scene) or "", scene.level("think")),
+            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(scene) or "", scene.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
             most=scene.settings.max_answer_chars(agent.name),
@@ -337,7 +338,8 @@ class Workers:
         named = replace(question, text=f"{kept.name} asks: {question.text}")
         if conversation is None:
             decided = decided or False
-        self.questions.ask(run.session, named, agent, conversation or run.conversation, people_of(run), decided)
+        where = conversation or run.conversation
+        await self.questions.ask(run.claim, named, agent, where, people_of(run), decided)
 
     def _callbacks(self, run: Run, scene: Scene, answer: Words) -> RunCallbacks:
         agent = scene.agent
@@ -350,7 +352,7 @@ class Workers:
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
             if decided is None:
                 await answer.catch_up()
-            self.questions.ask(run.session, question, agent, run.conversation, people_of(run), decided)
+            await self.questions.ask(run.claim, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(session: SessionOpened) -> None:
             await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)
@@ -367,10 +369,10 @@ class Workers:
         if scene is None:
             return False  # it is over
         agent = scene.agent
-        further = brief_further(scene, await with_files(asked, agent, self._describer))
+        further = brief_further(scene, await with_files(asked, agent, self._senses))
         taken = can(agent, CanSteer) and self._tenure.holds and await agent.steer(further)
         if taken:
-            run.told.append(further.parts)
+            run.exchange.told.append(further.parts)
         return taken
 
     async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:

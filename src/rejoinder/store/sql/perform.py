@@ -5,7 +5,20 @@ from typing import Any
 
 from rejoinder.store import base
 from rejoinder.store.base import Lease, Verb
-from rejoinder.store.sql import blobs, inbox, jobs, leases, memory, messages, outbox, rooms, subagents, turns, upkeep
+from rejoinder.store.sql import (
+    blobs,
+    inbox,
+    jobs,
+    leases,
+    memory,
+    messages,
+    outbox,
+    questions,
+    rooms,
+    subagents,
+    turns,
+    upkeep,
+)
 from rejoinder.store.sql.connection import Connection
 
 PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
@@ -59,6 +72,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.PauseJob: jobs.pause_job,
     base.WantJob: jobs.want_job,
     base.PutSubagent: subagents.put_subagent,
+    base.PutQuestion: questions.put_question,
     base.BeginBlob: blobs.begin_blob,
     base.AddChunk: blobs.add_chunk,
     base.EndBlob: blobs.end_blob,

@@ -21,6 +21,7 @@ from rejoinder.store.base import (
     IndexedMessage,
     Input,
     KeptJob,
+    KeptQuestion,
     KeptSession,
     KeptSubagent,
     Lease,
@@ -38,7 +39,7 @@ from rejoinder.store.base import (
     Traced,
     Verb,
 )
-from rejoinder.store.sql import blobs, jobs, lookups, reads, rooms, subagents
+from rejoinder.store.sql import blobs, jobs, lookups, questions, reads, rooms, subagents
 from rejoinder.store.sql.recover import recover
 
 T = TypeVar("T")
@@ -184,6 +185,9 @@ class SqlReader:
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.open_subagents)
 
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        return await self._read(questions.open_questions)
+
     async def said_before(self, job: str, digest: str) -> SaidBefore | None:
         return await self._read(jobs.said_before, job, digest)
 
@@ -297,6 +301,9 @@ class SqlShard(SqlReader):
 
     async def open_subagents(self) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.open_subagents, self._lease.shard)
+
+    async def open_questions(self) -> tuple[KeptQuestion, ...]:
+        return await self._read(questions.open_questions, self._lease.shard)
 
     async def parts_in(
         self, *states: PartState, limit: int = 1000, latest_first: bool = False

@@ -20,10 +20,13 @@ from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.memory import Memory
 from rejoinder.testing.store_contract.operator import Operator
 from rejoinder.testing.store_contract.outbound import Parts
+from rejoinder.testing.store_contract.questions import QuestionsKept
 from rejoinder.testing.store_contract.rooms import Rooms
 from rejoinder.testing.store_contract.subagents import SubagentsKept
 from rejoinder.testing.store_contract.turns import Turns
 
 
-class StoreContract(Events, Turns, Parts, Memory, Jobs, BlobsKept, SubagentsKept, Rooms, Operator, Leases, Itself):
+class StoreContract(
+    Events, Turns, Parts, Memory, Jobs, BlobsKept, SubagentsKept, QuestionsKept, Rooms, Operator, Leases, Itself
+):
     """Inherit it in a test class; `open` gives the store to be tested."""

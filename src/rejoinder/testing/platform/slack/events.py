@@ -207,10 +207,6 @@ class Events:
         self._tickets.discard(ticket)
         line = web.WebSocketResponse(autoping=True)
         await line.prepare(request)
-        if not self.socket_mode:
-            await line.send_json({"type": "disconnect", "reason": "link_disabled"})
-            await line.close()
-            return line
         socket = Socket(line, request.transport)
         self._open().append(socket)
         self.opened += 1
@@ -246,6 +242,14 @@ class Events:
         for socket in list(self._open()):
             if socket.line is not None:
                 await socket.line.send_json({"type": "disconnect", "reason": "refresh_requested"})
+
+    async def turn_socket_mode_off(self) -> None:
+        """In the settings of the app, while it is connected."""
+        self.socket_mode = False
+        for socket in list(self._open()):
+            if socket.line is not None:
+                await socket.line.send_json({"type": "disconnect", "reason": "link_disabled"})
+                await socket.line.close()
 
     def break_sockets(self) -> None:
         """The network goes away under them."""

@@ -128,6 +128,8 @@ class SlackServer:
         try:
             self._check_token(request, method)
             if method == "apps.connections.open":
+                if not self.events.socket_mode:
+                    raise Refusal("socket_mode_not_enabled")
                 address = self._url.replace("http://", "ws://")
                 return note.grant({"url": f"{address}/socket?ticket={self.events.ticket()}"}, "")
             if method not in METHODS:

@@ -10,6 +10,8 @@ MOST_TEXT, MOST_MARKDOWN = 40_000, 12_000
 MOST_BLOCKS, MOST_SECTION, MOST_ELEMENTS, MOST_OPTIONS = 50, 3000, 25, 100
 MOST_LABEL, MOST_VALUE, MOST_OPTION_VALUE = 75, 2000, 150
 MOST_METADATA = 8000
+MOST_IN_CELLS = 10_000
+RICH = ("rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote")
 TS = re.compile(r"[0-9]{10}\.[0-9]{6}")
 SCOPES: dict[str, str] = {
     "chat.postMessage": "chat:write",
@@ -109,10 +111,14 @@ def checked_blocks(payload: dict[str, Any]) -> list[dict[str, Any]]:
                     bad("invalid_blocks")
             case "table":
                 _check_table(block)
-            case "divider" | "context" | "header" | "rich_text":
+            case "rich_text":
+                _check_rich_text(block)
+            case "divider" | "context" | "header":
                 pass
             case _:
                 bad("invalid_blocks")
+    if sum(block["type"] == "table" for block in blocks) > 1:
+        bad("only_one_table_allowed")
     return blocks
 
 
@@ -147,7 +153,22 @@ def _check_table(block: dict[str, Any]) -> None:
     rows = block.get("rows", [])
     if not 0 < len(rows) <= 100 or any(not 0 < len(row) <= 20 for row in rows):
         bad("invalid_blocks")
-    if any(cell.get("type") not in ("raw_text", "rich_text") for row in rows for cell in row):
+    cells = [cell for row in rows for cell in row]
+    if any(cell.get("type") != "raw_text" or not cell.get("text") for cell in cells):
+        bad("invalid_blocks")  # Slack takes rich text there, too; we have none
+    if len({len(row) for row in rows}) != 1 or sum(len(cell["text"]) for cell in cells) > MOST_IN_CELLS:
+        bad("invalid_blocks")
+    settings = block.get("column_settings", [])
+    if len(settings) > len(rows[0]) or any(each.get("align") not in ("left", "center", "right") for each in settings):
+        bad("invalid_blocks")
+
+
+def _check_rich_text(block: dict[str, Any]) -> None:
+    elements = block.get("elements", [])
+    if not elements or any(each.get("type") not in RICH for each in elements):
+        bad("invalid_blocks")
+    inside = [piece for each in elements for piece in each.get("elements", [])]
+    if not inside or any(piece.get("type") == "text" and not piece.get("text") for piece in inside):
         bad("invalid_blocks")
 
 

@@ -20,6 +20,7 @@ from rejoinder.testing.platform.telegram.world import BOT_USER, Room, Stored, Wo
 from rejoinder.testing.platform.truth import BOT, Frame, Truth
 
 Payload = dict[str, Any]
+LONGEST_ALERT = 200
 MOST_FETCHED = 20_000_000
 """The largest file, in bytes, that a bot can fetch."""
 
@@ -32,6 +33,10 @@ class Methods:
         self.commands: list[Payload] = []
         self.answered: list[str] = []
         """The presses of buttons that the bot has answered."""
+        self.pressed: dict[str, str] = {}
+        """Who has pressed a button that was not answered, by the id of the query."""
+        self.alerts: list[tuple[str, str]] = []
+        """What was said to people alone about buttons they have pressed: the person, and the words."""
         self.files: dict[str, bytes] = {}
         """What people sent, by file id."""
         self.sent: dict[str, Shown] = {}
@@ -143,7 +148,14 @@ class Methods:
         return True
 
     def answer_callback_query(self, payload: Payload) -> bool:
-        self.answered.append(payload.get("callback_query_id", ""))
+        query, text = str(payload.get("callback_query_id", "")), str(payload.get("text", ""))
+        if len(text) > LONGEST_ALERT:
+            bad("MESSAGE_TOO_LONG")
+        if (person := self.pressed.pop(query, None)) is None:
+            bad("query is too old and response timeout expired or query ID is invalid")
+        self.answered.append(query)
+        if text:
+            self.alerts.append((person, text))
         return True
 
     def get_file(self, payload: Payload) -> Payload:

@@ -206,6 +206,7 @@ class TelegramServer:
             "chat_instance": f"-{room.id}",
             "data": next(button["callback_data"] for button in buttons if button["text"] == label),
         }
+        self.methods.pressed[str(query["id"])] = person
         self.updates.push("callback_query", query, chat)
 
     def closes(self, chat: str, words: str = "bot was blocked by the user") -> None:

@@ -116,10 +116,13 @@ export class ChatState {
     return writes || this.typing(place, now).some((member) => member.agent);
   }
 
-  /** Whether a message is a command: it and what the gateway answers are drawn in little room. @param {Message} message */
-  isCommand({ author, text }) {
-    const name = /^\/([\w-]{1,40})(?:[ :].{0,200})?$/.exec(text.trim())?.[1].toLowerCase();
-    if (!name || author === "" || this.member(author).agent) return false;
+  /** Whether a message is a command, or was meant as one: it and what the gateway answers are drawn in little room.
+   * @param {Message} message @param {Message} [next] the one below it */
+  isCommand({ author, text }, next) {
+    const [, named, rest] = /^\/([\w-]{1,40})([ :].{0,200})?$/.exec(text.trim()) ?? [];
+    if (!named || author === "" || this.member(author).agent) return false;
+    if (!rest && next?.author === "" && !next.reply_to) return true; // the gateway asks which one was meant
+    const name = named.toLowerCase();
     return this.commands.some((command) =>
       [command.name, ...(command.aliases ?? [])].some((each) => each.replace(/^\//, "").toLowerCase() === name),
     );

@@ -188,9 +188,9 @@ export class Timeline {
     if (more) rows.push(this.#row("older", () => h("div", { class: "loading" }, "Older messages…")));
     if (!messages.length && !sending.length && this.empty) return [this.#row("empty", this.empty)];
     let last = /** @type {Message | null} */ (null);
-    let day = "";
+    let [day, kindOfLast] = ["", ""];
     const keys = new Set();
-    const put = (/** @type {Message} */ message, /** @type {any} */ request) => {
+    const put = (/** @type {Message} */ message, /** @type {any} */ request, /** @type {Message | undefined} */ next) => {
       if (day !== dayKey(message.at)) {
         day = dayKey(message.at);
         rows.push(this.#row(`day ${day}`, () => dayLine(message.at)));
@@ -218,17 +218,16 @@ export class Timeline {
       }
       const told = message.author === "" && !message.reply_to && last !== null;
       if (told && last?.stopped) return; // the mark on the answer says so
-      const kind = this.state.isCommand(message) ? "command" : told && isTold(last) ? "told" : "";
+      const isTold = told && (last?.author === "" || kindOfLast === "command");
+      const kind = this.state.isCommand(message, next) ? "command" : isTold ? "told" : "";
       const key = keyOf(message);
       keys.add(key);
       const view = this.#view(key);
       const shown = { message, sending: request, delivered: this.#isDelivered(message), kind };
       view.update(shown, kind !== "" || sameBreath(last, message));
       rows.push(view.element);
-      last = message;
+      [last, kindOfLast] = [message, kind];
     };
-    const isTold = (/** @type {Message | null} */ before) =>
-      before !== null && (this.state.isCommand(before) || before.author === "");
     const waiting = [...notes];
     const putNotes = (/** @type {number} */ before) => {
       while (waiting.length && waiting[0].after < before) {
@@ -237,10 +236,10 @@ export class Timeline {
         last = null;
       }
     };
-    for (const message of messages) {
+    messages.forEach((message, i) => {
       putNotes(message.seq);
-      put(message, null);
-    }
+      put(message, null, messages[i + 1]);
+    });
     putNotes(Infinity);
     if (end) for (const request of sending) put(this.#unsentMessage(request), request);
     for (const key of this.#views.keys()) if (!keys.has(key)) this.#views.delete(key);

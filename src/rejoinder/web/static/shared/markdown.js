@@ -5,11 +5,12 @@
  * Rule 2: a line break is a line break, as people expect in a chat.
  * Rule 3: while a text grows, its last block is read as if what is open were closed, so that a half-written
  *         `**word` is bold already and no mark flickers by.
- * Rule 4: a message costs the page no more than its budget of characters and nodes. What is over it is plain text,
- *         folded, in pieces that the browser lays out as they come into sight.
+ * Rule 4: a message costs the page no more than its budget of characters and nodes. What is over it is folded, and
+ *         nobody looks at it before it is unfolded.
  */
 
 import { clean } from "./clean.js";
+import { costOfText, cutAt, folded } from "./folded.js";
 import { highlight } from "./highlight.js";
 import { inline } from "./markdown_inline.js";
 
@@ -34,10 +35,6 @@ export const MOST_CHARACTERS = 30_000;
 export const MOST_NODES = 2_000;
 const MOST_COLOURED = 1_200; // pieces of code: further code has no colours, but is whole
 const CHARACTERS_A_NODE = 50; // are read in the time in which a node is drawn
-const SCRIPT_COST = 2; // nodes are drawn in the time in which the letters of another script are
-const PIECE = 1_000; // characters of folded text that are laid out together,
-const PIECE_COST = 15; // or fewer, where they are costly,
-const COSTLY = 200; // and then with room around them, so that few are in sight at once
 
 /** @param {string} text @param {Reading} [reading] @returns {Tree[]} */
 export function markdown(text, reading = {}) {
@@ -49,11 +46,11 @@ export function markdown(text, reading = {}) {
  * @param {string} text @param {Reading} [reading] @returns {{trees: Tree[], cost: number}}
  */
 export function read(text, reading = {}) {
-  const whole = clean(text).replace(/\t/g, "    ");
-  const within = whole.length > MOST_CHARACTERS ? whole.slice(0, cutAt(whole, 0, MOST_CHARACTERS)) : whole;
+  const end = cutAt(text, 0, MOST_CHARACTERS);
+  const within = clean(text.slice(0, end)).replace(/\t/g, "    ");
   const lines = within.split("\n");
   const ink = { left: MOST_COLOURED };
-  const own = { ...reading, growing: Boolean(reading.growing) && within === whole, ink };
+  const own = { ...reading, growing: Boolean(reading.growing) && end === text.length, ink };
   const trees = /** @type {Tree[]} */ ([]);
   let [at, shown, nodes] = [0, 0, 0];
   while (at < lines.length) {
@@ -69,7 +66,7 @@ export function read(text, reading = {}) {
       at += 1;
     }
   }
-  const rest = whole.slice(shown);
+  const rest = within.slice(shown) + text.slice(end);
   if (rest.trim()) trees.push(...folded(rest, trees.length === 0));
   return { trees, cost: nodes + MOST_COLOURED - ink.left + within.length / CHARACTERS_A_NODE };
 }
@@ -83,92 +80,6 @@ function costOf(tree) {
 
 /** @param {Tree} tree @returns {string} */
 const textOf = (tree) => (typeof tree === "string" ? tree : (tree.children ?? []).map(textOf).join(""));
-
-/** Lines, emoji and above all changes of script and of direction cost more than other letters. @param {string} text */
-function costOfText(text) {
-  let cost = text.length / 100 + count(text, /\n/g) / 10 + count(text, /[\ud83c-\ud83e]/g) / 5;
-  if (RIGHT_TO_LEFT.test(text)) cost += 4 * count(text, TURNS);
-  if (NOT_LATIN.test(text)) cost += SCRIPT_COST * scriptChanges(text);
-  return cost;
-}
-
-/** Where the browser has to look for another font. @param {string} text */
-function scriptChanges(text) {
-  let [changes, last] = [0, 0];
-  for (let at = 0; at < text.length; at++) {
-    const script = scriptOf(text.charCodeAt(at));
-    if (script === last || script === ANY) continue;
-    last = script;
-    changes += 1;
-  }
-  return changes;
-}
-
-const ANY = -1;
-
-/** About the script of a letter; `ANY` for what stands in every script, and for emoji. @param {number} unit */
-function scriptOf(unit) {
-  if (unit < 0x300) return unit < 0x41 ? ANY : 0;
-  if (unit < 0x370 || (unit >= 0x2000 && unit < 0x2c00) || (unit >= 0xfe00 && unit < 0xfe30)) return ANY;
-  if (unit >= 0x1e00 && unit < 0x1f00) return 0; // Latin
-  if (unit < 0x400 || (unit >= 0x1f00 && unit < 0x2000)) return 2; // Greek
-  if ((unit >= 0x2e80 && unit < 0xa000) || (unit >= 0xac00 && unit < 0xd800) || unit >= 0xff00) return 1; // East Asia
-  if ((unit >= 0xd83c && unit < 0xd83f) || (unit >= 0xdc00 && unit < 0xe000)) return ANY; // emoji; a second half
-  return unit >> 7;
-}
-
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-const NOT_LATIN = /[\u0370-\u1dff\u2c00-\uffff]/;
-const TURNS = /[0-9A-Za-z\u00c0-\u058f][^0-9A-Za-z\u00c0-\u08ff]{0,9}[\u0590-\u08ff]/g;
-
-/** @param {string} text @param {RegExp} pattern */
-const count = (text, pattern) => text.match(pattern)?.length ?? 0;
-
-/** What is over the budget. @param {string} rest @param {boolean} alone whether it is all there is to see @returns {Tree[]} */
-function folded(rest, alone) {
-  const pieces = /** @type {string[]} */ ([]);
-  let [size, until] = [PIECE, 0];
-  for (let at = 0; at < rest.length; ) {
-    if (at >= until) [size, until] = [sizeOfPiece(rest.slice(at, at + PIECE)), at + PIECE];
-    const next = cutAt(rest, at, size);
-    pieces.push(rest.slice(at, next));
-    at = next;
-  }
-  /** @param {string} piece @returns {Tree} */
-  const draw = (piece) => ({
-    tag: "div",
-    attrs: { class: sizeOfPiece(piece) < COSTLY ? "plain costly" : "plain", dir: "auto" },
-    children: [piece.replace(/\n$/, "")],
-  });
-  const first = alone ? [draw(/** @type {string} */ (pieces.shift()))] : [];
-  if (!pieces.length) return first;
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const summary = `Show the rest as plain text: ${length.toLocaleString()} characters`;
-  return [
-    ...first,
-    {
-      tag: "details",
-      attrs: { class: "rest" },
-      children: [{ tag: "summary", children: [summary] }, ...pieces.map(draw)],
-    },
-  ];
-}
-
-/** Fewer characters where they are costly. @param {string} beginning */
-const sizeOfPiece = (beginning) =>
-  Math.round(Math.max(150, Math.min(PIECE, (PIECE_COST * beginning.length) / costOfText(beginning))));
-
-/** Where a piece of at most so many characters ends: behind a line, else behind a word, never inside of a character.
- * @param {string} text @param {number} from @param {number} most */
-function cutAt(text, from, most) {
-  if (text.length - from <= most) return text.length;
-  const end = from + most;
-  for (const mark of ["\n", " "]) {
-    const found = text.slice(from, end).lastIndexOf(mark);
-    if (found > most / 2) return from + found + 1;
-  }
-  return /[\ud800-\udbff]/.test(text[end - 1]) ? end - 1 : end;
-}
 
 /** @param {string[]} lines @param {Reading} reading @param {number} depth @returns {Tree[]} */
 function blocks(lines, reading, depth) {

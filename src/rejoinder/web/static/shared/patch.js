@@ -4,7 +4,8 @@
  */
 
 /**
- * @typedef {{tag: string, attrs?: Record<string, string>, children?: Tree[]}} Branch
+ * @typedef {{tag: string, attrs?: Record<string, string>, children?: Tree[], draw?: (element: Element) => void}} Branch
+ *   `draw`: draws what is inside, instead of children
  * @typedef {Branch | string} Tree
  */
 
@@ -18,7 +19,8 @@ export function patch(element, trees) {
     else if (typeof tree === "string") extend(/** @type {Text} */ (node), tree);
     else {
       dress(/** @type {Element} */ (node), tree.attrs ?? {});
-      patch(/** @type {Element} */ (node), tree.children ?? []);
+      if (tree.draw) tree.draw(/** @type {Element} */ (node));
+      else patch(/** @type {Element} */ (node), tree.children ?? []);
     }
     node = next;
   }
@@ -35,6 +37,7 @@ export function grow(tree) {
   const element = document.createElement(tree.tag);
   dress(element, tree.attrs ?? {});
   for (const child of tree.children ?? []) element.append(grow(child));
+  tree.draw?.(element);
   return element;
 }
 

@@ -1,0 +1,154 @@
+"""Bots in processes of their own on a fake platform, measured from outside.
+
+The stopwatch is the platform's (bench/bot_platform.py): from a message written to the answer shown.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter, sleep
+
+import msgspec
+from msgspec import Struct
+
+IDLE_SECONDS = 4.0
+"""How long a bot is left alone before its memory is looked at."""
+CONFIG = """\
+[gateway]
+store = "sqlite:{folder}/bench.db"
+
+[agents.model]
+kind = "openai"
+base_url = "{model}/v1"
+model = "any"
+
+[agents.plain]
+kind = "python"
+call = "bench.bots:answer"
+
+[channels.{channel}]
+{here}
+agent = "{agent}"
+dm = "open"
+pace = {{ chat = "unlimited", account = "unlimited" }}
+"""
+
+
+class Measured(Struct):
+    """One bot's way through one course."""
+
+    ready: float
+    first: float
+    times: list[float]
+    took: float
+    cpu: float
+    """Seconds a message."""
+    after_mb: float
+
+    @property
+    def p50(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.times, n=20)[-1]
+
+    @property
+    def per_second(self) -> float:
+        return len(self.times) / self.took
+
+    @property
+    def growth(self) -> float:
+        """Of the last tenth over the second: in the first much is done for the first time."""
+        tenth = len(self.times) // 10
+        return statistics.median(self.times[-tenth:]) / statistics.median(self.times[tenth : 2 * tenth])
+
+
+Courses = Mapping[str, Sequence[Measured]]
+
+
+class Addresses(Struct, frozen=True):
+    """What the platform's process tells first."""
+
+    url: str
+    model: str
+    config: str
+
+
+class Served(Struct, frozen=True):
+    """The bots of one platform, by the name each has in bench/bots.py; `gateway` is `rejoinder run`."""
+
+    personality: str
+    bots: tuple[str, ...]
+
+    def measure(self, bot: str, chats: int, rounds: int, agent: str = "model") -> Measured:
+        with self._ready(bot, chats, rounds, agent) as (platform, process, ready):
+            assert platform.stdin is not None
+            assert platform.stdout is not None
+            spent = _cpu_seconds(process.pid)
+            platform.stdin.write("go\n")
+            platform.stdin.flush()
+            told = msgspec.json.decode(platform.stdout.readline())
+            spent, after = _cpu_seconds(process.pid) - spent, _resident_mb(process.pid)
+        times = told["times"]
+        return Measured(ready, times[0], times, told["took"], spent / len(times), after)
+
+    def idle_mb(self, bot: str) -> float:
+        """When all is loaded that is loaded by itself."""
+        with self._ready(bot, 1, 1, "model") as (_, process, _ready):
+            sleep(IDLE_SECONDS)
+            return _resident_mb(process.pid)
+
+    def rounds(self, chats: int, rounds: int, times: int) -> Courses:
+        """In turns, so that a busy moment meets all."""
+        found: dict[str, list[Measured]] = {bot: [] for bot in self.bots}
+        for _ in range(times):
+            for bot in self.bots:
+                found[bot].append(self.measure(bot, chats, rounds))
+        return found
+
+    @contextmanager
+    def _ready(
+        self, bot: str, chats: int, rounds: int, agent: str
+    ) -> Iterator[tuple["subprocess.Popen[str]", "subprocess.Popen[bytes]", float]]:
+        """The platform, a bot that has begun to serve it, and the seconds that took."""
+        with tempfile.TemporaryDirectory() as folder, self._platform(chats, rounds) as platform:
+            assert platform.stdout is not None
+            where = msgspec.json.decode(platform.stdout.readline(), type=Addresses)
+            file = Path(folder) / "rejoinder.toml"
+            channel = self.personality
+            config = CONFIG.format(folder=folder, model=where.model, channel=channel, here=where.config, agent=agent)
+            file.write_text(config, "utf-8")
+            arguments = ["gateway", str(file)] if bot == "gateway" else [bot, where.url, where.model, folder]
+            begin = perf_counter()
+            log = Path(folder) / "log"
+            with log.open("wb") as said, _process("bench.bots", *arguments, stderr=said) as process:
+                try:
+                    assert platform.stdout.readline() == "ready\n", log.read_text("utf-8")
+                    yield platform, process, perf_counter() - begin
+                finally:
+                    process.terminate()
+                    platform.terminate()
+
+    def _platform(self, chats: int, rounds: int) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "bench.bot_platform", self.personality, str(chats), str(rounds)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _process(module: str, *arguments: str, stderr: object) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.DEVNULL, stderr=stderr)  # type: ignore[call-overload]
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _resident_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -1,0 +1,47 @@
+"""Answers to pressed buttons: what is said to the person alone is shown in a window over the chat (CH-10)."""
+
+import logging
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import Delivered, Outcome
+from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.outcomes import Ok, Refused, failure
+from rejoinder.events import Inbound, ReplyContext
+
+log = logging.getLogger(__name__)
+
+METHOD = "answerCallbackQuery"
+SECONDS = 5.0
+VALID = timedelta(minutes=10)
+"""For how long a press is worth an answer: Telegram does not say how long it takes one."""
+LONGEST = 200
+
+
+def answerable(heard: Inbound, query: str, now: datetime) -> Inbound:
+    """A press in a group: what is said to it is for the person alone. In a direct chat it is said in the chat."""
+    if heard.chat.kind == "direct":
+        return heard
+    return replace(heard, reply_context=ReplyContext(query, now + VALID, private=True))
+
+
+class Presses:
+    def __init__(self, called: str, api: Api) -> None:
+        self._called = called
+        self._api = api
+
+    async def notice(self, query: str) -> None:
+        """Telegram shows that the button is being pressed until it is told that this was noticed."""
+        await self._api.call(METHOD, {"callback_query_id": query}, SECONDS)
+
+    async def say(self, query: str, text: str) -> Outcome:
+        shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        asked = {"callback_query_id": query, "text": shown, "show_alert": True}
+        answer = await self._api.call(METHOD, asked, SECONDS)
+        if isinstance(answer, Ok):
+            return Delivered("")
+        if isinstance(answer, Refused) and "query" in answer.description.lower():
+            log.debug("%s: a press was not answered: %s", self._called, answer.description)
+            return Delivered("")  # it is too late, or it was answered before the process was killed
+        return failure(answer)

@@ -1,0 +1,92 @@
+"""Documents become text, pictures become smaller: each in a process of its own, with limits (ME-11, ME-12).
+
+What a person sends is not opened by the gateway itself: a parser that goes wrong takes only its own process with it.
+"""
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from rejoinder.errors import NotUnderstood
+from rejoinder.media.program import run
+from rejoinder.media.settings import DocumentSettings
+from rejoinder.senses import DocumentKind, ReadText
+from rejoinder.unicode_repair import repair_text
+
+AT_ONCE = 2
+"""Processes: each may need all of its memory."""
+MOST_ANSWERED = 8 << 20
+MOST_PICTURE = 20 << 20
+WORKER = "rejoinder.media.document_worker"
+
+
+class _Told(Struct, frozen=True):
+    text: str = ""
+    note: str = ""
+    why: str = ""
+
+
+_told = msgspec.json.Decoder(_Told)
+
+
+class DocumentReader:
+    def __init__(self, settings: DocumentSettings) -> None:
+        self.max_bytes = settings.max_bytes
+        self.max_side = settings.max_picture_side
+        self.at_once = asyncio.Semaphore(AT_ONCE)
+        self._processes = asyncio.Semaphore(AT_ONCE)
+        self._settings = settings
+
+    async def read(self, kind: DocumentKind, name: str, content: bytes) -> ReadText:
+        folder = await _folder(content)
+        try:
+            told = await self._ask(kind, name, folder, self._settings.max_chars)
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        return ReadText(repair_text(told.text), told.note)
+
+    async def scale(self, name: str, content: bytes) -> tuple[str, bytes]:
+        folder = await _folder(content)
+        try:
+            told = await self._ask("picture", name, folder, self.max_side)
+            return told.note, await asyncio.to_thread(_picture, folder / "out")
+        finally:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+    async def _ask(self, kind: str, name: str, folder: Path, most: int) -> _Told:
+        said = self._settings
+        command = [sys.executable, "-I", "-m", WORKER, kind, "document", str(said.memory_mb)]
+        command += [str(int(said.timeout_s) + 1), str(most)]
+        try:
+            async with self._processes:
+                ran = await run(command, folder, seconds=said.timeout_s, most=MOST_ANSWERED)
+            told = _told.decode(ran.output)
+        except (NotUnderstood, msgspec.DecodeError) as problem:
+            if isinstance(problem, NotUnderstood) and "too long" in str(problem):
+                raise
+            detail = problem.detail if isinstance(problem, NotUnderstood) else str(problem)
+            raise NotUnderstood("its reader gave up", f"{name}: {detail}") from None
+        if told.why:
+            raise NotUnderstood(told.why, f"{name}: {told.why} {ran.errors}".strip())
+        return told
+
+
+async def _folder(content: bytes) -> Path:
+    return await asyncio.to_thread(_written, content)
+
+
+def _written(content: bytes) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="rejoinder-document-"))
+    (folder / "document").write_bytes(content)
+    return folder
+
+
+def _picture(path: Path) -> bytes:
+    if path.stat().st_size > MOST_PICTURE:
+        raise NotUnderstood("it is too large also when it is scaled")
+    return path.read_bytes()

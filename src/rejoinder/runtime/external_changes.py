@@ -1,0 +1,66 @@
+"""Finds what was written to the shard from outside its engine, by its state: a part to send again, a turn to run again,
+a message from the operator, a stranger who is let in (DE-33, DU-2), and in a shared store what other processes have
+accepted."""
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.session.parts import SessionParts
+from rejoinder.store.base import InboxEvent
+
+
+class Entry(Struct, frozen=True):
+    """How an event enters the engine."""
+
+    take: Callable[[InboxEvent], None]
+    """Goes on with it, behind what its place already has."""
+    decide: "Callable[[InboxEvent], asyncio.Task[None]]"
+    """Decides it now; the task ends when it is decided."""
+    is_taken: Callable[[InboxEvent], bool]
+
+
+class ExternalChanges:
+    """One look runs at a time, however often something changes, and none before the recovery is over."""
+
+    def __init__(
+        self, parts: SessionParts, outbox: Outbox, access: Access, entry: Entry, recovered: asyncio.Event
+    ) -> None:
+        self._store = parts.services.store
+        self._runs = parts.services.runs
+        self._parts = parts
+        self._outbox = outbox
+        self._access = access
+        self._entry = entry
+        self._recovered = recovered
+        self._again = False
+        self._looking: asyncio.Task[None] | None = None
+
+    def changed(self) -> None:
+        """Something may have been written from outside. Returns at once."""
+        self._access.forget()
+        self._again = True
+        self.look()
+
+    def look(self) -> None:
+        if self._again and self._recovered.is_set() and (self._looking is None or self._looking.done()):
+            self._looking = self._runs.start("look", self._look())
+
+    async def _look(self) -> None:
+        while self._again:
+            self._again = False
+            try:
+                await self._parts.readmission.look()
+                routes = await self._store.to_send()
+                events = await self._store.undecided()
+            except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
+                return
+            for route in routes:
+                self._outbox.wake(route)
+            for event in events:
+                if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
+                    self._entry.take(event)

@@ -1,0 +1,92 @@
+"""Where messages come in: each is written down for its home, whoever owns that.
+
+Its owner decides it; if that is another process, it finds the row.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from rejoinder.events import Inbound, MessageReceived
+from rejoinder.runtime.engine import Engine
+from rejoinder.runtime.gateway import Engines
+from rejoinder.runtime.hooks import Hooks
+from rejoinder.runtime.live import Live
+from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import home, shard_of
+from rejoinder.store.base import Accept, Cursor, InboxEvent, RecordChanges, SharedStore
+
+
+class Intake:
+    def __init__(
+        self,
+        engines: Engines,
+        store: SharedStore,
+        settings: Live[RuntimeSettings],
+        clock: Callable[[], datetime],
+        hooks: Hooks,
+    ) -> None:
+        self._engines = engines
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._hooks = hooks
+
+    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
+        """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
+
+        Deciding starts while they are being written, so the decision is usually part of the same commit.
+        """
+        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages)), None)
+
+    async def record(self, change: RecordChanges, *messages: Inbound) -> int:
+        """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
+        may write before, and after, channels listen: what they say then is decided after the recovery."""
+        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages)), change)
+
+    def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
+        session = self._settings.now.rules.settings.session
+        return tuple([home(message, session) for message in messages])
+
+    async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
+        first, waits = 0, change is not None or self._store.lease_seconds is not None
+        taken: list[tuple[Engine, InboxEvent]] = []
+
+        def take(events: tuple[InboxEvent, ...]) -> None:
+            for event in events:
+                engine = self._taking(event, waits=waits)
+                if engine is not None and engine.is_early(event):
+                    taken.append((engine, event))
+                    engine.decide(event)
+
+        try:
+            if change is None:
+                events = await self._store.write(accept, known=take)
+            else:
+                events, first = await self._store.write(accept, change, known=take)
+        except Exception:
+            for engine, event in taken:
+                engine.forget(event)
+            raise
+        early = {event.id for _, event in taken}
+        for event in events:
+            self._hooks.tell(MessageReceived(event.inbound))
+            if event.id not in early:
+                self._hand(event, waits=waits)
+        return first
+
+    async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
+        """Values for an option of a command that is being typed; nothing is stored of it, so any engine can tell."""
+        shard = shard_of(home(typed, self._settings.now.rules.settings.session), self._store.shards)
+        engine = self._engines.of(shard) or next(iter(self._engines), None)
+        return () if engine is None else await engine.suggest(typed, option)
+
+    def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
+        """The engine that takes the event now. `waits`: not before it has recovered."""
+        engine = self._engines.of(event.shard)
+        return None if engine is None or (waits and not engine.is_recovered) else engine
+
+    def _hand(self, event: InboxEvent, *, waits: bool) -> None:
+        if (engine := self._taking(event, waits=waits)) is not None:
+            engine.take(event)
+        elif (recovering := self._engines.of(event.shard)) is not None:
+            recovering.changed()

@@ -1,0 +1,117 @@
+"""Turns that an earlier owner of the shard had begun: each is run again, told as interrupted, quarantined or closed."""
+
+import logging
+from typing import Any, Literal
+
+from msgspec import MsgspecError
+
+from rejoinder.errors import Unreadable
+from rejoinder.events import Step
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.session import notices
+from rejoinder.runtime.session.parts import SessionParts
+from rejoinder.runtime.session.payloads import message_of, unpack
+from rejoinder.runtime.session.prefixes import Prefix
+from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
+from rejoinder.runtime.session.turn_inputs import Resumed, TurnInput
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import EndRun, Input, OpenTurn, ResumeTurn, RunClaim, Verb, WithdrawParts
+from rejoinder.turns.suspicion import Again, again
+
+log = logging.getLogger(__name__)
+
+
+class OpenTurns:
+    def __init__(self, parts: SessionParts, outbox: Outbox) -> None:
+        services = parts.services
+        self._store = services.store
+        self._agents = services.agents
+        self._settings = services.settings
+        self._clock = services.clock
+        self._parts = parts
+        self._outbox = outbox
+        self.resumed: set[int] = set()
+        """The turns that run again."""
+
+    async def resume(self, turns: tuple[OpenTurn, ...]) -> None:
+        for open in sorted(turns, key=_in_turn):
+            try:
+                await self._go_on(open)
+            except (MsgspecError, Unreadable) as problem:
+                turn, about = open.turn, open.inputs[-1].event.inbound.message_id
+                await self._parts.quarantine.put_unreadable_turn(
+                    turn.session, turn.id, about, turn.route, problem, open.parts
+                )
+
+    async def _go_on(self, open: OpenTurn) -> None:
+        turn = open.turn
+        conversation = self._parts.conversations.at(turn.route)
+        inputs = [put for put in open.inputs if put.state in ("taken", "steered")]
+        if turn.state == "answered":
+            await self._close(open, "answered", PLANNED_BEFORE)
+        elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
+            gone = "its channel or its agent is no longer configured"
+            await self._close(open, "dropped", gone, *self._removal(open, conversation))
+        elif (on_crash := self._settings.now.on_crash) != "rerun":
+            if on_crash == "ask" and not decided.listening:
+                about, prefix = inputs[-1].event.inbound.message_id, await self._prefix(inputs[-1])
+                notice = notices.interrupted(conversation, about, self._clock(), open.parts, prefix)
+            else:
+                notice = notices.removed(conversation, self._clock(), open.parts)
+            await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
+            notices.wake((conversation,))
+            notices.clear(conversation, open.parts)
+        elif again(turn.crashes, turn.alone) is Again.NEVER:
+            asked_for = [put.event.inbound for put in inputs]
+            prefix = None if decided.listening else await self._prefix(inputs[-1])
+            await self._parts.quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
+        else:
+            session = await self._parts.sessions.find(turn.session, decided.agent, self._clock())
+            await conversation.open(self._clock())
+            asked = tuple(self._parts.backlogs.asked(put, conversation) for put in inputs)
+            in_line = tuple(self._parts.queueing.in_line(each.message, session) for each in asked)
+            queue = self._parts.queueing.of(turn.route.channel, session)
+            said_at = (each.message.inbound.stands_at for each in asked)
+            lane = self._parts.lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
+            self.resumed.add(turn.id)
+            lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
+            if lane.held_back:
+                await self._held_back(turn.session, asked, lane.held_back)
+
+    async def _held_back(self, session: str, asked: tuple[TurnInput, ...], why: str) -> None:
+        log.warning("%s: %s", session, why)
+        for each in asked:
+            known = [step for traced in await self._store.trace(each.event) for step in traced.steps]
+            each.conversation.trace(each.message.inbound.message_id, (*known, Step("lane", "waits", why)))
+
+    def _removal(self, open: OpenTurn, conversation: Conversation | None) -> tuple[Verb[Any], ...]:
+        """Nobody will go on with what this turn has begun to say."""
+        if conversation is None:
+            return ()
+        notices.clear(conversation, open.parts)
+        return WithdrawParts(open.turn.id), notices.removed(conversation, self._clock(), open.parts)
+
+    async def _prefix(self, put: Input) -> Prefix:
+        decided = unpack(put.payload)
+        return await self._parts.prefixes.of(message_of(decided, put.event.inbound), put.session, decided.agent)
+
+    async def _close(
+        self, open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str, *also: Verb[Any]
+    ) -> None:
+        """Ends a turn without running it. The parts of an answered one are rows of their own and are still delivered.
+
+        `also`: what is written with its end.
+        """
+        now = self._clock()
+        claim = await self._store.write(ResumeTurn(open.turn.id))
+        if isinstance(claim, RunClaim):
+            await WriteBatch(EndRun(claim, outcome, now, detail), *also).write(self._store)
+
+
+def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
+    """Those come first beside which nothing may run. Of the suspects those that have the least against them come first:
+    they end, and leave the others alone."""
+    turn = open.turn
+    when = again(turn.crashes, turn.alone)
+    return when is not Again.FIRST, turn.alone, turn.crashes if when is not Again.AT_ONCE else 0

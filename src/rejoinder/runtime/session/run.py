@@ -1,0 +1,123 @@
+"""A turn on lease: what one run of a lane was asked, what became of it, and how long it may take."""
+
+import asyncio
+from time import monotonic
+from typing import Protocol
+
+from rejoinder.errors import RejoinderError
+from rejoinder.events import PromptPart
+from rejoinder.runtime.session.prefixes import Prefix, no_prefix
+from rejoinder.runtime.session.turn_inputs import Granted, Resumed, TurnInput
+from rejoinder.store.base import RunClaim as Claim
+from rejoinder.store.base import StoredPart
+from rejoinder.turns.lane import Lane, may_speak
+from rejoinder.turns.lease import Lease, LeaseSettings
+from rejoinder.turns.signals import Event, RunStarted, Start
+
+
+class LaneOfRun(Protocol):
+    """What a run knows of its lane."""
+
+    key: str
+    agent: str
+    lane: Lane
+
+    def feed(self, event: Event) -> None: ...
+
+
+class Exchange:
+    """What the agent was given and what it said, in the pieces in which it came."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[PromptPart, ...]] = []
+        self.said: list[str] = []
+        self.model: str | None = None  # the model that answers, as reported by the agent
+
+
+class RunLease:
+    """The time a run may take, with the limits that were in effect when it began."""
+
+    def __init__(self) -> None:
+        self.limits = LeaseSettings()
+        self.started = self.last_seen = 0.0
+        self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
+        self.overdue = False  # it has run out, and the run is being ended
+
+    def begin(self, limits: LeaseSettings) -> None:
+        self.limits = limits
+        self.started = self.last_seen = monotonic()
+
+    def at(self, run: int, now: float) -> Lease:
+        return Lease(run, self.started, now if self.asking else self.last_seen)
+
+
+class Run:
+    """One generation of one lane."""
+
+    def __init__(self, lane: LaneOfRun, start: Start, asked: tuple[TurnInput, ...]) -> None:
+        self.session = lane.key
+        self.agent = lane.agent
+        self.start = start
+        self.asked = asked
+        self.message = asked[-1].message  # the one that is answered
+        self.conversation = asked[-1].conversation  # where it was asked (IN-44)
+        self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
+        self.heard = asked  # every message the agent may know of, including those it was only offered
+        self.granted: Granted | None = None
+        self.resumed: Resumed | None = None
+        self.is_claiming = False
+        self.claiming: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.over = False
+        self.ending = False  # the agent has said its last word
+        self.closed = False  # its end is recorded in the store
+        self.expired = False  # its claim is lost, or its lease has run out
+        self.released = False  # the gateway shuts down: the next process runs the turn again
+        self.gone = asyncio.Event()
+        self.lease = RunLease()
+        self.exchange = Exchange()
+        self.prefix: Prefix = no_prefix  # of what the gateway says in its place
+        self._lane = lane
+
+    @property
+    def trigger(self) -> str:
+        return self.message.inbound.message_id
+
+    @property
+    def claim(self) -> Claim:
+        """The proof that this run owns the session: everything the run says is planned with it."""
+        assert self.granted is not None, "nothing is said before the turn is claimed"
+        return self.granted.claim
+
+    @property
+    def before(self) -> tuple[StoredPart, ...]:
+        """What an earlier attempt at this turn has already planned or sent."""
+        return self.resumed.parts if self.resumed is not None else ()
+
+    @property
+    def crashed(self) -> bool:
+        """Its work failed with an unexpected exception, and the user has been told nothing about it."""
+        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
+        failures = (task.exception() for task in ended if not task.cancelled())
+        return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
+
+    @property
+    def is_gathered(self) -> bool:
+        """These messages waited through a restart and share one place in the queue (TU-10)."""
+        return len(self.asked) > len(self.start.ids)
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        return tuple(asked.event for asked in self.asked)
+
+    def may_speak(self) -> bool:
+        return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
+
+    def begun(self, *, can_steer: bool) -> None:
+        """The agent has been given the turn."""
+        self._lane.feed(RunStarted(self.start.run, can_steer))
+
+    def seen(self) -> None:
+        """A sign of life."""
+        self.lease.last_seen = monotonic()
+        self.lease.asking = False

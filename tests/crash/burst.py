@@ -1,0 +1,41 @@
+"""A burst: many messages in many channels, a new connection in the middle, a kill and a restart."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform import oracles
+from tests.crash.agent import marks_of
+from tests.crash.gateway import Machine
+from tests.crash.trial import PATIENCE, until_done
+
+MESSAGES, CHANNELS = 200, 20
+
+
+async def burst(folder: Path, platform: FakePlatform, reconnect: Callable[[], Awaitable[None]]) -> oracles.Verdict:
+    """200 messages in 20 channels; after a third of them the platform asks for a new connection, and when a quarter is
+    answered the process is killed and started again. What people saw is judged."""
+    chats = [f"#c{number}" for number in range(CHANNELS)]
+    for chat in chats:
+        platform.people.world.room(chat)
+    name = platform.people.name
+    here = platform.config() + 'pace = { chat = "unlimited", account = "unlimited" }\n'
+    machine = Machine(folder, name, here, on_unknown="hold", mode="followup", debounce_ms=0, drafts=False)
+    expected: dict[str, list[str]] = {}
+    try:
+        async with asyncio.timeout(2 * PATIENCE):
+            await machine.start()
+            for number in range(MESSAGES):
+                if number == MESSAGES // 3:
+                    await reconnect()
+                chat = chats[number % CHANNELS]
+                await platform.says(chat, "ann", f"q{number * 4 + 3}. What is it?")
+                expected.setdefault(chat, []).extend(marks_of(number * 4 + 3))
+            await platform.truth.until(lambda: len(platform.truth.messages()) > MESSAGES // 4, PATIENCE)
+            await machine.kill()
+            await machine.start()
+            await until_done(machine, MESSAGES)
+    finally:
+        await machine.kill()
+    return oracles.judge(platform.truth.frames, expected, name)

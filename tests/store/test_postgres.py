@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.store.base import OperatorStore, SharedStore
+from rejoinder.store.base import Accept, OperatorStore, SharedStore
 from rejoinder.store.postgresql import open_for_operator, open_store
 from rejoinder.testing import StoreContract
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.store_contract.given import NOW, an_inbound
 from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.opened import Opened
 from tests.postgres import Server, an_emptied_database
@@ -46,3 +48,17 @@ class TestShards(OnPostgres, Leases):
     """As several processes have it."""
 
     template = "shards"
+
+
+async def test_who_holds_the_shard_is_woken(postgres: Server) -> None:
+    """SC-12: what one process writes for a home of another wakes that process, and nobody it does not concern."""
+    url = an_emptied_database(postgres, "shards")
+    one, other = open_store(url), open_store(url)
+    woken, own = asyncio.Event(), list[str]()
+    other.on_foreign_change(woken.set)
+    one.on_foreign_change(lambda: own.append("told"))
+    await one.write(Accept((an_inbound(1),), NOW))
+    await asyncio.wait_for(woken.wait(), PATIENCE)
+    assert own == []
+    await one.close()
+    await other.close()

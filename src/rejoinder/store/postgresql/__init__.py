@@ -1,4 +1,4 @@
-"""PostgreSQL: a store that several processes share (SC-20 to SC-25).
+"""PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23).
 
 translate   the schema and the statements in PostgreSQL's words
 connection  one connection, with what verbs and reads ask of it

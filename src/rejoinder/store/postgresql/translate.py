@@ -17,7 +17,7 @@ FIRST: Final = 18
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\?|:[a-z_]+\b")
 _WORDS: Final = (
     (re.compile(r"\bINDEXED BY \w+"), ""),
-    (re.compile(r"\bCROSS JOIN\b"), "JOIN"),
+    (re.compile(r"\bCROSS JOIN (\w+(?: \w+)?) ON\b"), r"JOIN \1 ON"),
     (re.compile(r"\bIS \?"), "IS NOT DISTINCT FROM ?"),
     (re.compile(r"\bLIKE\b"), "ILIKE"),
     (re.compile(r"\bLIMIT (\?|:limit\b)"), r"LIMIT nullif(\1, -1)"),

@@ -1,4 +1,4 @@
-"""The one writer of a process: a thread that carries out what waits together, and commits it at once (SC-21).
+"""The one writer of a process: a thread that carries out what waits together, and commits it at once.
 
 Rule 1: units that arrive while a group is under way form the next group: one commit for all of them.
 Rule 2: a unit that lost its fence rolls back only itself; a fault of the store fails the whole group.

@@ -50,7 +50,8 @@ class Connection(SqlConnection):
             self.execute(sql, each)
 
     def insert(self, table: str, **columns: Any) -> int | None:
-        self.touched.add(columns.get("shard", 0))
+        if "shard" in columns:
+            self.touched.add(columns["shard"])
         row = self.execute(insertion(table, tuple(columns)) + " RETURNING id", tuple(columns.values())).fetchone()
         return None if row is None else row[0]
 

@@ -88,7 +88,9 @@ class SlackApp:
         intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
         await asyncio.gather(
-            self._listening.run(self._called, intake, self._reader), self._streams.watch(self._pace.idle_stream)
+            self._listening.run(self._called, intake, self._reader),
+            self._streams.watch(self._pace.idle_stream),
+            self._assistant.offer_prompts(),
         )
 
     async def _introduce(self) -> None:

@@ -54,7 +54,8 @@ from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.upkeep import Upkeep
-from rejoinder.store.base import Health, Lease, Renewal, SharedStore, Store
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import Health, KeepHookEvents, Lease, Renewal, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
@@ -119,6 +120,7 @@ class Gateway:
         learn(self.agents.values(), agent_base)
         learn(opened, channel_base)
         self._configured = settings
+        self._tell_over_http()
         self._settings = Live(runtime_settings(settings, self.agents, self.channels))
         self._jobs = Live(timed_jobs(settings))
         self.commands = ProgramCommands()
@@ -141,6 +143,12 @@ class Gateway:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
         `session_started`, `session_ended`, `turn_ended`, `reply_started`, `reply_sent`, `delivery_failed`."""
         self.hooks.on(name, hook)
+
+    def _tell_over_http(self) -> None:
+        self.hooks.over_http = {name: frozenset(said.events) for name, said in self._configured.hooks.items()}
+
+    async def _keep_hook_events(self, events: KeepHookEvents) -> None:
+        await WriteBatch(events).insist(self.store)
 
     @property
     def directives(self) -> Registry:
@@ -279,6 +287,7 @@ class Gateway:
         opens = self._opens
         self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
+        self.hooks.keep = self._keep_hook_events
         restarting = Restarting(self._reviving, self._begin_restart, self._clock())
         if self.store.lease_seconds is not None:
             self._clock = DatabaseClock(self._clock)
@@ -359,6 +368,7 @@ class Gateway:
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
         self._configured = taken.settings
+        self._tell_over_http()
         self._settings.become(ready)
         self._jobs.become(jobs)
         if self.clockwork is None and all(engine.is_recovered for engine in self.engines):

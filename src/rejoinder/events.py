@@ -410,6 +410,12 @@ class RunShell(Struct, frozen=True, tag="run_shell"):
     command: str
 
 
+class SpeakText(Struct, frozen=True, tag="speak_text"):
+    """Answer with these words as a voice note."""
+
+    text: str
+
+
 class ReportFailure(Struct, frozen=True, tag="report_failure"):
     """A command raised: the person has been told in a sentence, this is for the log."""
 
@@ -461,6 +467,7 @@ Effect = (
     | ExportSession
     | RestartGateway
     | RunShell
+    | SpeakText
     | ReportFailure
     | ChangeDebug
     | ChangeInvitations
@@ -650,6 +657,7 @@ class SessionStarted(Struct, frozen=True):
     session: str
     agent: str
     route: Route
+    at: datetime | None = None
 
 
 class SessionEnded(Struct, frozen=True):
@@ -657,6 +665,7 @@ class SessionEnded(Struct, frozen=True):
     agent: str
     route: Route
     why: ResetCause
+    at: datetime | None = None
 
 
 class TurnEnded(Struct, frozen=True):

@@ -22,10 +22,14 @@ OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight"
     "turn_quarantined",
     "subagent_open",
     "subagent_started",
+    "hook_event_waiting",
 }
 """Indexes that hold only what is not over, or are read from one end for as long as asked."""
 
 OVERVIEWS = (
+    "UPDATE hook_event SET due = ? WHERE state = 'waiting' AND due >",  # once, at a start
+    "GROUP BY hook, state",  # an operator asks how hooks are doing
+    "FROM hook_event ORDER BY id LIMIT",  # the sweep looks at the oldest
     "GROUP BY state",  # the census counts everything
     "sqlite_schema",
     "DELETE FROM",  # the sweep looks for what is old, and each step has an end

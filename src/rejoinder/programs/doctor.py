@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 import aiohttp
 from msgspec import Struct
@@ -26,8 +27,11 @@ from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
+from rejoinder.store.base import HookQueue, StoreReader
 from rejoinder.wiring import opening
 from rejoinder.wiring.stores import open_for_operator, open_reader
+
+Found = TypeVar("Found")
 
 SECONDS = 70.0
 """Longer than any agent may take to start by default."""
@@ -77,6 +81,8 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("gateway", lambda: _health(address))
     yield await _looked("disk", lambda: _disk(store))
     yield await _looked("clock", lambda: _clock(store))
+    for name in settings.hooks:
+        yield await _looked(f"hooks.{name}", lambda name=name: _hook(name, store))
 
 
 async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
@@ -223,19 +229,35 @@ async def _clock(store: str) -> str:
 
 
 async def _latest(store: str) -> datetime | None:
+    event = await _read(store, lambda reader: reader.latest_event())
+    return event.accepted if event is not None else None
+
+
+async def _hook(name: str, store: str) -> str:
+    """What waits for a program; whether it can be reached is shown by that."""
+    queues = await _read(store, lambda reader: reader.hook_queues()) or ()
+    queue = next((each for each in queues if each.hook == name), HookQueue(name))
+    if queue.error and queue.oldest is not None:
+        raise BadUse(f"{queue.waiting} events wait since {queue.oldest:%Y-%m-%d %H:%M} UTC: {queue.error}; see to it")
+    if queue.dead:
+        return f"{queue.waiting} events wait; {queue.dead} were given up after 24 hours"
+    return f"{queue.waiting} events wait" if queue.waiting else "nothing waits"
+
+
+async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> Found | None:
+    """None where there is no store, or it cannot be read: its own finding says why."""
     if _file(store) is None:
         return None
     try:
         reader = open_reader(store)
     except StoreUnavailable:
-        return None  # the store's own finding says why
+        return None
     try:
-        event = await reader.latest_event()
+        return await ask(reader)
     except StoreUnavailable:
         return None
     finally:
         await reader.close()
-    return event.accepted if event is not None else None
 
 
 def _file(store: str) -> Path | None:

@@ -55,6 +55,8 @@ EVERYWHERE = ("0.0.0.0", "::")
 """Hosts that stand for all addresses of a machine, and are not addresses themselves."""
 REHEARSED_AFTER = 2.0
 """Seconds of serving before the gateway prepares what only some replies need."""
+HOOKS_LOOKED_FOR = 2.0
+"""Seconds between two looks whether a hook has been configured."""
 
 
 # --- the configuration with its page ----------------------------------------------------------------
@@ -137,6 +139,7 @@ async def serve(
             await _open_pages(stack, tasks, gateway, only, web, facts, listening, say, new_token)
             if play is not None:
                 tasks.start("play", play(gateway, web))
+        tasks.start("hooks over HTTP", _tell_programs(gateway, tasks))
         rehearse(PROSE, gateway.render_options)
         settle_memory()
         tasks.start("rehearsal", _rehearse_later(gateway.render_options))
@@ -145,6 +148,15 @@ async def serve(
             debug_settings.attach(gateway, source)
             config_writing.attach(gateway, source)
         return await gateway.serve_until_told()
+
+
+async def _tell_programs(gateway: Gateway, tasks: Runs) -> None:
+    """Loads what it needs when there is a hook, now or later."""
+    while not gateway.configured.hooks:  # noqa: ASYNC110 - a file that is read again tells nobody
+        await asyncio.sleep(HOOKS_LOOKED_FOR)
+    from rejoinder.programs.outgoing import Outgoing  # noqa: PLC0415 - only loaded for hooks
+
+    await Outgoing(gateway, tasks.start).run()
 
 
 async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
@@ -298,6 +310,7 @@ def _house(
         approve=approve,
         start=tasks.start,
         programs=Incoming(gateway, web),
+        hooks=lambda: tuple(gateway.configured.hooks),
         invitations=invitations,
         accounts=tuple((each.name, account_of(each)) for each in gateway.listeners.values()),
     )

@@ -3,14 +3,17 @@
 Rule 1: telling never waits. Each call of a hook is a task of its own, with a time limit.
 Rule 2: a hook that fails or hangs costs one log entry and nothing else.
 Rule 3: hooks get frozen values, so they cannot change anything.
+Rule 4: what is told over HTTP is a row of the store, in the same commit as what it tells of where that has one: whoever
+        writes that adds `kept`, and says so to `tell`. Posting the rows is somebody else's work.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, Protocol
 
 from rejoinder.errors import BadUse
 from rejoinder.events import (
@@ -24,7 +27,9 @@ from rejoinder.events import (
     SessionStarted,
     TurnEnded,
 )
+from rejoinder.runtime.hook_events import Tellable, hook_events
 from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import HookEvent, KeepHookEvents
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +45,11 @@ Happening = (
     | DeliveryFailed
 )
 Hook = Callable[[Any], Awaitable[None]]
-Tell = Callable[[Happening], None]
+
+
+class Tell(Protocol):
+    def __call__(self, happening: Happening, /, *, kept: bool = False) -> None: ...
+
 
 HOOKS: Mapping[str, type[Happening]] = {
     "message_received": MessageReceived,
@@ -63,6 +72,21 @@ class Hooks:
         self._seconds = seconds
         self._runs = Runs()
         self._subscribed: dict[type[Happening], list[Hook]] = {}
+        self.over_http: Mapping[str, frozenset[str]] = {}
+        """The names of what each hook over HTTP is told."""
+        self.keep: Callable[[KeepHookEvents], Coroutine[Any, Any, None]] | None = None
+        """Writes rows that have no other commit."""
+        self.told: Callable[[], None] = lambda: None
+        """Called when there are new rows."""
+
+    def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
+        """What hooks over HTTP are to be told of it."""
+        return hook_events(happening, self.over_http, datetime.now(UTC)) if self.over_http else ()
+
+    def kept(self, happening: Tellable) -> tuple[KeepHookEvents, ...]:
+        """What is written with what it tells of."""
+        rows = self.rows(happening)
+        return (KeepHookEvents(rows),) if rows else ()
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls `hook` with each happening of this name."""
@@ -79,9 +103,19 @@ class Hooks:
         """Whether any hook listens to this; lets a caller skip building an expensive event."""
         return kind in self._subscribed
 
-    def tell(self, happening: Happening) -> None:
+    def tell(self, happening: Happening, *, kept: bool = False) -> None:
+        """`kept`: what is told over HTTP has been written."""
+        if self.over_http and isinstance(happening, Tellable):
+            self._tell_over_http(happening, kept=kept)
         for hook in self._subscribed.get(type(happening), ()):
             self._runs.start(f"hook:{_name(hook)}", self._call(hook, happening))
+
+    def _tell_over_http(self, happening: Tellable, *, kept: bool) -> None:
+        if kept:
+            return self.told()
+        if self.keep is not None:
+            for rows in self.kept(happening):
+                self._runs.start("hook", self.keep(rows), then=self.told)
 
     async def _call(self, hook: Hook, happening: Happening) -> None:
         limit = asyncio.timeout(self._seconds)

@@ -13,7 +13,7 @@ from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import home, shard_of
-from rejoinder.store.base import Accept, Cursor, InboxEvent, RecordChanges, SharedStore
+from rejoinder.store.base import Accept, Cursor, HookEvent, InboxEvent, RecordChanges, SharedStore
 
 
 class Intake:
@@ -36,16 +36,23 @@ class Intake:
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
-        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages)), None)
+        tells = self._tells(messages)
+        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages), tells), None)
 
     async def record(self, change: RecordChanges, *messages: Inbound) -> int:
         """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
         may write before, and after, channels listen: what they say then is decided after the recovery."""
-        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages)), change)
+        tells = self._tells(messages)
+        return await self._accept(Accept(messages, self._clock(), homes=self._homes(messages), tells=tells), change)
 
     def _homes(self, messages: tuple[Inbound, ...]) -> tuple[str, ...]:
         session = self._settings.now.rules.settings.session
         return tuple([home(message, session) for message in messages])
+
+    def _tells(self, messages: tuple[Inbound, ...]) -> tuple[tuple[HookEvent, ...], ...]:
+        if not self._hooks.over_http:
+            return ()
+        return tuple([self._hooks.rows(MessageReceived(message)) for message in messages])
 
     async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
         first, waits = 0, change is not None or self._store.lease_seconds is not None
@@ -69,7 +76,7 @@ class Intake:
             raise
         early = {event.id for _, event in taken}
         for event in events:
-            self._hooks.tell(MessageReceived(event.inbound))
+            self._hooks.tell(MessageReceived(event.inbound), kept=True)
             if event.id not in early:
                 self._hand(event, waits=waits)
         return first

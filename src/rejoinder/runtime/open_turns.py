@@ -6,7 +6,7 @@ from typing import Any, Literal
 from msgspec import MsgspecError
 
 from rejoinder.errors import Unreadable
-from rejoinder.events import Step
+from rejoinder.events import Step, TurnEnded
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.session import notices
@@ -26,6 +26,7 @@ class OpenTurns:
     def __init__(self, parts: SessionParts, outbox: Outbox) -> None:
         services = parts.services
         self._store = services.store
+        self._hooks = services.hooks
         self._agents = services.agents
         self._settings = services.settings
         self._clock = services.clock
@@ -106,7 +107,9 @@ class OpenTurns:
         now = self._clock()
         claim = await self._store.write(ResumeTurn(open.turn.id))
         if isinstance(claim, RunClaim):
-            await WriteBatch(EndRun(claim, outcome, now, detail), *also).write(self._store)
+            ended = _turn_ended(open, outcome, detail)
+            await WriteBatch(EndRun(claim, outcome, now, detail), *also, *self._hooks.kept(ended)).write(self._store)
+            self._hooks.tell(ended, kept=True)
 
 
 def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
@@ -115,3 +118,11 @@ def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
     turn = open.turn
     when = again(turn.crashes, turn.alone)
     return when is not Again.FIRST, turn.alone, turn.crashes if when is not Again.AT_ONCE else 0
+
+
+def _turn_ended(open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str) -> TurnEnded:
+    turn, messages = open.turn, [put.event.inbound.message_id for put in open.inputs]
+    agent = unpack(open.inputs[0].payload).agent if open.inputs else ""
+    ended, why = ("answered", None) if outcome == "answered" else ("cancelled", detail)
+    last, others = (messages[-1], tuple(messages[:-1])) if messages else ("", ())
+    return TurnEnded(turn.session, agent, turn.route, last, ended, why, others, turn.id)

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from rejoinder.events import Route
 from rejoinder.store.blobs import BlobReader
+from rejoinder.store.hook_events import HookQueue
 from rejoinder.store.jobs import KeptJob, SaidBefore
 from rejoinder.store.questions import KeptQuestion
 from rejoinder.store.rooms import RoomReader
@@ -162,6 +163,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         """Those of every conversation, the latest first."""
+        ...
+
+    async def hook_queues(self) -> tuple[HookQueue, ...]:
+        """How the hooks over HTTP are doing, those with rows, by name."""
         ...
 
     async def subagent(self, session: str) -> KeptSubagent | None: ...

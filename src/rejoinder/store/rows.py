@@ -435,3 +435,13 @@ class Census(Struct, frozen=True):
     turns: dict[str, int]
     parts: dict[str, int]
     runs: int
+
+
+class HookEvent(Struct, frozen=True):
+    """Something a hook is to be told. `event`: what it is known by, the same for ever; `body`: what is posted."""
+
+    hook: str
+    event: str
+    name: str
+    made: datetime
+    body: bytes

@@ -19,6 +19,7 @@ from rejoinder.store.rows import (
     Busy,
     Cursor,
     Entry,
+    HookEvent,
     InboxEvent,
     IndexedMessage,
     Intent,
@@ -51,6 +52,8 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
     """How far single places were read, where the platform has a position for each."""
     homes: tuple[str, ...] = ()
     """Of each event; the home of a place is pinned with the first (SC-1). Without, a chat is its own home."""
+    tells: tuple[tuple[HookEvent, ...], ...] = ()
+    """What hooks are told of each event, if it is new (IN-8)."""
 
 
 class MoveCursor(Verb[None], frozen=True):

@@ -24,6 +24,7 @@ from rejoinder.store.base import (
     WantJob,
     WantTurn,
 )
+from rejoinder.store.hook_events import HookQueue
 from rejoinder.web import incoming, views
 from rejoinder.web.flow import Flow
 from rejoinder.web.house import House, PostedMessage, ProgramMessage, Refusal
@@ -138,6 +139,11 @@ async def _subagents(house: House, _: Flow, request: Request) -> Struct:
     kept = await store.latest_subagents(MOST_SUBAGENTS)
     logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in kept]
     return views.Subagents(tuple(map(views.subagent_view, kept, logs)))
+
+
+async def _hooks(house: House, _: Flow, request: Request) -> Struct:
+    known = {each.hook: each for each in await house.store.hook_queues()}
+    return views.Hooks(tuple([known.get(name) or HookQueue(name) for name in house.hooks()]))
 
 
 async def _jobs(house: House, _: Flow, request: Request) -> Struct:
@@ -286,6 +292,7 @@ ENDPOINTS = (
         views.Subagents,
         _subagents,
     ),
+    Endpoint("GET", "/api/hooks", "Programs that are told what happens: what waits, and why.", views.Hooks, _hooks),
     Endpoint(
         "GET",
         "/api/jobs",

@@ -128,6 +128,8 @@ class House(Struct, frozen=True):
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
     programs: Programs
+    hooks: Callable[[], tuple[str, ...]] = tuple
+    """The names of the programs that are told what happens."""
     invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
     """Channel and account of each place where a stranger could ask to be paired."""

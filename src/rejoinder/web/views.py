@@ -19,6 +19,7 @@ from rejoinder.store.base import (
     Traced,
 )
 from rejoinder.store.bodies import text_of
+from rejoinder.store.hook_events import HookQueue
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
 from rejoinder.web.sentences import Handled, in_a_sentence
@@ -236,6 +237,10 @@ class Pairing(Struct, frozen=True):
 
 class Series(Struct, frozen=True):
     points: tuple[Gauges, ...]
+
+
+class Hooks(Struct, frozen=True):
+    hooks: tuple[HookQueue, ...]
 
 
 class Accepted(Struct, frozen=True):

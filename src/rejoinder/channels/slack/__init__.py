@@ -167,7 +167,7 @@ CHANNEL = ChannelKind(
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,
-    can=frozenset({"reply", "react", "send", "files", "ephemeral", "previews", "threads"}),
+    can=frozenset({"reply", "react", "send", "voice", "files", "ephemeral", "previews", "threads"}),
     renderer=Renderer(render.render, render.plain),
     reactions=REACTIONS,
     pace=Pace(1.2, chat=(5, 1.0)),

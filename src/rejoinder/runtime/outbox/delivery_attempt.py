@@ -194,6 +194,10 @@ class DeliveryAttempts:
             self._line.has_more()
         if isinstance(operation, Remove):
             also = (*also, ForgetMessage(self._route, operation.message))
+        hooks, sent_reply = self._services.hooks, ReplySent(place or self._route, message, said, row.turn)
+        is_reply = isinstance(operation, Words) and not isinstance(operation, Open)
+        if is_reply:
+            also = (*also, *hooks.kept(sent_reply))
         try:
             known, *_ = await self._keep(marked, *also)
         finally:
@@ -203,8 +207,8 @@ class DeliveryAttempts:
         if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
             index.note(known)
         self._looks = 0
-        if isinstance(operation, Words) and not isinstance(operation, Open):
-            self._services.hooks.tell(ReplySent(place or self._route, message, said, row.turn))
+        if is_reply:
+            hooks.tell(sent_reply, kept=True)
 
     def _index(self, place: Route | None) -> MessageIndex | None:
         return self._line.messages if place is None else self._line.index_at(place)

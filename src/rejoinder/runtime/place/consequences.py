@@ -37,6 +37,7 @@ from rejoinder.store.base import (
     Destination,
     InboxEvent,
     IndexedMessage,
+    KeepHookEvents,
     RouteEvent,
     SettleEvent,
     Trace,
@@ -134,6 +135,7 @@ class Consequences:
         session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
             unit.add_all(held.becomes(session))
+            unit.add_all(self._kept_start(held, session, conversation))
         await unit.write(self._store)
         self._settled(decision, performed, noted())
         if held is not None and session is not None:
@@ -184,6 +186,10 @@ class Consequences:
                 held, theirs = sessions[agent]
                 sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
         destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
+        if session.agent not in message.agents:
+            unit.add_all(self._kept_start(own, session, conversation))
+        for each in destined:
+            unit.add_all(self._kept_start(each.held, each.session, place.conversation))
         await unit.write(self._store)
         self._settled(decision, performed, noted())
         if rooted is not None:
@@ -296,7 +302,14 @@ class Consequences:
     def _started(self, held: Held, session: Session, conversation: Conversation) -> None:
         """A new session starts with the first thing it has to remember: a choice, or a turn."""
         if held.is_new:
-            self._hooks.tell(SessionStarted(session.key, session.agent, conversation.route))
+            self._hooks.tell(_start(session, conversation), kept=True)
+
+    def _kept_start(self, held: Held, session: Session, conversation: Conversation) -> tuple[KeepHookEvents, ...]:
+        return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
+
+
+def _start(session: Session, conversation: Conversation) -> SessionStarted:
+    return SessionStarted(session.key, session.agent, conversation.route, session.started)
 
 
 def _asking(decision: Decision) -> Asking:

@@ -40,6 +40,7 @@ from rejoinder.events import (
     SessionStarted,
     ShowConfig,
     ShowContext,
+    SpeakText,
     StopRun,
     UseTool,
     WriteConfig,
@@ -98,6 +99,7 @@ GatewayCommand = (
     | ChangeInvitations
     | WriteConfig
     | AskSubagents
+    | SpeakText
 )
 Revise = Callable[[ReviseMessage, Conversation], Awaitable[Performed]]
 RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
@@ -107,7 +109,7 @@ class Effects:
     def __init__(self, parts: SessionParts, access: Access, run_command: RunCommand, revise: Revise) -> None:
         self._agents = parts.services.agents
         self._settings = parts.services.settings
-        self._tell = parts.services.hooks.tell
+        self._hooks = parts.services.hooks
         self._parts = parts
         self._access = access
         self._run_command = run_command
@@ -135,9 +137,7 @@ class Effects:
                 await self._parts.lanes.stop(self._parts.lanes.at(route))
             case ResetSession(session=session):
                 await self._reset(session, agent)
-                return Performed(
-                    (SaveAgentSession(session, None),), lambda: self._was_reset(effect, conversation, agent)
-                )
+                return self._has_reset(effect, conversation, agent, now)
             case CompactSession():
                 return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
@@ -166,7 +166,7 @@ class Effects:
                 return Performed(says=f"There is no tool {tool}.")
             case ShowContext() | ExportSession() | RestartGateway() | RunShell():
                 return await self._attempted(effect, asking)
-            case ChangeDebug() | ChangeInvitations() | WriteConfig() | AskSubagents():
+            case ChangeDebug() | ChangeInvitations() | WriteConfig() | AskSubagents() | SpeakText():
                 return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)
@@ -198,9 +198,15 @@ class Effects:
         if can(speaker, CanForget):
             speaker.forget(session)
 
-    def _was_reset(self, reset: ResetSession, conversation: Conversation, agent: str) -> None:
-        self._tell(SessionEnded(reset.session, agent, conversation.route, reset.why))
-        self._tell(SessionStarted(reset.session, agent, conversation.route))
+    def _has_reset(self, reset: ResetSession, conversation: Conversation, agent: str, now: datetime) -> Performed:
+        hooks, who = self._hooks, (reset.session, agent, conversation.route)
+        ended, started = SessionEnded(*who, reset.why, now), SessionStarted(*who, now)
+
+        def tell() -> None:
+            hooks.tell(ended, kept=True)
+            hooks.tell(started, kept=True)
+
+        return Performed((SaveAgentSession(reset.session, None), *hooks.kept(ended), *hooks.kept(started)), tell)
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:

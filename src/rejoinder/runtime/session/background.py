@@ -97,7 +97,7 @@ class BackgroundStarter:
         self._lanes = lanes
         self._store = services.store
         self._clock = services.clock
-        self._tell = services.hooks.tell
+        self._hooks = services.hooks
         self._recovered = recovered
 
     async def begin(
@@ -123,6 +123,9 @@ class BackgroundStarter:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
             unit = WriteBatch(*held.becomes(session), *also)
+            started = SessionStarted(session.key, session.agent, conversation.route, session.started)
+            if is_new:
+                unit.add_all(self._hooks.kept(started))
             originated = unit.add(Originate(inbound, to, now, tick))
             if new_session:
                 unit.add_all((SaveAgentSession(held.key, None),))
@@ -130,7 +133,7 @@ class BackgroundStarter:
             crashpoint("K4")
             held.became(session)
         if is_new:
-            self._tell(SessionStarted(session.key, session.agent, conversation.route))
+            self._hooks.tell(started, kept=True)
         if new_session and can(speaker, CanForget):
             speaker.forget(session.key)
         if (event := originated()) is not None:

@@ -44,7 +44,7 @@ class Chores:
         finally:
             run.conversation.trace(run.trigger, (_step(agent, ended, began),))
             where = (run.session, agent.name, run.conversation.route)
-            self._tell(TurnEnded(*where, run.trigger, ended, turn=run.claim.turn))
+            self._tell(TurnEnded(*where, run.trigger, ended, turn=run.claim.turn), kept=False)
 
     async def _end(self, run: Run, shortened: Shortened | None, step: Step) -> None:
         now, event = self._clock(), run.asked[-1].event

@@ -4,19 +4,19 @@ are fetched, and pictures are described for an agent that cannot see them.
 
 import asyncio
 import logging
-from contextlib import aclosing, nullcontext
+from contextlib import nullcontext
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSeeImages, Failed
+from rejoinder.agents.base import Agent, CanSeeImages
 from rejoinder.channels.base import CanFetch, Channel
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.completions import Line, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.senses import ReadsDocuments
 
@@ -124,7 +124,7 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
         return file
     try:
         async with asyncio.timeout(PATIENCE):
-            said = await _words_for(PromptImage(mime, file.content), eyes)
+            said = await completed(eyes, Line("user", DESCRIBE, (PromptImage(mime, file.content),)))
     except TimeoutError:
         log.warning("%s did not describe %r within %.0f s", eyes.name, file.name, PATIENCE)
     except Exception:  # as above
@@ -134,14 +134,3 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
             return replace(file, described=said[:LONGEST]) if said else file
         log.warning("%s did not describe %r (%s): %s", eyes.name, file.name, said.kind, said.detail or said.sentence)
     return file
-
-
-async def _words_for(picture: PromptImage, eyes: Agent) -> str | Failed:
-    words: list[str] = []
-    async with aclosing(complete(eyes, (Line("user", DESCRIBE, (picture,)),))) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, Failed):
-                return piece
-            if isinstance(piece, str):
-                words.append(piece)
-    return "".join(words).strip()

@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded
+from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded, TurnOutcome
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -25,6 +25,7 @@ from rejoinder.runtime.answer.delivery import Answer, AnswerOptions, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
@@ -43,6 +44,7 @@ from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.speech import granted_by_speech, speech_of
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
@@ -94,7 +96,7 @@ class Workers:
         self.questions = questions
         self._clock = services.clock
         self._watcher = watcher
-        self._tell = services.hooks.tell
+        self._hooks = services.hooks
         self.reminder = Reminder(services.store)
         self.compaction = Compaction(services, sessions, self.reminder)
         self._chores = Chores(services, sessions, self.compaction)
@@ -164,7 +166,8 @@ class Workers:
             if isinstance(answer, Unposted):
                 result = answer.text, answer.failure
                 over = self._subagents().ending(run.session, run.claim.turn, *result)
-            also = (PutSubagent(over),) if over is not None else ()
+            also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
+            also = (*also, *self._hooks.kept(_turn_ended(run, agent, ended, reason)))
             await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
             if over is not None and run.closed:
                 self._subagents().ended(over)
@@ -177,9 +180,7 @@ class Workers:
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
                 run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
-            also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-            who = (run.session, agent.name, run.conversation.route)
-            self._tell(TurnEnded(*who, run.trigger, ended, reason, also, run.claim.turn))
+            self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
         await self.compaction.after_turn(agent, turn, run.seen)
 
     def _answer(self, run: Run, scene: Scene) -> Answer:
@@ -201,7 +202,10 @@ class Workers:
             ),
             start=lambda wanted, key: self._start(run, wanted, key),
         )
-        return Answer(run.conversation, _occasion(scene), options)
+        return Answer(run.conversation, _occasion(scene, self._speech(scene)), options)
+
+    def _speech(self, scene: Scene) -> Speech | None:
+        return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
 
     def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
@@ -393,7 +397,13 @@ class Workers:
             notices.wake((left.asked.conversation,))
 
 
-def _occasion(scene: Scene) -> Occasion:
+def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> TurnEnded:
+    also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
+    who = (run.session, agent.name, run.conversation.route)
+    return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
+
+
+def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
     run, message, name = scene.run, scene.run.message, scene.agent.name
     return Occasion(
         run.trigger,
@@ -408,7 +418,8 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
             *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
         ),
-        granted=scene.settings.granted,
+        granted=scene.settings.granted | granted_by_speech(speech),
+        speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,

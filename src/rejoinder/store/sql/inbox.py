@@ -23,13 +23,14 @@ from rejoinder.store.base import (
     WantEvent,
 )
 from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.hook_events import put_hook_events
 from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
 
 
 def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     now = micros(verb.now)
     new: list[InboxEvent] = []
-    for inbound, home in zip_longest(verb.events, verb.homes, fillvalue=""):
+    for index, (inbound, home) in enumerate(zip_longest(verb.events, verb.homes, fillvalue="")):
         assert isinstance(inbound, Inbound), "there are no more homes than events"
         written, body = as_written(inbound)
         shard = db.shard_of_place(place_of(db, written.route, home))
@@ -46,6 +47,8 @@ def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
         )
         if id is not None:
             new.append(InboxEvent(id, written, verb.now, shard=shard))
+            if verb.tells:
+                put_hook_events(db, verb.tells[index])
     for cursor in verb.places if verb.cursor is None else (verb.cursor, *verb.places):
         _keep_cursor(db, cursor)
     return tuple(new)

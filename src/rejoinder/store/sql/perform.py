@@ -7,6 +7,7 @@ from rejoinder.store import base
 from rejoinder.store.base import Lease, Verb
 from rejoinder.store.sql import (
     blobs,
+    hook_events,
     inbox,
     jobs,
     leases,
@@ -72,6 +73,11 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.PauseJob: jobs.pause_job,
     base.WantJob: jobs.want_job,
     base.PutSubagent: subagents.put_subagent,
+    base.KeepHookEvents: hook_events.keep_hook_events,
+    base.ClaimHookEvent: hook_events.claim_hook_event,
+    base.FreeHookEvents: hook_events.free_hook_events,
+    base.EndHookEvent: hook_events.end_hook_event,
+    base.RetryHookEvent: hook_events.retry_hook_event,
     base.PutQuestion: questions.put_question,
     base.BeginBlob: blobs.begin_blob,
     base.AddChunk: blobs.add_chunk,

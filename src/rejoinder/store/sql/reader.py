@@ -17,6 +17,7 @@ from rejoinder.store.base import (
     Census,
     Entry,
     Health,
+    HookQueue,
     InboxEvent,
     IndexedMessage,
     Input,
@@ -39,7 +40,7 @@ from rejoinder.store.base import (
     Traced,
     Verb,
 )
-from rejoinder.store.sql import blobs, jobs, lookups, questions, reads, rooms, subagents
+from rejoinder.store.sql import blobs, hook_events, jobs, lookups, questions, reads, rooms, subagents
 from rejoinder.store.sql.recover import recover
 
 T = TypeVar("T")
@@ -178,6 +179,9 @@ class SqlReader:
 
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.latest_subagents, limit)
+
+    async def hook_queues(self) -> tuple[HookQueue, ...]:
+        return await self._read(hook_events.hook_queues)
 
     async def subagent(self, session: str) -> KeptSubagent | None:
         return await self._read(subagents.subagent, session)

@@ -6,6 +6,7 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import Retention, Sweep
 from rejoinder.store.sql.blobs import forget_parts, sweep_blobs
 from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.hook_events import sweep_hook_events
 from rejoinder.store.sql.questions import sweep_questions
 from rejoinder.store.sql.subagents import sweep_subagents
 from rejoinder.store.sql.values import Row, micros
@@ -27,7 +28,7 @@ def sweep(db: Connection, verb: Sweep) -> int:
     removed = _sweep_turns(db, old, now, most) + _sweep_parts(db, old, now, most)
     crashpoint("K26")
     removed += _sweep_events(db, old, now, most)
-    removed += _sweep_messages(db, keep) + sweep_blobs(db, keep, now)
+    removed += _sweep_messages(db, keep) + sweep_blobs(db, keep, now) + sweep_hook_events(db, old, most)
     removed += sweep_subagents(db, old, most) + sweep_questions(db, old, most)
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (now,)).rowcount
 

@@ -13,6 +13,7 @@ The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 """
 
 from rejoinder.testing.store_contract.blobs import BlobsKept
+from rejoinder.testing.store_contract.hook_events import HookEventsKept
 from rejoinder.testing.store_contract.inbound import Events
 from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.jobs import Jobs
@@ -27,6 +28,18 @@ from rejoinder.testing.store_contract.turns import Turns
 
 
 class StoreContract(
-    Events, Turns, Parts, Memory, Jobs, BlobsKept, SubagentsKept, QuestionsKept, Rooms, Operator, Leases, Itself
+    Events,
+    Turns,
+    Parts,
+    Memory,
+    Jobs,
+    BlobsKept,
+    SubagentsKept,
+    QuestionsKept,
+    HookEventsKept,
+    Rooms,
+    Operator,
+    Leases,
+    Itself,
 ):
     """Inherit it in a test class; `open` gives the store to be tested."""

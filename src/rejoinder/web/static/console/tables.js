@@ -5,6 +5,7 @@ import { h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { post } from "../shared/api.js";
 import { Card, since, until } from "./card.js";
+import { drawHooks } from "./hooks.js";
 import { drawJobs } from "./jobs.js";
 import { drawSubagents } from "./subagents.js";
 
@@ -18,6 +19,7 @@ export const cards = () => ({
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
   subagents: new Card("subagents", "Sub-agents", "subagents", drawSubagents),
+  hooks: new Card("hooks", "Hooks", "hooks", drawHooks),
 });
 
 /** @param {any} answer */
@@ -108,7 +110,7 @@ const invitations = /** @type {WeakMap<Card, Node>} */ (new WeakMap());
 
 /** Asks for a name, and shows the link once. @param {Card} card */
 function invitation(card) {
-  const name = h("input", { type: "text", required: true, maxlength: 40, autocomplete: "off", "aria-label": "Name" });
+  const name = h("input", { type: "text", required: true, maxlength: 40, autocomplete: "off", placeholder: "Name", "aria-label": "Name" });
   const link = h("p", { class: "words", role: "status" });
   const form = h("form", { class: "why-form" }, name, h("button", { type: "submit", class: "plain" }, "Invite"), link);
   form.addEventListener("submit", async (/** @type {Event} */ event) => {

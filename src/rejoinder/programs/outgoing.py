@@ -1,0 +1,138 @@
+"""Posts to programs what they are to be told: the rows of hooks over HTTP (IN-8).
+
+Rule 1: each hook has a task of its own: a dead address holds up no other hook and no chat.
+Rule 2: the events of a hook go out in order. While its address cannot be reached, or fails, all of them wait; one that
+        is refused is tried again later, and those behind it go on.
+Rule 3: an attempt is counted before it is made, and every attempt has the same id and the same body. An event that
+        nobody has taken for 24 hours is given up.
+Rule 4: addresses and secrets are never logged: both may hold a password.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime, timedelta
+from random import uniform
+from typing import Any, Literal
+
+import aiohttp
+
+import rejoinder
+from rejoinder import webhooks
+from rejoinder.app import Gateway
+from rejoinder.config.programs import HookSettings
+from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import ClaimedHookEvent, ClaimHookEvent, EndHookEvent, FreeHookEvents, RetryHookEvent
+
+log = logging.getLogger(__name__)
+
+TIMEOUT = 10.0
+"""Seconds for one attempt."""
+CLAIMED = timedelta(seconds=TIMEOUT + 20)
+"""For how long an event belongs to the process that posts it."""
+TRIED_FOR = timedelta(hours=24)
+FIRST_PAUSE, LONGEST_PAUSE = 5.0, 900.0
+LOOK = 5.0
+"""Seconds between two looks for what other processes have written, and for what is due again."""
+LATER = frozenset({408, 425, 429})
+"""Refusals that speak of now, not of the event."""
+
+Result = Literal["taken", "refused", "down"]
+
+
+def pause_after(attempts: int) -> float:
+    """Seconds until the next attempt: twice as long each time, up to a quarter of an hour."""
+    return min(FIRST_PAUSE * 2 ** (min(attempts, 20) - 1), LONGEST_PAUSE)
+
+
+class Outgoing:
+    def __init__(self, gateway: Gateway, start: Callable[[str, Coroutine[Any, Any, None]], Any]) -> None:
+        self._gateway = gateway
+        self._start = start
+        self._news: dict[str, asyncio.Event] = {}
+        self._told: dict[str, str] = {}
+
+    async def run(self) -> None:
+        """Until it is cancelled; looks now and then which hooks there are."""
+        self._gateway.hooks.told = self._tell_all
+        if self._gateway.store.lease_seconds is None:
+            await self._gateway.store.write(FreeHookEvents(datetime.now(UTC)))
+        no_cookies, limit = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=TIMEOUT)
+        async with aiohttp.ClientSession(cookie_jar=no_cookies, timeout=limit, auto_decompress=False) as http:
+            while True:
+                for name in self._gateway.configured.hooks:
+                    if name not in self._news:
+                        self._news[name] = asyncio.Event()
+                        self._start(f"hook:{name}", self._serve(name, http))
+                await asyncio.sleep(LOOK)
+
+    def _tell_all(self) -> None:
+        for news in self._news.values():
+            news.set()
+
+    async def _serve(self, name: str, http: aiohttp.ClientSession) -> None:
+        try:
+            while (hook := self._gateway.configured.hooks.get(name)) is not None:
+                self._news[name].clear()
+                try:
+                    pause = await self._next(name, hook, http)
+                except StoreUnavailable as fault:
+                    log.debug("not now: %s", fault)  # the store has logged it already
+                    pause = LOOK
+                if pause is None:
+                    await self._until_news(name)
+                elif pause:
+                    await asyncio.sleep(pause)
+        finally:
+            del self._news[name]
+
+    async def _until_news(self, name: str) -> None:
+        try:
+            async with asyncio.timeout(LOOK):
+                await self._news[name].wait()
+        except TimeoutError:
+            return
+
+    async def _next(self, name: str, hook: HookSettings, http: aiohttp.ClientSession) -> float | None:
+        """Posts the next event. Returns how long to wait before the one after it; None: there is nothing to do."""
+        store, now = self._gateway.store, datetime.now(UTC)
+        claimed = await store.write(ClaimHookEvent(name, now, now + CLAIMED))
+        if claimed is None:
+            return None
+        result, why = await self._post(hook, claimed, http)
+        if result == "taken":
+            self._told.pop(name, None)
+            await store.write(EndHookEvent(claimed, "taken"))
+            return 0.0
+        self._say(name, why)
+        if datetime.now(UTC) - claimed.told.made > TRIED_FOR:
+            log.warning("hooks.%s: %s was given up after 24 hours: %s", name, claimed.told.event, why)
+            await store.write(EndHookEvent(claimed, "dead", why))
+            return 0.0
+        pause = pause_after(claimed.attempts) * uniform(0.8, 1.2)
+        await store.write(RetryHookEvent(claimed, datetime.now(UTC) + timedelta(seconds=pause), why))
+        return pause if result == "down" else 0.0
+
+    async def _post(
+        self, hook: HookSettings, claimed: ClaimedHookEvent, http: aiohttp.ClientSession
+    ) -> tuple[Result, str]:
+        told = claimed.told
+        signed = webhooks.headers(hook.secret.reveal(), told.event, int(time.time()), told.body)
+        headers = {**signed, "content-type": "application/json", "user-agent": f"rejoinder/{rejoinder.__version__}"}
+        try:
+            async with http.post(hook.url, data=told.body, headers=headers, allow_redirects=False) as answer:
+                status = answer.status
+        except TimeoutError:
+            return "down", f"no answer within {TIMEOUT:.0f} s"
+        except (aiohttp.ClientError, OSError, ValueError) as problem:
+            return "down", f"it cannot be reached ({type(problem).__name__})"
+        if 200 <= status < 300:
+            return "taken", ""
+        return "refused" if 300 <= status < 500 and status not in LATER else "down", f"it answered {status}"
+
+    def _say(self, name: str, why: str) -> None:
+        """Once for each reason, until it works again."""
+        if self._told.get(name) != why:
+            self._told[name] = why
+            log.warning("hooks.%s: an event was not taken: %s. It is tried again, for up to 24 hours.", name, why)

@@ -1,0 +1,74 @@
+"""Hooks over HTTP: what a program is to be told is kept once, claimed by one, and tried until it is taken (IN-8)."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from rejoinder.store.base import (
+    Accept,
+    ClaimHookEvent,
+    EndHookEvent,
+    FreeHookEvents,
+    HookEvent,
+    HookQueue,
+    KeepHookEvents,
+    Retention,
+    RetryHookEvent,
+    Sweep,
+)
+from rejoinder.testing.store_contract.given import NOW, an_inbound
+from rejoinder.testing.store_contract.opened import Opened
+
+LATER = NOW + timedelta(seconds=30)
+FIRST = HookEvent("log", "e1", "reply_sent", NOW, b"{}")
+
+
+class HookEventsKept(Opened):
+    async def test_an_event_is_told_once_and_in_order(self, tmp_path: Path):
+        """IN-8: kept once however often it is written; the oldest that is due comes first, for one process alone."""
+        async with self.opened(tmp_path) as store:
+            second, other = replace(FIRST, event="e2"), replace(FIRST, hook="other")
+            await store.write(KeepHookEvents((FIRST, second, other)))
+            await store.write(KeepHookEvents((FIRST,)))
+            claimed = await store.write(ClaimHookEvent("log", NOW, LATER))
+            assert claimed is not None
+            assert (claimed.told, claimed.attempts) == (FIRST, 1)
+            following = await store.write(ClaimHookEvent("log", NOW, LATER))
+            assert following is not None
+            assert following.told == second
+            assert await store.write(ClaimHookEvent("log", NOW, LATER)) is None
+            await store.write(EndHookEvent(claimed, "taken"))
+            await store.write(RetryHookEvent(following, LATER, "503"))
+            assert await store.hook_queues() == (HookQueue("log", 1, 0, NOW, "503"), HookQueue("other", 1, 0, NOW))
+            again = await store.write(ClaimHookEvent("log", LATER, LATER))
+            assert again is not None
+            assert (again.told, again.attempts) == (second, 2)
+            await store.write(EndHookEvent(following, "dead", "an attempt that is over says nothing"))
+            await store.write(EndHookEvent(again, "dead", "503"))
+            assert (await store.hook_queues())[0] == HookQueue("log", 0, 1)
+            await store.write(KeepHookEvents((FIRST,)))
+            assert (await store.hook_queues())[0].waiting == 0
+
+    async def test_a_message_is_told_in_the_commit_that_accepts_it(self, tmp_path: Path):
+        """IN-8: and not again when the platform delivers it again."""
+        async with self.opened(tmp_path) as store:
+            await store.write(Accept((an_inbound(1),), NOW, tells=((FIRST,),)))
+            await store.write(Accept((an_inbound(1),), NOW, tells=((replace(FIRST, event="e2"),),)))
+            assert await store.hook_queues() == (HookQueue("log", 1, 0, NOW),)
+
+    async def test_a_process_that_begins_alone_frees_what_is_claimed(self, tmp_path: Path):
+        """IN-8: what a killed process was posting is posted again at once, under the same id."""
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepHookEvents((FIRST,)))
+            assert await store.write(ClaimHookEvent("log", NOW, LATER)) is not None
+            await store.write(FreeHookEvents(NOW))
+            again = await store.write(ClaimHookEvent("log", NOW, LATER))
+            assert again is not None
+            assert (again.told, again.attempts) == (FIRST, 2)
+
+    async def test_old_events_are_removed(self, tmp_path: Path):
+        async with self.opened(tmp_path) as store:
+            await store.write(KeepHookEvents((FIRST, replace(FIRST, event="e2", made=LATER))))
+            await store.write(Sweep(Retention(ended_before=NOW + timedelta(seconds=1)), LATER))
+            assert await store.hook_queues() == (HookQueue("log", 1, 0, LATER),)

@@ -1,0 +1,276 @@
+"""Hooks over HTTP: programs are told what happens, signed, in order, and whatever dies meanwhile."""
+
+import asyncio
+import base64
+import json
+import os
+import signal
+import sys
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp import web
+from msgspec.structs import replace
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from rejoinder import webhooks
+from rejoinder.config.programs import HookSettings
+from rejoinder.programs import outgoing
+from rejoinder.secret import Secret
+from rejoinder.store.base import HookEvent, KeepHookEvents
+from rejoinder.store.sqlite import open_store
+from rejoinder.testing.patience import PATIENCE
+from tests.web.running import running, settings
+
+ROOT = Path(__file__).parents[2]
+SECRET = "canary-secret-0123456789"
+ALL = ("message_received", "session_started", "session_ended", "turn_ended", "reply_sent")
+
+
+class Receiver:
+    """A program that is told. `answers`: with which status, one after the other; the last one for ever."""
+
+    def __init__(self) -> None:
+        self.answers = [204]
+        self.requests: list[tuple[dict[str, str], bytes]] = []
+        self._more = asyncio.Event()
+        self.url = ""
+        self.meanwhile = lambda: None
+
+    async def take(self, request: web.Request) -> web.Response:
+        self.requests.append((dict(request.headers), await request.read()))
+        self._more.set()
+        self.meanwhile()
+        status = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        return web.Response(status=status, headers={"location": "http://127.0.0.1:1/"} if status == 302 else {})
+
+    @property
+    def events(self) -> list[dict]:
+        return [json.loads(body) for _, body in self.requests]
+
+    async def until(self, count: int) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while len(self.requests) < count:
+                self._more.clear()
+                await self._more.wait()
+
+
+@asynccontextmanager
+async def receiving():
+    receiver, app = Receiver(), web.Application()
+    app.router.add_post("/{secret}", receiver.take)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}/canary-path"
+    try:
+        yield receiver
+    finally:
+        await runner.cleanup()
+
+
+async def shown(site, holds):
+    """What the console shows, once it shows this."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            hooks = {each["hook"]: each for each in (await site.get("/api/hooks"))[1]["hooks"]}
+            if holds(hooks):
+                return hooks
+
+
+def hooked(made, url, events=ALL, **more):
+    return replace(made, hooks={"log": HookSettings(url=url, secret=Secret(SECRET), events=events), **more})
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch):
+    monkeypatch.setattr(outgoing, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(outgoing, "LONGEST_PAUSE", 0.1)
+    monkeypatch.setattr(outgoing, "LOOK", 0.2)
+
+
+async def test_a_program_is_told_what_happens(caplog):
+    """IN-8: each event once, in order, with what it is about; verified by a library nobody here wrote."""
+    async with receiving() as receiver, running(hooked(settings(), receiver.url)) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.hears("Hello.")
+        await receiver.until(4)
+    told = [event["event"] for event in receiver.events]
+    assert told[:2] == ["message_received", "session_started"], told
+    assert set(told) == {"message_received", "session_started", "reply_sent", "turn_ended"}
+    by_name = {event["event"]: event["data"] for event in receiver.events}
+    assert by_name["message_received"]["text"] == "Hi"
+    assert by_name["message_received"]["sender"] == {"id": "you", "name": "You", "is_bot": False}
+    assert (by_name["reply_sent"]["text"], by_name["reply_sent"]["chat"]) == ("Hello.", "helper~you")
+    assert (by_name["turn_ended"]["outcome"], by_name["turn_ended"]["agent"]) == ("answered", "helper")
+    for headers, body in receiver.requests:
+        lower = {name.lower(): value for name, value in headers.items()}
+        key = webhooks.PREFIX + base64.b64encode(SECRET.encode()).decode()
+        assert Webhook(key).verify(body.decode(), lower)["id"] == lower["webhook-id"]
+        with pytest.raises(WebhookVerificationError):
+            Webhook(key).verify(body.decode() + " ", lower)
+        with pytest.raises(WebhookVerificationError):
+            Webhook(key).verify(body.decode(), {**lower, "webhook-timestamp": str(int(lower["webhook-timestamp"]) + 1)})
+    assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize("status", [500, 429, 302, 404])
+async def test_what_is_not_taken_is_told_again_with_the_same_id(status, caplog):
+    """IN-8: the same id and the same bytes; a redirect is not followed, and the log holds no address and no secret."""
+    async with receiving() as receiver:
+        receiver.answers = [status, status, 204]
+        made = hooked(settings(), receiver.url, ("reply_sent",))
+        async with running(made) as site, site.page() as page:
+            await page.send(type="say", client="c1", room="helper~you", text="Hi")
+            await receiver.until(3)
+            await shown(site, lambda hooks: not hooks["log"]["waiting"])
+    assert len({(headers["webhook-id"], body) for headers, body in receiver.requests}) == 1
+    assert f"it answered {status}" in caplog.text
+    assert "canary" not in caplog.text
+
+
+async def test_one_that_is_refused_does_not_hold_up_the_next(monkeypatch):
+    monkeypatch.setattr(outgoing, "FIRST_PAUSE", 0.5)
+    async with receiving() as receiver:
+        receiver.answers = [422, 204]
+        made = hooked(settings(("One.", "Two.")), receiver.url, ("message_received",))
+        async with running(made) as site, site.page() as page:
+            for each in ("a", "b"):
+                await page.send(type="say", client=each, room="helper~you", text=each)
+            await receiver.until(3)
+    assert [event["data"]["text"] for event in receiver.events] == ["a", "b", "a"]
+
+
+async def test_a_dead_address_slows_no_chat_and_is_shown(monkeypatch):
+    """IN-8: the answer comes though nobody takes the events; the console says how many wait, and why."""
+    monkeypatch.setattr(outgoing, "TIMEOUT", 1.0)
+    silent = await asyncio.start_server(lambda *_: asyncio.sleep(PATIENCE), "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}/"
+    other = HookSettings(url="http://127.0.0.1:1/", secret=Secret(SECRET), events=("reply_sent",))
+    async with running(hooked(settings(("Hello.",) * 20), url, other=other)) as site, site.page() as page:
+        for each in range(20):
+            await page.send(type="say", client=str(each), room="helper~you", text="Hi")
+            await page.hears("Hello.")
+        hooks = await shown(site, lambda hooks: all(each["error"] for each in hooks.values()))
+    silent.close()
+    assert hooks["log"]["waiting"] >= 60
+    assert hooks["other"]["waiting"] == 20
+    assert hooks["other"]["error"].startswith("it cannot be reached")
+
+
+async def test_after_a_day_it_is_given_up(tmp_path, monkeypatch):
+    """IN-8: retried for 24 hours."""
+    url = f"sqlite:{tmp_path}/store.db"
+    store = open_store(url)
+    day_old = datetime.now(UTC) - timedelta(hours=25)
+    await store.write(KeepHookEvents((HookEvent("log", "evt_1", "reply_sent", day_old, b"{}"),)))
+    await store.close()
+    async with receiving() as receiver:
+        receiver.answers = [500]
+        async with running(hooked(settings(store=url), receiver.url)) as site:
+            await shown(site, lambda hooks: hooks["log"]["dead"])
+    assert len(receiver.requests) == 1
+
+
+def test_pauses_grow_to_a_quarter_of_an_hour(monkeypatch):
+    monkeypatch.undo()
+    assert [outgoing.pause_after(attempts) for attempts in (1, 2, 3, 8, 9, 1000)] == [5, 10, 20, 640, 900, 900]
+
+
+CONFIGURATION = """
+[agents.helper]
+kind = "scripted"
+script = "{script}"
+[channels.web]
+port = 0
+agent = "helper"
+[hooks.log]
+url = "{url}"
+secret = "canary-secret-0123456789"
+events = ["message_received", "reply_sent", "turn_ended"]
+"""
+
+
+async def _gateway(folder: Path) -> tuple[asyncio.subprocess.Process, str]:
+    process = await asyncio.create_subprocess_exec(
+        Path(sys.executable).with_name("rejoinder"), "run", cwd=folder, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            line = (await process.stdout.readline()).decode()
+            assert line, "the gateway has not started"
+            if line.startswith("The chat is at "):
+                return process, line.removeprefix("The chat is at ").strip()
+
+
+async def test_kill_9_loses_no_event_and_a_repeat_has_the_same_id(tmp_path):
+    """IN-8: killed while the receiver has the event and has not answered: the next process tells it once more, under
+    the same id, and all others too."""
+    (tmp_path / "script.json").write_text('["One."]')
+    async with receiving() as receiver, aiohttp.ClientSession() as http:
+        text = CONFIGURATION.format(script=tmp_path / "script.json", url=receiver.url)
+        (tmp_path / "rejoinder.toml").write_text(text)
+        process, url = await _gateway(tmp_path)
+        receiver.meanwhile = lambda: os.kill(process.pid, signal.SIGKILL)
+        try:
+            async with http.ws_connect(f"{url}/socket") as socket:
+                await socket.send_json({"type": "hello", "protocol": 1, "name": ""})
+                await socket.send_json({"type": "say", "client": "c1", "room": "helper~you", "text": "Hi"})
+                await receiver.until(1)
+            await process.wait()
+            receiver.meanwhile = lambda: None
+            process, _ = await _gateway(tmp_path)
+            await receiver.until(4)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+    ids = [headers["webhook-id"] for headers, _ in receiver.requests]
+    assert ids[1] == ids[0]
+    assert len(set(ids)) == 3
+    first, *others = [event["event"] for event in receiver.events[1:]]
+    assert first == "message_received"
+    assert set(others) == {"reply_sent", "turn_ended"}  # a turn that a crash interrupted is closed beside its delivery
+
+
+async def test_the_receiver_of_the_docs_checks_and_prints(tmp_path):
+    """examples/webhook_receiver.py takes what is genuine, once, and nothing else."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        ROOT / "examples" / "webhook_receiver.py",
+        "0",
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "WEBHOOK_SECRET": SECRET},
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(PATIENCE):
+            port = (await process.stdout.readline()).decode().split()[-1]
+            body = b'{"id":"evt_1","event":"reply_sent","at":"2026-11-17T12:00:00Z","data":{"text":"Hi"}}'
+            now = int(datetime.now(UTC).timestamp())
+            good = webhooks.headers(SECRET, "evt_1", now, body)
+            old = webhooks.headers(SECRET, "evt_1", now - 3600, body)
+            strange = webhooks.headers("another-secret-0123456789", "evt_1", now, body)
+            statuses: list[int] = []
+            async with aiohttp.ClientSession() as http:
+                for headers, said in ((strange, body), (old, body), (good, body + b" "), (good, body), (good, body)):
+                    async with http.post(f"http://127.0.0.1:{port}/", data=said, headers=headers) as answer:
+                        statuses.append(answer.status)
+            assert statuses == [401, 401, 401, 204, 204]
+            assert (await process.stdout.readline()).decode() == 'reply_sent {"text": "Hi"}\n'
+    finally:
+        process.kill()
+        rest = await process.stdout.read()
+        await process.wait()
+    assert rest == b""
+
+
+def test_a_secret_may_be_written_as_standard_webhooks_has_it():
+    """The same key, raw or as `whsec_` with base64, signs alike."""
+    raw, coded = SECRET, webhooks.PREFIX + base64.b64encode(SECRET.encode()).decode()
+    assert webhooks.headers(raw, "e", 1, b"x") == webhooks.headers(coded, "e", 1, b"x")

@@ -26,6 +26,7 @@ wheel: $(VENV)/.run
 	@ls dist/*.whl
 
 test: check
+	@$(BIN)/python -m tests.peers
 	$(BIN)/$(PYTEST)
 
 deep: $(VENV)/.dev

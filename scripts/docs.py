@@ -175,7 +175,6 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "think-levels": think_levels,
     "inbound-stages": inbound.stages,
     "inbound-commands": inbound.commands,
-    "inbound-commands-to-come": inbound.commands_to_come,
     "inbound-directives": inbound.directives,
     "inbound-levels": inbound.levels,
     "inbound-who-may": inbound.who_may,

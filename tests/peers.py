@@ -5,12 +5,15 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+CLIENTS = ("anthropic", "langchain-openai", "litellm", "llm")
+"""Programs that speak the APIs of `/v1`."""
 NO_NPM = 69
 
 
@@ -32,7 +35,8 @@ def python_with(*packages: str) -> Path:
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists():
-            install = [python, "-m", "pip", "install", "--disable-pip-version-check", *packages]
+            print(f"Installing {', '.join(packages)} for the tests ...", file=sys.stderr)
+            install = [python, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", *packages]
             for command in ([sys.executable, "-m", "venv", place], install):
                 result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
                 if result.returncode:
@@ -64,3 +68,8 @@ def program_from_npm(package: str, pattern: str) -> Path:
             assert result.returncode == 0, result.stderr
             stamp.touch()
     return next((place / "node_modules").glob(pattern))
+
+
+if __name__ == "__main__":  # `make test` installs the largest ones before it starts the tests
+    with suppress(pytest.skip.Exception, pytest.fail.Exception):
+        python_with(*CLIENTS)

@@ -267,6 +267,9 @@ USED = session(
     reasoning="on",
     model="gpt-y",
     label="the big one",
+    tts="always",
+    tts_voice="nova",
+    tts_limit=200,
     activation="always",
     inherited=True,
     elevated="full",
@@ -291,7 +294,7 @@ def test_start_over():
     """IN-43: reset and rollover keep what is sticky, as it was, and begin the rest again."""
     later = NOW + timedelta(days=1)
     kept = {"think": "high", "verbose": "full", "reasoning": "on", "model": "gpt-y", "label": "the big one"}
-    room = {"activation": "always", "inherited": True}
+    room = {"activation": "always", "inherited": True, "tts": "always", "tts_voice": "nova", "tts_limit": 200}
     assert start_over(USED, later) == session(started=later, touched=later, **kept, **room)
 
 

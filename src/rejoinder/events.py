@@ -410,6 +410,12 @@ class RunShell(Struct, frozen=True, tag="run_shell"):
     command: str
 
 
+class SpeakText(Struct, frozen=True, tag="speak_text"):
+    """Answer with these words as a voice note."""
+
+    text: str
+
+
 class ReportFailure(Struct, frozen=True, tag="report_failure"):
     """A command raised: the person has been told in a sentence, this is for the log."""
 
@@ -461,6 +467,7 @@ Effect = (
     | ExportSession
     | RestartGateway
     | RunShell
+    | SpeakText
     | ReportFailure
     | ChangeDebug
     | ChangeInvitations

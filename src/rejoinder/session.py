@@ -110,6 +110,8 @@ class Lifetime(Enum):
 
 Activation = Literal["mention", "always"]
 """When an agent answers in a group."""
+TtsMode = Literal["off", "always", "inbound", "tagged"]
+"""Which answers are spoken: none, all, those to a voice note, or what the agent marks (ME-2)."""
 QueueMode = Literal["steer", "followup", "collect", "interrupt", "steer-backlog", "queue"]
 QueueDrop = Literal["old", "new", "summarize"]
 
@@ -153,6 +155,9 @@ class Session(Struct, frozen=True):
     reasoning: Annotated[str | None, Lifetime.STICKY] = None
     model: Annotated[str | None, Lifetime.STICKY] = None
     label: Annotated[str | None, Lifetime.STICKY] = None
+    tts: Annotated[TtsMode | None, Lifetime.STICKY] = None
+    tts_voice: Annotated[str | None, Lifetime.STICKY] = None
+    tts_limit: Annotated[int | None, Lifetime.STICKY] = None
     # A room's rule, set by an owner: a bot that fell silent after a nightly rollover would look broken.
     activation: Annotated[Activation | None, Lifetime.STICKY] = None
     # Once per thread, not once per start: a person who resets a thread wants it empty.

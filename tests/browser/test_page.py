@@ -250,6 +250,7 @@ async def test_a_long_text_is_pasted_whole(open_page: Open, quiet: Playing) -> N
     await box(page).evaluate(PASTE, log)
     await box(page).press("Enter")
     await expect(messages(page)).to_have_count(1)
+    await messages(page).first.locator("summary").click()
     await expect(messages(page).first).to_contain_text("4999 of a long log")
     await box(page).evaluate(PASTE, log * 3)
     await expect(page.locator(".chip")).to_contain_text("pasted text.txt")

@@ -271,7 +271,7 @@ def test_retry_and_drop(folder):
     twice = "4 may have arrived before: people may see it twice. "
     assert told("dead", "--retry", "4") == f"To be sent again: part 4. {twice}{later}"
     assert told("dead", "--drop", "3") == "Dropped: part 3.\n"
-    assert told("dead").startswith("Nothing is dead or held")
+    assert told("dead").startswith("Nothing is dead, held or quarantined")
     assert told("dead", "--retry", "all") == "Nothing is dead, held or quarantined.\n"
     assert refused(1, "dead", "--drop", "3") == "part 3 is withdrawn, not dead or held; it was left as it is"
 

@@ -262,7 +262,7 @@ async def test_a_bot_that_is_refused_pauses_and_goes_on(tmp_path):
         await here.says("nothing is sent, what is to be said is kept", "Unauthorized")
         found = here.health(address)
         assert found["problems"] == ["telegram: nothing can be sent: Unauthorized"]
-        assert "Nothing is dead or held" in await here.command("dead")
+        assert "Nothing is dead, held or quarantined" in await here.command("dead")
 
 
 async def test_what_the_gateway_itself_answers_is_explained_too(tmp_path):

@@ -69,7 +69,7 @@ class Plain:
         ("/exec host=node", "The agent plain does not take host; valid: default"),
         ("/compact shortly", "The agent plain keeps its memory itself: /new starts a new session."),
         ("/restart", "This gateway is a part of another program: it starts again with that one."),
-        ("/tts on", "/tts does not work yet."),
+        ("/tts on", "Nothing speaks here; the owner can add [media.text_to_speech] to the configuration."),
         ("/config show", "/config is off; commands.config = true turns it on."),
         ("/approve q1", "There is no request q1 for you here; it may have been answered or have run out."),
         ("/stop", "Nothing is running."),

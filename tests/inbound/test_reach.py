@@ -14,8 +14,16 @@ def rules(**said: object) -> Rules:
     return make_rules(InboundSettings(channels=channels), (AgentProfile("ada"), AgentProfile("bo")))
 
 
-def may(chat: str, here: Rules, *, channel: str = "telegram", known: bool = False, paired: bool = False) -> bool:
-    return refusal(Route(channel, chat), "ada", here, allow=None, paired=paired, known=known) is None
+def may(
+    chat: str,
+    here: Rules,
+    *,
+    channel: str = "telegram",
+    known: bool = False,
+    direct: bool | None = True,
+    paired: bool = False,
+) -> bool:
+    return refusal(Route(channel, chat), "ada", here, allow=None, paired=paired, known=known, direct=direct) is None
 
 
 def test_only_where_people_are_let_in() -> None:
@@ -33,6 +41,16 @@ def test_an_open_channel_has_chats_that_are_known() -> None:
     assert not may("44", here)
 
 
+def test_a_stranger_who_has_written_is_not_let_in_because_groups_are() -> None:
+    """OD-52: each door lets in who comes through it; of a chat whose kind is forgotten, both have to be open."""
+    groups, both = rules(groups="open"), rules(dm="open", groups="open")
+    assert not may("44", groups, known=True)
+    assert may("-55", groups, known=True, direct=False)
+    assert not may("-55", rules(dm="open"), known=True, direct=False)
+    assert not may("44", groups, known=True, direct=None)
+    assert may("44", both, known=True, direct=None)
+
+
 def test_only_the_channels_it_serves() -> None:
     """OD-52: another agent's channel is not its own, and one that is off lets nobody in."""
     assert not may("C1", rules(), channel="slack", known=True, paired=True)
@@ -43,7 +61,7 @@ def test_only_the_rooms_it_is_in() -> None:
     """OD-52: a person's direct chat with another agent of the same channel is not its own."""
     here, route = rules(dm="open"), Route("telegram", "44")
     told = [
-        refusal(route, "ada", here, allow=None, paired=True, known=True, members=members)
+        refusal(route, "ada", here, allow=None, paired=True, known=True, direct=True, members=members)
         for members in (("bo",), ("bo", "ada"), ())
     ]
     assert told == ["ada is not in this chat; `directives.send_to` may list it", None, None]

@@ -32,19 +32,23 @@ async def unheard(ear: Ear, content: bytes | None = None) -> NotUnderstood:
 
 
 @asynccontextmanager
-async def endpoint(answer, **more):
-    """A speech service; `answer` handles its one call."""
+async def served(path, answer):
+    """A speech service; `answer` handles its one call. Gives the base of its address."""
     app = web.Application(client_max_size=1 << 26)
-    app.router.add_post("/v1/audio/transcriptions", answer)
+    app.router.add_post(path, answer)
     runner = web.AppRunner(app, shutdown_timeout=0.1)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        port = runner.addresses[0][1]
-        yield Ear(SpeechToText(base_url=f"http://127.0.0.1:{port}/v1/", api_key=KEY, **more))
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1/"
     finally:
         await runner.cleanup()
+
+
+@asynccontextmanager
+async def endpoint(answer, **more):
+    async with served("/v1/audio/transcriptions", answer) as url:
+        yield Ear(SpeechToText(base_url=url, api_key=KEY, **more))
 
 
 async def test_what_a_browser_records_is_heard():

@@ -20,13 +20,15 @@ def answer(turn):
     if asked.startswith("told"):
         return " ".join(part.text for part in turn.parts)
     if folder and asked.startswith("send"):
-        Path(folder[1], "chart.png").write_bytes(b"a picture")
+        Path(folder[1], "chart.png").write_bytes(b"\\x89PNG\\r\\n\\x1a\\na picture")
         Path(folder[1], "notes.html").write_bytes(b"<script>alert(1)</script>")
         Path(folder[1], "way").unlink(missing_ok=True)
         Path(folder[1], "way").symlink_to("/etc")
     what, _, words = asked.partition(":")[2].partition("|")
     return f"<actions><send-file {what}/></actions>{words}"
 '''
+
+PICTURE = b"\x89PNG\r\n\x1a\na picture"
 
 
 @pytest.fixture
@@ -56,9 +58,9 @@ async def test_a_file_is_a_message_with_its_caption(made: schema.Settings) -> No
         message = await sent(page, 'send: path="chart.png" caption="**March**"')
         assert (message["author"], message["text"]) == ("helper", "**March**")
         (file,) = message["files"]
-        assert (file["name"], file["mime"], file["size"]) == ("chart.png", "image/png", 9)
+        assert (file["name"], file["mime"], file["size"]) == ("chart.png", "image/png", len(PICTURE))
         content, headers = await downloaded(site, file)
-        assert content == b"a picture"
+        assert content == PICTURE
         assert headers["content-type"] == "image/png"
         assert headers["content-disposition"].startswith("attachment;")
 
@@ -85,7 +87,7 @@ async def test_it_outlives_the_process_and_the_file(made: schema.Settings, tmp_p
         await page.send(type="history", client="h", room="helper~you")
         last = (await page.told("page"))["messages"][-1]
         assert (last["id"], last["files"]) == (message["id"], message["files"])
-        assert (await downloaded(site, last["files"][0]))[0] == b"a picture"
+        assert (await downloaded(site, last["files"][0]))[0] == PICTURE
 
 
 @pytest.mark.parametrize(

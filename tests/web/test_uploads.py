@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from rejoinder.blobs import CHUNK, Upload, whole
+from rejoinder.channels.base import OutgoingFile
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.store.base import AddChunk, Retention, Sweep
 from rejoinder.store.sql import blobs
@@ -127,7 +128,10 @@ async def test_what_no_message_names_is_gone_after_a_day() -> None:
             named, _, deleted, agents = files
             await page.ask("say", room="lobby", text="", files=[named])
             message = (await page.ask("say", room="lobby", text="", files=[deleted]))["id"]
-            await channel.send(Part(Route("web", "lobby"), "Look", author="helper", files=(Attachment(agents),)))
+            part = Part(Route("web", "lobby"), "Look", author="helper", files=(Attachment(agents),))
+            await channel.send_files(
+                part, (OutgoingFile(agents, "a", "text/plain", 5, "document", lambda: whole(b"words")),)
+            )
             await swept(timedelta(hours=23))
             assert await there() == [True] * 4
             await swept(timedelta(hours=25))

@@ -20,7 +20,7 @@ from rejoinder.runtime.session.completions import Line, complete, turn_of
 from rejoinder.secret import Secret
 from rejoinder.testing import ModelServer
 from rejoinder.testing.patience import PATIENCE
-from tests.peers import python_with
+from tests.peers import CLIENTS, python_with
 from tests.web.running import running, settings
 
 ASK = [{"role": "user", "content": "Hi"}]
@@ -284,7 +284,6 @@ LLM = """
     print(">", model.prompt("Hi", stream=False).text())
     print(">", "".join(model.prompt("Hi")))
 """
-PACKAGES = ("anthropic", "langchain-openai", "litellm", "llm")
 
 
 @pytest.mark.xdist_group("python peers")
@@ -304,7 +303,7 @@ PACKAGES = ("anthropic", "langchain-openai", "litellm", "llm")
 )
 async def test_programs_that_nobody_here_wrote(script, said):
     """Anthropic's SDK, langchain-openai with both of OpenAI's APIs, litellm with both makers', and llm."""
-    assert await spoken(script, *PACKAGES) == said
+    assert await spoken(script, *CLIENTS) == said
 
 
 async def test_the_responses_api():

@@ -10,6 +10,7 @@ from msgspec import Struct
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.keys import Count, Text, ThinkLevel, Url
 from rejoinder.secret import Secret
+from rejoinder.session import TtsMode
 
 
 class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -23,6 +24,8 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     spawn: tuple[Text, ...] | None = None
     """The agents that may be started beside it, by `/subagents spawn` and, with a grant, by itself; unset: only
     itself."""
+    tts: TtsMode | None = None
+    """Which of its answers are spoken, where the channel does not say: `off`, `always`, `inbound` or `tagged`."""
     max_answer_chars: Count = MAX_ANSWER_CHARS
     """Where an answer is cut that is longer than people read. If the agent may send files, the whole goes with it as
     one."""

@@ -14,6 +14,7 @@ from rejoinder.events import Ability
 from rejoinder.identity import ANYBODY, Identity
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
+from rejoinder.senses import VoiceForm
 from rejoinder.setup import Ask
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]
@@ -70,6 +71,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     can: frozenset[Ability] = frozenset({"reply", "react", "send"})
     """What the platform lets a channel do, as directives ask for it (OD-72)."""
+    voice: VoiceForm = "opus"
+    """What its voice notes are made of (ME-3)."""
     files: FileLimits | None = None
     """Which files the channel sends; None: it sends none."""
     renderer: Renderer = MARKDOWN

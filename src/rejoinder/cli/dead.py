@@ -110,7 +110,8 @@ def _show(page: Page, now: datetime) -> None:
 
     out = console()
     if not page.parts:
-        out.print("Nothing is dead or held: all that was to be said has been said, or is on its way.")
+        if not page.quarantined:
+            out.print("Nothing is dead, held or quarantined: what was to be said has been said, or is on its way.")
         return _show_quarantined(page, now)
 
     def row(part: ShownPart) -> "list[Text]":

@@ -8,6 +8,7 @@ from rejoinder.events import ReplyMode, TableStyle
 from rejoinder.inbound import settings as inbound
 from rejoinder.keys import Count, Seconds
 from rejoinder.outbound.tools import Display
+from rejoinder.session import TtsMode
 
 
 class ReplyToModes(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +66,9 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     on the allow-list, and in no group."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel; `{{Name}}` as in `system_prompt` of an agent."""
+    tts: TtsMode | None = None
+    """Which answers are spoken: none (`off`), all (`always`), those to voice notes (`inbound`), or what the agent marks
+    (`tagged`). Unset: as the agent says. `/tts` changes it for a session. See `[media.text_to_speech]`."""
     status_reactions: bool | Literal["removed"] = False
     """Reactions on a message show what becomes of it: queued, thinking, at work, done; with `removed` the last one
     is taken away as well."""

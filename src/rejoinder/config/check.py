@@ -243,11 +243,22 @@ def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
 
 def _media(settings: Settings, known: Known) -> Iterator[Complaint]:
     media = settings.media
-    for name, said in (("speech_to_text", media.speech_to_text),):
+    for name, said in (("speech_to_text", media.speech_to_text), ("text_to_speech", media.text_to_speech)):
         if said.command and said.base_url is not None:
             yield ("media", name, "base_url"), "a program or an endpoint does it, not both; keep command or base_url"
     if media.speech_to_text.command and not _names_file(media.speech_to_text.command, "{file}"):
         yield ("media", "speech_to_text", "command"), 'the program is told no recording; add "{file}" to its arguments'
+    if media.text_to_speech.is_on:
+        return
+    spoken: list[tuple[Path, str | None]] = [
+        (("channels", name, "tts"), channel.common.tts) for name, channel in settings.channels.items()
+    ]
+    spoken += [
+        (("agents", name, "tts"), getattr(agent.settings, "tts", None)) for name, agent in settings.agents.items()
+    ]
+    for path, mode in spoken:
+        if mode not in (None, "off"):
+            yield path, "nothing speaks here; add [media.text_to_speech] with a command or a base_url"
 
 
 def _names_file(command: tuple[str, ...], what: str) -> bool:

@@ -2,7 +2,7 @@
 
 from rejoinder.config.kinds import identity_on
 from rejoinder.config.schema import Settings
-from rejoinder.inbound.settings import InboundSettings
+from rejoinder.inbound.settings import InboundSettings, SpeechSettings
 from rejoinder.turns.modes import Drop, Grouping, Mode, QueueOverride
 
 
@@ -17,6 +17,19 @@ def inbound_settings(settings: Settings) -> InboundSettings:
         debounce=settings.messages.inbound,
         send_policy=settings.messages.send_policy,
         defaults=settings.agent_defaults,
+        speech=_speech(settings),
+    )
+
+
+def _speech(settings: Settings) -> SpeechSettings:
+    said = settings.media.text_to_speech
+    agents = {name: getattr(agent.settings, "tts", None) for name, agent in settings.agents.items()}
+    return SpeechSettings(
+        on=said.is_on,
+        by_channel={name: mode for name, channel in settings.channels.items() if (mode := channel.common.tts)},
+        by_agent={name: mode for name, mode in agents.items() if mode is not None},
+        voice=said.voice,
+        limit=said.max_chars,
     )
 
 

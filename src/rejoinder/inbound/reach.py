@@ -23,13 +23,14 @@ def refusal(
     allow: Ids | None,
     paired: bool,
     known: bool,
+    direct: bool | None = None,
     members: tuple[str, ...] = (),
 ) -> str | None:
     """Why this agent may not send to this chat; None: it may.
 
-    `allow`: the list as owners have edited it; `known`: somebody has written there. Where everybody is let in, only
-    chats that are known can be meant: an id that an agent made up is nobody's. `members`: our agents in that chat;
-    empty: all of the channel's.
+    `allow`: the list as owners have edited it; `known`: somebody has written there, let in or not. Where everybody is
+    let in, only chats that are known can be meant: an id that an agent made up is nobody's. `direct`: whether it is a
+    direct chat; None: nobody can tell any more. `members`: our agents in that chat; empty: all of the channel's.
     """
     channel = rules.channels.get(route.channel)
     if channel is None or agent not in [each.name for each in channel.agents]:
@@ -42,6 +43,7 @@ def refusal(
         return None
     if settings.groups != "off" and channel.allow_groups.named(route.account, chat):
         return None
-    if known and (settings.dm == "open" or settings.groups == "open"):
+    doors = (settings.dm, settings.groups) if direct is None else (settings.dm if direct else settings.groups,)
+    if known and all(door == "open" for door in doors):
         return None
     return "nobody there is let in; `directives.send_to` may list this chat"

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from rejoinder.events import ChatKind
 from rejoinder.identity import Identity
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Milliseconds, Text, ThinkLevel
-from rejoinder.session import SessionSettings
+from rejoinder.session import SessionSettings, TtsMode
 
 # --- channels -----------------------------------------------------------------------------------
 
@@ -160,6 +160,18 @@ class LevelDefaults(Struct, frozen=True, forbid_unknown_fields=True):
     """The level of `/reasoning` where nobody chose one; unset: the agent's own."""
 
 
+class SpeechSettings(Struct, frozen=True):
+    """What is configured of spoken answers (ME-2)."""
+
+    on: bool = False
+    """Something can speak."""
+    by_channel: dict[str, TtsMode] = {}
+    by_agent: dict[str, TtsMode] = {}
+    voice: str = ""
+    limit: int = 1500
+    """Characters of an answer that are read out."""
+
+
 class InboundSettings(Struct, frozen=True):
     """Everything this floor reads: `[channels.*]`, `[commands]`, `[session]`, parts of `[messages]` and
     `[agents.defaults]`."""
@@ -172,3 +184,4 @@ class InboundSettings(Struct, frozen=True):
     debounce: InboundDebounce = InboundDebounce()
     send_policy: SendPolicy = SendPolicy()
     defaults: LevelDefaults = LevelDefaults()
+    speech: SpeechSettings = SpeechSettings()

@@ -29,15 +29,8 @@ def commands() -> str:
             command.help,
         ]
         for command in BUILT_IN
-        if not command.to_come
     ]
     return table(("command", "also", "who", "does"), rows)
-
-
-def commands_to_come() -> str:
-    """The commands whose names are kept for later."""
-    rows = [[f"`/{each.name}`", each.auth, each.help] for each in BUILT_IN if each.to_come]
-    return table(("command", "who", "will do"), rows)
 
 
 def directives() -> str:

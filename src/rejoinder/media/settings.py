@@ -1,5 +1,7 @@
 """The records of `[media]`: each field has its sentence under it."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from rejoinder.keys import Count, Seconds, Text, Url
@@ -32,6 +34,34 @@ class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return bool(self.command) or self.base_url is not None
 
 
+class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How answers become speech: by a command or by an endpoint. Which answers, `tts` of a channel or agent says."""
+
+    command: tuple[Text, ...] = ()
+    """A program that speaks: `["flite", "-f", "{text}", "-o", "{file}"]`. `{text}` is a file with the words, else they
+    come by standard input; it writes `{file}`, else to standard output; `{voice}` is the voice."""
+    base_url: Url | None = None
+    """An OpenAI-compatible endpoint with `/audio/speech`: `https://api.openai.com/v1`."""
+    model: Text = "tts-1"
+    """The endpoint's model."""
+    api_key: Secret | None = None
+    """The endpoint's key: `${OPENAI_API_KEY}`."""
+    voice: str = ""
+    """The voice, unless a session has chosen one; empty: `alloy` of an endpoint, the usual one of a program."""
+    format: Literal["opus", "mp3", "aac", "flac", "wav"] = "opus"
+    """What the endpoint is asked for. It becomes what each platform takes, where ffmpeg is installed."""
+    max_chars: Count = 1500
+    """What is read out of an answer; a longer one ends at a sentence. `/tts limit N` changes it for a session."""
+    summarize: bool = False
+    """Whether the agent itself shortens an answer that is longer; else it is cut."""
+    timeout_s: Seconds = 60
+    """Seconds after which an answer goes out as text alone."""
+
+    @property
+    def is_on(self) -> bool:
+        return bool(self.command) or self.base_url is not None
+
+
 class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How documents and pictures that people send are read: each in a process of its own."""
 
@@ -48,9 +78,13 @@ class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Voice."""
+    """Voice, documents and pictures."""
 
+    tts_text: Literal["with", "without"] = "with"
+    """Whether the text of a spoken answer is sent as well."""
     documents: DocumentSettings = DocumentSettings()
     """How documents and pictures that people send are read."""
     speech_to_text: SpeechToText = SpeechToText()
     """How voice notes and recordings become text: by a command or by an endpoint."""
+    text_to_speech: TextToSpeech = TextToSpeech()
+    """How answers become speech: by a command or by an endpoint."""

@@ -94,12 +94,13 @@ async def decoded(program: str, content: bytes, folder: Path, *, most_seconds: f
     return Sound(target, size / (2 * RATE), is_silent)
 
 
-async def encoded(program: str, source: Path, form: VoiceForm, folder: Path, *, seconds: float) -> bytes:
-    """A file of samples in the form of a voice note."""
+async def encoded(program: str, source: Path, came: str, form: VoiceForm, folder: Path, *, seconds: float) -> bytes:
+    """A recording of a known format in the form of a voice note."""
     target = folder / f"voice.{form}"
     command = (
         *(program, "-nostdin", "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe"),
-        *("-f", "wav", "-i", str(source), "-map_metadata", "-1", "-ac", "1", *_ENCODERS[form], "-y", str(target)),
+        *("-f", came, "-i", str(source), "-map", "0:a:0", "-map_metadata", "-1", "-ac", "1"),
+        *(*_ENCODERS[form], "-y", str(target)),
     )
     await run(command, folder, seconds=seconds, most=1 << 20, memory=MEMORY)
     return target.read_bytes()
@@ -107,13 +108,12 @@ async def encoded(program: str, source: Path, form: VoiceForm, folder: Path, *, 
 
 def waveform(samples: Path) -> bytes:
     """The loudest sample of each of `BARS` equal stretches, from 0 to 255."""
-    data = array.array(
-        "h",
-        samples.read_bytes()[_HEADER:][: -1 or None] if samples.stat().st_size % 2 else samples.read_bytes()[_HEADER:],
-    )
-    if not data:
+    data = array.array("h")
+    content = samples.read_bytes()[_HEADER:]
+    data.frombytes(content[: len(content) // 2 * 2])
+    step = len(data) // BARS
+    if not step:
         return b""
-    step = max(1, len(data) // BARS)
-    bars = [max(map(abs, data[at : at + step : 7])) for at in range(0, step * min(BARS, len(data) // step), step)]
+    bars = [max(map(abs, data[at : at + step : 7])) for at in range(0, step * BARS, step)]
     loudest = max(bars) or 1
-    return bytes([min(255, bar * 255 // loudest) for bar in bars])
+    return bytes([bar * 255 // loudest for bar in bars])

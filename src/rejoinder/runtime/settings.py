@@ -21,7 +21,7 @@ from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
-from rejoinder.senses import Hears, ReadsDocuments, ReadsPages
+from rejoinder.senses import Hears, ReadsDocuments, ReadsPages, Speaks, VoiceForm
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import Limits
 from rejoinder.turns.compaction import CompactionSettings
@@ -65,8 +65,19 @@ class ChannelFacts(Struct, frozen=True):
     replies_across_threads: bool = True
     private_needs_interaction: bool = False
     edits_told: bool = False
+    voice_form: VoiceForm = "opus"
     files: FileLimits | None = None
     """Which files the channel sends, if it sends any."""
+
+
+class SpeechOptions(Struct, frozen=True):
+    """How answers are spoken."""
+
+    speaks: Speaks
+    keeps_text: bool = True
+    """The text of a spoken answer is sent as well."""
+    asks_agent: bool = False
+    """The agent shortens what is too long to be read out."""
 
 
 class RuntimeSettings(Struct, frozen=True, kw_only=True):
@@ -100,6 +111,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """What is to be understood of a message before it is decided."""
     hears: Hears | None = None
     """Listens to recordings; None: nobody does."""
+    speech: SpeechOptions | None = None
+    """Speaks answers; None: nothing does."""
     reads_documents: ReadsDocuments | None = None
     """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
     reads_pages: ReadsPages | None = None

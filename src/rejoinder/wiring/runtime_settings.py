@@ -53,7 +53,7 @@ PROCESSES_PER_CORE = 4
 """Agents that are programs mostly wait for a model."""
 PATIENCE = 1.1
 """How many times longer than the agent's own limit the lease of its run lasts."""
-NOBODY_CAN = {"voice", "threads"}
+NOBODY_CAN = {"threads"}
 """What no channel can do so far: an agent that was told of it would try it (OD-54)."""
 
 
@@ -150,7 +150,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
     said = settings.channels[name]
     kind = _kind_of(channel, said.kind)
     return ChannelFacts(
-        can=(kind.can | _also_can(channel)) - _cannot(channel),
+        can=(kind.can | _also_can(channel)) - _cannot(channel, settings),
         queue=queue_of_channel(settings, name),
         plugin_queue=QueueOverride(mode=Mode(channel.queue_mode)) if isinstance(channel, PrefersQueue) else None,
         tool_display=said.common.tool_display,
@@ -161,6 +161,7 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         replies_across_threads=kind.replies_across_threads,
         private_needs_interaction=kind.private_needs_interaction,
         edits_told=kind.edits == "told",
+        voice_form=kind.voice,
         files=channel.file_limits if isinstance(channel, CanSendFiles) else None,
     )
 
@@ -182,13 +183,14 @@ def _typing(seconds: float, pace: Pace) -> TypingSettings:
 
 def _also_can(channel: Channel) -> set[Ability]:
     """What this channel does, though no declaration says so: it serves a program."""
-    return {"files"} if isinstance(channel, CanSendFiles) else set()
+    return {"files", "voice"} if isinstance(channel, CanSendFiles) else set()
 
 
-def _cannot(channel: Channel) -> set[str]:
-    """What the platform can do and this channel does not."""
-    abilities = {"react": CanReact, "files": CanSendFiles}
-    return NOBODY_CAN | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
+def _cannot(channel: Channel, settings: schema.Settings) -> set[str]:
+    """What the platform can do and this channel does not: a voice note is a file, and something has to speak it."""
+    abilities = {"react": CanReact, "files": CanSendFiles, "voice": CanSendFiles}
+    unspoken = set[str]() if settings.media.text_to_speech.is_on else {"voice"}
+    return NOBODY_CAN | unspoken | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
 
 
 def _outbox_folders(store: str) -> Folders:

@@ -5,11 +5,12 @@ from typing import Any
 from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.media.documents import DocumentReader
 from rejoinder.media.settings import MediaSettings
+from rejoinder.runtime.settings import SpeechOptions
 
 
 def senses_of(media: MediaSettings) -> dict[str, Any]:
     """Fields of the runtime's settings. What is not configured is not imported."""
-    listens = media.speech_to_text
+    listens, speaks = media.speech_to_text, media.text_to_speech
     fields: dict[str, Any] = {
         "reads_documents": DocumentReader(media.documents),
         "understanding": UnderstandingSettings(
@@ -22,4 +23,10 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
         from rejoinder.media.hearing import Ear  # noqa: PLC0415 - only where it is configured
 
         fields["hears"] = Ear(listens)
+    if speaks.is_on:
+        from rejoinder.media.speaking import Voice  # noqa: PLC0415 - only where it is configured
+
+        fields["speech"] = SpeechOptions(
+            Voice(speaks), keeps_text=media.tts_text == "with", asks_agent=speaks.summarize
+        )
     return fields

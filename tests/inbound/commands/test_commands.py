@@ -30,7 +30,7 @@ from rejoinder.inbound.freshness import GREETING
 from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.settings import ElevatedSettings
 from rejoinder.inbound.skills import Skill
-from rejoinder.inbound.tables import commands, commands_to_come
+from rejoinder.inbound.tables import commands
 from rejoinder.session import SessionSettings
 from tests.inbound.floor import AGENT, AT_US, GUEST, OWNER, SENDER, house, outcome, says, send, session
 
@@ -402,10 +402,10 @@ def test_whoami_tells_how_lists_name_one() -> None:
 
 
 def test_help_and_commands_come_from_the_registry() -> None:
-    """IN-60: each command that works is listed with its usage; none that is to come."""
+    """IN-60: each command is listed with its usage."""
     (said,) = send(says("/commands"), house()).replies
     for command in BUILT_IN:
-        assert (f"{command.usage}: {command.help}" in said) is (not command.to_come)
+        assert f"{command.usage}: {command.help}" in said
     assert all(f"/{name}" in send(says("/help"), house()).replies[0] for name in ("new", "stop", "think"))
 
 
@@ -413,15 +413,8 @@ def test_tables_and_menus_come_from_the_registry() -> None:
     """IN-60: docs and native menus advertise what works, and only that."""
     menu = {each.name: each for each in native_menu()}
     for command in BUILT_IN:
-        assert (command.name in menu) is (not command.to_come)
-        assert (f"`/{command.name}" in commands()) is (not command.to_come)
-        assert (f"`/{command.name}`" in commands_to_come()) is command.to_come
-
-
-def test_what_is_to_come_says_so() -> None:
-    """A name that is kept never reaches the agent and never pretends."""
-    done = send(says("/tts on"), house())
-    assert (outcome(done), done.replies) == ("answer", ("/tts does not work yet.",))
+        assert command.name in menu
+        assert f"`/{command.name}" in commands()
 
 
 @pytest.mark.parametrize("text", ["/usage loud", "/activation sometimes", "/models please"])

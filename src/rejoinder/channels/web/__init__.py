@@ -111,7 +111,8 @@ def _milliseconds() -> int:
 CHANNEL = ChannelKind(
     settings=Settings,
     open=open_channel,
-    can=frozenset({"reply", "react", "send", "files", "ephemeral", "silent", "previews"}),
+    voice="mp3",
+    can=frozenset({"reply", "react", "send", "voice", "files", "ephemeral", "silent", "previews"}),
     files=FILES,
     delivery="native key",
     opened_by="page",

@@ -58,7 +58,6 @@ class Command(Struct, frozen=True):
     owner_when: Callable[[dict[str, str]], bool] | None = None  # arguments that only an owner may give
     takes_turn: bool = False  # it takes the agent's time, so nothing else can be in its message
     owner_in_groups: bool = False  # people may give it in their own direct chat, in a group only an owner may
-    to_come: bool = False  # the name is reserved and guarded, but the command is not implemented yet
 
     def auth_for(self, args: dict[str, str] | None, *, in_group: bool) -> Auth:
         """The authority it needs with these arguments; `args` None: they do not fit."""

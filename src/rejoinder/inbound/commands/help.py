@@ -18,8 +18,7 @@ def _help(call: Call) -> Answer:
 def _commands(call: Call) -> Answer:
     topics: dict[str, list[str]] = {}
     for command in sorted(set(call.rules.commands.values()), key=lambda each: each.name):
-        if not command.to_come:
-            topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
+        topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
     for skill in call.rules.skills.values():
         topics.setdefault("skills", []).append(f"/{skill.name} [<input>]: {skill.description}")
     if own := sorted(call.message.facts.announced):

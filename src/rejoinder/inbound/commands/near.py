@@ -54,7 +54,7 @@ def _names(rules: Rules) -> set[str]:
 def _offered(message: "Message", rules: Rules) -> list[str]:
     """The names of commands that this sender may use."""
     door = channel_rules(rules, message.inbound.channel).door
-    commands = {name: command for name, command in rules.commands.items() if not command.to_come}
+    commands = rules.commands
     auths: dict[str, Auth] = {name: command.auth for name, command in commands.items()}
     auths |= {trigger[1:]: "sender" for trigger in rules.triggers if trigger.startswith("/")}
     may = (n for n, auth in auths.items() if not isinstance(authorise(message.actor, Action(n, auth), door), Denied))

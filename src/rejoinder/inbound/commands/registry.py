@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import MenuCommand, MenuOption
-from rejoinder.inbound.commands import access, help, operate, session, status, subagents, to_come
+from rejoinder.inbound.commands import access, help, operate, session, speech, status, subagents
 from rejoinder.inbound.commands.command import Arg, Command
 from rejoinder.inbound.directives.levels import LEVELS, level_options
 from rejoinder.inbound.directives.table import DIRECTIVES, InlineDirective
@@ -36,11 +36,11 @@ BUILT_IN: tuple[Command, ...] = (
     *help.COMMANDS,
     *status.COMMANDS,
     *session.COMMANDS,
+    *speech.COMMANDS,
     *subagents.COMMANDS,
     *_levels(),
     *access.COMMANDS,
     *operate.COMMANDS,
-    *to_come.COMMANDS,
 )
 INLINE: dict[str, str] = {
     name: command.name for command in BUILT_IN if command.inline for name in (command.name, *command.aliases)
@@ -63,7 +63,7 @@ def book(plugins: Iterable[Command] = ()) -> Mapping[str, Command]:
 
 def native_menu(plugins: Iterable[Command] = ()) -> tuple[MenuCommand, ...]:
     """Each command that a platform's own menu shows, with its options (CH-9)."""
-    shown = (each for each in (*BUILT_IN, *plugins) if each.scope != "text" and not each.to_come)
+    shown = (each for each in (*BUILT_IN, *plugins) if each.scope != "text")
     return tuple(map(_offered, shown))
 
 

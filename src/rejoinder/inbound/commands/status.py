@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import ShowContext
 from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.speech import speech_line
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.levels import DEFAULT, level_options, other_words
 from rejoinder.inbound.directives.queue import cannot_steer
@@ -40,6 +41,8 @@ def status_text(message: "Message", session: Session, rules: "Rules", channel: "
         f"Queue: {queue.mode or channel.queue.mode}, {runs.waiting} waiting",
         f"Runs: {int(runs.running and not runs.held_back)} running, {runs.subagents} in the background",
     ]
+    if rules.settings.speech.on:
+        lines.append(f"Speech: {speech_line(session, rules, message.inbound.channel)}")
     if not agent.steers:
         lines.append(f"Steering: {cannot_steer(agent.name)}")
     if (question := message.facts.question) is not None:

@@ -1,11 +1,13 @@
 """Audio of this reply as a voice note: `[[audio_as_voice]]`."""
 
 from rejoinder.outbound.directives.declaration import Declaration, Key
+from rejoinder.outbound.directives.effects import ShapeReply
 
 DIRECTIVE = Declaration(
     name="audio_as_voice",
-    help="sends the audio of this reply as a voice note",
+    help="speaks this reply, and sends its audio as voice notes",
     key=Key(name="audio_as_voice", argument=None, shown="no value", flags={"audio_as_voice": ""}),
     ability="voice",
     shapes_reply=True,
+    effect=lambda _, __: ShapeReply(as_voice=True),
 )

@@ -62,6 +62,14 @@ class ShapeReply(Struct, frozen=True):
     only_for_asker: bool | None = None
     title: str | None = None
     """What the thread is called that it opens."""
+    as_voice: bool | None = None
+    """It is spoken, and its audio is a voice note."""
 
 
-Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | Spawn | ShapeReply
+class Speak(Struct, frozen=True):
+    """A voice note with these words."""
+
+    text: str
+
+
+Effect = ReplyTo | AddReaction | SendText | SendFile | HandOff | Spawn | ShapeReply | Speak

@@ -1,6 +1,7 @@
 """Speak: `<voice>Good morning.</voice>`."""
 
 from rejoinder.outbound.directives.declaration import Declaration, Tag
+from rejoinder.outbound.directives.effects import Speak
 
 DIRECTIVE = Declaration(
     name="voice",
@@ -8,4 +9,5 @@ DIRECTIVE = Declaration(
     tag=Tag(name="voice", body="required", body_is_speech=True),
     ability="voice",
     granted=True,
+    effect=lambda _, body: Speak(body.strip()),
 )

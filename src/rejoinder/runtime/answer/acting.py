@@ -16,9 +16,10 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.blobs import Blob
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import FileRefused, StoreUnavailable
+from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
 from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said, Step
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
@@ -33,6 +34,7 @@ from rejoinder.outbound.directives.effects import (
     SendText,
     ShapeReply,
     Spawn,
+    Speak,
 )
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.operations import React, keyed
@@ -41,10 +43,11 @@ from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, unsent
+from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, keep_content, unsent
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.speaking import Speech, voice_note
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -87,6 +90,8 @@ class Occasion(Struct, frozen=True):
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
     directives: Registry = default_registry()
+    speech: Speech | None = None
+    """How it may be spoken; None: nothing speaks."""
     opens: NewThread | None = None
     """The thread that the answer opens (CH-2); it hangs under the message being answered."""
     reply_context: ReplyContext | None = None
@@ -144,9 +149,12 @@ class Acting:
         self._previews = False
         self._only_for: str | None = None
         self._title = ""
+        self.as_voice = False
+        """The agent wants this answer to be spoken."""
         self._acted: set[str] = set()
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
+        self._given = 0  # files whose content the agent gave
         self._files: Together | None = None  # named last, and not sent yet: more may join them
 
     def wording(self) -> Wording:
@@ -170,22 +178,49 @@ class Acting:
         opens = self._occasion.opens
         return replace(opens, title=self._title) if opens is not None and self._title else opens
 
-    async def obey(self, directive: Directive) -> None:
+    async def obey(self, directive: Directive) -> str:
+        """Returns words that were to be spoken and have to be written instead; mostly there are none."""
         name, known = directive.name, self._occasion.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
         if name != FILES:
             await self.send_files()
         if declared.granted and name not in self._occasion.granted:
-            return await self._deny(name, "nothing grants it here")
+            await self._deny(name, "nothing grants it here")
+            return _speech_of(directive, declared)
         if declared.granted and is_echo(directive, self._occasion.texts, known):
-            return await self._deny(name, "it stands in a message of this turn: an echo")
+            await self._deny(name, "it stands in a message of this turn: an echo")
+            return ""
         if declared.act is not None:
             await self._act(directive, declared, declared.act)
         elif declared.effect is None:
             self._no_effect(name)
+        elif isinstance(effect := declared.effect(directive.args, directive.body or ""), Speak):
+            return await self._speak(effect.text, name)
         else:
-            await self._carry_out(declared.effect(directive.args, directive.body or ""), name, declared)
+            await self._carry_out(effect, name, declared)
+        return ""
+
+    async def _speak(self, text: str, name: str) -> str:
+        """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
+        speech, here = self._occasion.speech, self._conversation
+        if speech is None or "voice" not in here.how.can:
+            await self._fail(name, "unsupported", "nothing speaks here")
+            return text
+        if len(self._acted) >= MOST_ACTIONS:
+            await self._deny(name, f"at most {MOST_ACTIONS} actions per answer")
+            return text
+        wording = replace(self.wording(), reply_to=None)
+        try:
+            planned = await voice_note(text, speech, here, wording, f"{self._stem}/act")
+        except NotUnderstood as why:
+            log.warning("%s: an answer was not spoken: %s", here.channel.name, why.detail or why)
+            await self._fail(name, "failed", str(why))
+            return text
+        if not planned:
+            return text
+        await self._do(name, name, planned, here.sender)
+        return ""
 
     async def use(self, directive: Directive) -> Step:
         """As `obey`, for a tool that waits for what comes of it."""
@@ -220,6 +255,8 @@ class Acting:
                 await self._hand(effect.to, redact(effect.words))
             case Spawn():
                 await self._spawn(effect, name)
+            case Speak():
+                await self._speak(effect.text, name)
             case ShapeReply():
                 self._shape(effect, name, declared)
 
@@ -276,6 +313,10 @@ class Acting:
             self._silent = effect.silent
         if effect.previews is not None:
             self._previews = effect.previews
+        if effect.as_voice:
+            if self._occasion.speech is None or self._occasion.speech.mode == "off":
+                return self._no_effect(name, "spoken answers are off here")
+            self.as_voice = True
         if effect.title is not None:
             return self._call_thread(effect.title, name)
         if effect.only_for_asker:
@@ -337,7 +378,14 @@ class Acting:
         said = plan.say(redact(effect.text), route, elsewhere.options, wording, f"{self._stem}/act")
         await self._do(what, name, said, self._conversation.outbox.at(route))
 
-    async def _send_file(self, effect: SendFile, name: str) -> None:
+    async def take_file(self, request: SendFile, content: bytes | None) -> None:
+        """A file that the agent gave beside its text, with the same authority as the directive."""
+        self.asked = True
+        if FILES not in self._occasion.granted:
+            return await self._deny(FILES, "nothing grants it here")
+        await self._send_file(request, FILES, content)
+
+    async def _send_file(self, effect: SendFile, name: str, content: bytes | None = None) -> None:
         here, path, folder = self._conversation.route, effect.path, self._occasion.folder
         what = f"{name} {path}"
         if effect.channel is not None and effect.chat is None:
@@ -353,6 +401,9 @@ class Acting:
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
         key = file_key(self._stem, effect)
+        if content is not None:  # several may have the same name, or none
+            self._given += 1
+            key = f"{key}/{self._given}"
         if key in self._acted:
             return
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
@@ -360,7 +411,10 @@ class Acting:
         self._acted.add(key)
         limits = outbox.file_limits(channel)
         try:
-            blob = await keep(key, path, folder, outbox.blobs, limits.size)
+            if content is not None:
+                blob = await keep_content(key, path, content, outbox.blobs, limits.size)
+            else:
+                blob = await keep(key, path, folder, outbox.blobs, limits.size)
         except FileRefused as refusal:
             return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
         except StoreUnavailable as fault:
@@ -373,10 +427,14 @@ class Acting:
             opens=None if elsewhere else self._occasion.opens,
             reply_context=None if elsewhere else self._occasion.reply_context,
         )
-        named = Named(what, key, attached(blob, effect.kind, limits), redact(effect.caption))
+        named = Named(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
         await self._put_together(Together(route, limits, delivery.options, wording), named)
         if effect.cleanup:
             await self._clean_up(folder, path)
+
+    def _kind(self, effect: SendFile, blob: Blob) -> str | None:
+        """With `[[audio_as_voice]]` what sounds is a voice note."""
+        return "voice" if self.as_voice and blob.mime.startswith("audio/") else effect.kind
 
     async def _put_together(self, here: Together, named: Named) -> None:
         """Files that follow each other share a message, if the platform has room for them in one."""
@@ -581,3 +639,8 @@ class Acting:
             why = f"{why} (and no more is told of this answer)"
         log.warning("%s %s: %s", self._conversation.channel.name, self._occasion.trigger, why)
         await self._conversation.note(why)
+
+
+def _speech_of(directive: Directive, declared: Declaration) -> str:
+    """The body of `<voice>` where nothing grants it: it is delivered as text (OD-52)."""
+    return directive.body or "" if declared.tag is not None and declared.tag.body_is_speech else ""

@@ -19,13 +19,16 @@ from msgspec.structs import replace
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
 from rejoinder.outbound import plan
+from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.draft import PLACEHOLDER
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.speech import LONGEST_READ
 from rejoinder.rendering.enclosures import closing_of
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.abilities import can
@@ -34,6 +37,7 @@ from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.length import Length
 from rejoinder.runtime.answer.outcomes import Outcomes
+from rejoinder.runtime.answer.speaking import Speech, voice_note
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import Sent, Unsent, hear, message_of
@@ -102,6 +106,8 @@ class Answer:
         self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
         self._end = ""  # the last two characters of the text, to count the newlines it ends in
         self._has_words = False
+        self._to_speak: list[str] = []
+        self._spoken_size = 0
         self._between_segments = False
         delivery, sender = conversation.how.delivery, conversation.sender
         self._options = delivery.options  # fixed for the whole answer, even if the configuration changes meanwhile
@@ -109,7 +115,7 @@ class Answer:
         self._acting = Acting(conversation, occasion, self._stem, run, turn.hand_over, turn.start)
         self._length = Length(turn.most, occasion.folder, self._stem)
         streaming = streaming_for(delivery.streaming, sender, delivery.options, other_bot=occasion.other_bot)
-        if beat is not None:
+        if beat is not None or _is_heard_alone(occasion.speech):
             streaming = replace(streaming, mode="off")
         self._was_live = streaming.mode == "live"
         self._is_hidden = streaming.mode == "off"  # nothing is shown until it is whole
@@ -151,6 +157,7 @@ class Answer:
             if not self._is_hidden:
                 self._pass_on(self._reveal.end_word())
             self._between_segments = True
+            self._note_spoken("\n\n")
 
     async def catch_up(self) -> None:
         """Waits until what was written so far is shown, where drafts are shown, so that the message about to be sent
@@ -169,6 +176,10 @@ class Answer:
         """Appends a few characters to the line that was added last."""
         if self._may_speak() and self._between_segments:
             self._grow(more)
+
+    async def send_file(self, request: SendFile, content: bytes | None) -> None:
+        if self._may_speak():
+            await self._acting.take_file(request, content)
 
     def goes_with(self, messages: Iterable[str]) -> None:
         """Adds messages sent for this answer: if it turns out to be silence they are withdrawn too (OD-41)."""
@@ -193,7 +204,7 @@ class Answer:
             if footer:
                 self._between_segments = True
                 self._show(footer)
-            await self._settle(whole_file, whole=True)
+            await self._settle_spoken(whole_file)
         elif not self._acting.asked and self._turn.says_when_empty:
             await self._drafting.close()
             taken_over = self._drafting.draft.slots
@@ -238,9 +249,14 @@ class Answer:
                 case Text(text=text):
                     if is_seen(text):
                         await self._acting.send_files()
+                    self._note_spoken(text)
                     self._show(text)
                 case Directive():
-                    await self._acting.obey(event)
+                    if instead := await self._acting.obey(event):
+                        self._between_segments = True
+                        self._note_spoken(f"\n\n{instead}\n\n")
+                        self._show(instead)
+                        self._between_segments = True
                 case Problem(code=code, level="debug", detail=detail):
                     log.debug("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
                 case Problem(code=code, level="info", detail=detail):
@@ -338,6 +354,33 @@ class Answer:
         if whole:
             self._acting.was_said(words, message)
 
+    async def _settle_spoken(self, beside: Sequence[Planned]) -> None:
+        """Delivers the whole answer, with a voice note after its last message where it is to be spoken (ME-3)."""
+        speech = self._occasion.speech
+        if speech is None or self._turn.beat is not None or not speech.speaks_whole(marked=self._acting.as_voice):
+            return await self._settle(beside, whole=True)
+        wording = replace(self._acting.wording(), reply_to=None)
+        note: list[Planned] = []
+        try:
+            note = await voice_note("".join(self._to_speak), speech, self._conversation, wording, self._stem)
+        except NotUnderstood as why:
+            log.warning("%s: an answer was not spoken: %s", self._conversation.channel.name, why.detail or why)
+            self.outcomes.note("voice", "failed", str(why))
+        if note and not speech.options.keeps_text and self._drafting.draft.streaming.mode != "blocks":
+            self._pass_on_rest()
+            words = self._words
+            handed = self._acting.hand_over(words)
+            self._acting.keep_named(words)
+            await self._withdraw([*note, *beside, *handed])
+            return self._acting.was_said(words, "")
+        await self._settle([*note, *beside], whole=True)
+
+    def _note_spoken(self, text: str) -> None:
+        """Keeps what may have to be spoken: the agent's own words, and nothing that the gateway adds."""
+        if self._occasion.speech is not None and self._spoken_size < LONGEST_READ:
+            self._to_speak.append(text)
+            self._spoken_size += len(text)
+
     def _settled(self, text: str, stem: str) -> list[Planned]:
         channel = self._conversation.channel
         return plan.settle(
@@ -403,6 +446,11 @@ class Answer:
         if slots := self._drafting.draft.slots:
             return slots[0].message
         return next(map(message_of, (*self._drafting.blocks, *posted)), "")
+
+
+def _is_heard_alone(speech: Speech | None) -> bool:
+    """Whether people are to hear it and not to read it: then no draft is shown."""
+    return speech is not None and not speech.options.keeps_text and speech.speaks_whole(marked=False)
 
 
 def stem_of(run: RunClaim | None, trigger: str) -> str:

@@ -29,5 +29,6 @@ class Reach(Struct, frozen=True):
             allow=edited_allow(route.channel, changes, self.rules),
             paired=Paired(route.channel, route.account, route.chat) in found.paired,
             known=bool(await store.messages(route, limit=1)),
+            direct=latest.inbound.chat.kind == "direct" if latest is not None else None,
             members=latest.inbound.chat.agents if latest is not None else (),
         )

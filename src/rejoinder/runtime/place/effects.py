@@ -40,6 +40,7 @@ from rejoinder.events import (
     SessionStarted,
     ShowConfig,
     ShowContext,
+    SpeakText,
     StopRun,
     UseTool,
     WriteConfig,
@@ -98,6 +99,7 @@ GatewayCommand = (
     | ChangeInvitations
     | WriteConfig
     | AskSubagents
+    | SpeakText
 )
 Revise = Callable[[ReviseMessage, Conversation], Awaitable[Performed]]
 RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
@@ -164,7 +166,7 @@ class Effects:
                 return Performed(says=f"There is no tool {tool}.")
             case ShowContext() | ExportSession() | RestartGateway() | RunShell():
                 return await self._attempted(effect, asking)
-            case ChangeDebug() | ChangeInvitations() | WriteConfig() | AskSubagents():
+            case ChangeDebug() | ChangeInvitations() | WriteConfig() | AskSubagents() | SpeakText():
                 return await self._attempted(effect, asking)
             case _:
                 assert_never(effect)

@@ -1,11 +1,13 @@
 """Does what a command asks of the gateway itself, beyond words, sessions and turns."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.blobs import Upload, whole
 from rejoinder.channels.base import CanSendFiles
+from rejoinder.errors import NotUnderstood
 from rejoinder.events import (
     AskSubagents,
     ChangeDebug,
@@ -14,6 +16,7 @@ from rejoinder.events import (
     RestartGateway,
     RunShell,
     ShowContext,
+    SpeakText,
     WriteConfig,
 )
 from rejoinder.outbound import plan
@@ -22,6 +25,8 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import attached, captioned
+from rejoinder.runtime.answer.speaking import Speech, voice_note
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.place.effects import Asking, GatewayCommand, Performed
 from rejoinder.runtime.place.program_commands import ProgramCommands
@@ -32,6 +37,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
 from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.reminding import exchanges
+from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.work import Workers
@@ -41,6 +47,8 @@ from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
 from rejoinder.turns.context import Budget, Past
 from rejoinder.unicode_repair import repair_text
+
+log = logging.getLogger(__name__)
 
 EVERYTHING = -1
 MOST_SHOWN = 6000
@@ -60,6 +68,7 @@ class GatewayCommands:
         self._agents = services.agents
         self._settings = services.settings
         self._store = services.store
+        self._runs = services.runs
         self._workers = workers
         self._restarting = restarting
         self._shell = shell
@@ -81,8 +90,33 @@ class GatewayCommands:
                 return self._shell.perform(line, asking.conversation, prefix)
             case ChangeDebug() | WriteConfig() | ChangeInvitations():
                 return Performed(says=await self._program.run(command))
+            case SpeakText(text=text):
+                return self._speak(text, asking, session)
             case AskSubagents():
                 return await self._subagents.run(command, asking)
+
+    def _speak(self, text: str, asking: Asking, session: Session) -> Performed:
+        """Speaking takes a while: it is done after the command is settled, and at most once."""
+        here, settings = asking.conversation, self._settings.now
+        speech = speech_of(asking.message, session, settings, here, self._agents[asking.agent])
+        if speech is None:
+            return Performed(says="There are no voice notes here.")
+        return Performed(then=lambda: self._start_speaking(text, speech, here, asking.event.id))
+
+    def _start_speaking(self, text: str, speech: Speech, here: Conversation, event: int) -> None:
+        self._runs.start(f"speak:{here.route.channel}:{here.route.chat}", self._say(text, speech, here, event))
+
+    async def _say(self, text: str, speech: Speech, here: Conversation, event: int) -> None:
+        try:
+            note = await voice_note(text, speech, here, Wording(), f"{said_about(event)}/speak")
+        except NotUnderstood as why:
+            log.warning("%s: a text was not spoken: %s", here.channel.name, why.detail or why)
+            await here.send(f"That could not be spoken: {why}.")
+            return
+        if note:
+            here.sender.post(note)
+        else:
+            await here.send("There are no words in that to speak.")
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -23,6 +23,7 @@ from rejoinder.inbound.media import Shown, show_media
 from rejoinder.inbound.message import Message
 from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
+from rejoinder.inbound.speech import effective_speech
 from rejoinder.inbound.understanding import is_own_voice
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
@@ -219,7 +220,7 @@ def system_part(where: Surroundings) -> SystemPart:
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
         abilities=_notice(
-            settings.directives, _can(here, inbound), settings.granted & _handled(settings, among=bool(among))
+            settings.directives, _can(here, inbound), _granted(where) & _handled(settings, among=bool(among))
         ),
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
@@ -247,6 +248,12 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
     if settings.outbox_of is None or "send_file" not in settings.granted:
         return None
     return settings.outbox_of(session)
+
+
+def _granted(where: Surroundings) -> frozenset[str]:
+    """Where answers may be spoken, `<voice>` is granted (OD-52)."""
+    speech = effective_speech(where.session, where.settings.rules.settings.speech, where.message.inbound.channel)
+    return where.settings.granted | {"voice"} if speech.mode != "off" else where.settings.granted
 
 
 def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:

@@ -91,6 +91,18 @@ async def complete(
             agent.forget(session)
 
 
+async def completed(agent: Agent, line: Line) -> str | Failed:
+    """The whole answer to one line."""
+    words: list[str] = []
+    async with aclosing(complete(agent, (line,))) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, Failed):
+                return piece
+            if isinstance(piece, str):
+                words.append(piece)
+    return "".join(words).strip()
+
+
 def _told(agent: Agent, session: str, lines: tuple[Line, ...]) -> Turn:
     if not can(agent, CanRecall):
         return turn_of(session, lines)

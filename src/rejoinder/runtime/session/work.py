@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Directive, Inbound, Step, TurnEnded, TurnOutcome
+from rejoinder.events import AGENT_STEP, Directive, Inbound, Step, Turn, TurnEnded, TurnOutcome
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -25,12 +25,13 @@ from rejoinder.runtime.answer.delivery import Answer, AnswerOptions, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
-from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
+from rejoinder.runtime.session.attempts import COMPACTED, Answers, Attempts, Notice, Try
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
@@ -43,6 +44,7 @@ from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.speech import granted_by_speech, speech_of
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
@@ -108,6 +110,11 @@ class Workers:
         return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     @property
+    def at_work(self) -> list[Agent]:
+        """The agents that have a turn."""
+        return [scene.agent for scene in self._scenes.values()]
+
+    @property
     def _senses(self) -> Senses:
         settings = self._settings.now
         return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
@@ -148,7 +155,7 @@ class Workers:
                     failed = await self._attempts.make(
                         agent,
                         turn,
-                        relay.attempt,
+                        self._fenced(relay.attempt),
                         lambda: relay.begun or not run.may_speak(),
                         notice,
                         aloud=answer.add_line if _chose_model(scene) else notice,
@@ -200,6 +207,15 @@ class Workers:
 
         return RunTools(agent, run.conversation, self._store, directives, use, ask)
 
+    def _fenced(self, attempt: Try) -> Try:
+        """Begins no try once the shard may be another's (SC-3)."""
+
+        async def fenced(turn: Turn, answers: Answers) -> Failed | None:
+            self._tenure.check()
+            return await attempt(turn, answers)
+
+        return fenced
+
     def _answer(self, run: Run, scene: Scene) -> Answer:
         agent, asked = scene.agent, run.message.inbound
         options = AnswerOptions(
@@ -219,7 +235,10 @@ class Workers:
             ),
             start=lambda wanted, key: self._start(run, wanted, key),
         )
-        return Answer(run.conversation, _occasion(scene), options)
+        return Answer(run.conversation, _occasion(scene, self._speech(scene)), options)
+
+    def _speech(self, scene: Scene) -> Speech | None:
+        return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
 
     def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
@@ -417,7 +436,7 @@ def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> 
     return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
 
 
-def _occasion(scene: Scene) -> Occasion:
+def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
     run, message, name = scene.run, scene.run.message, scene.agent.name
     return Occasion(
         run.trigger,
@@ -432,7 +451,8 @@ def _occasion(scene: Scene) -> Occasion:
             *[said.text for asked in run.asked for said in asked.overheard],
             *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
         ),
-        granted=scene.settings.granted,
+        granted=scene.settings.granted | granted_by_speech(speech),
+        speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
         directives=scene.settings.directives,

@@ -110,7 +110,7 @@ const invitations = /** @type {WeakMap<Card, Node>} */ (new WeakMap());
 
 /** Asks for a name, and shows the link once. @param {Card} card */
 function invitation(card) {
-  const name = h("input", { type: "text", required: true, maxlength: 40, autocomplete: "off", "aria-label": "Name" });
+  const name = h("input", { type: "text", required: true, maxlength: 40, autocomplete: "off", placeholder: "Name", "aria-label": "Name" });
   const link = h("p", { class: "words", role: "status" });
   const form = h("form", { class: "why-form" }, name, h("button", { type: "submit", class: "plain" }, "Invite"), link);
   form.addEventListener("submit", async (/** @type {Event} */ event) => {

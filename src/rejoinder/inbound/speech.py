@@ -1,0 +1,30 @@
+"""Which answers of a session are spoken, and how (ME-2): the session > the channel > the agent."""
+
+from msgspec import Struct
+
+from rejoinder.inbound.settings import SpeechSettings
+from rejoinder.session import Session, TtsMode
+
+
+class Spoken(Struct, frozen=True):
+    mode: TtsMode
+    source: str
+    """Where it was set."""
+    voice: str = ""
+    limit: int = 1500
+
+
+def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> Spoken:
+    """What nobody set is off; where nothing can speak, all is off."""
+    voice, limit = session.tts_voice or speech.voice, session.tts_limit or speech.limit
+    if not speech.on:
+        return Spoken("off", "nothing speaks here")
+    choices: tuple[tuple[TtsMode | None, str], ...] = (
+        (session.tts, "this session"),
+        (speech.by_channel.get(channel), f"channels.{channel}"),
+        (speech.by_agent.get(session.agent), f"the agent {session.agent}"),
+    )
+    for mode, source in choices:
+        if mode is not None:
+            return Spoken(mode, source, voice, limit)
+    return Spoken("off", "by default", voice, limit)

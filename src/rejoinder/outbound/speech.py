@@ -1,0 +1,61 @@
+"""What is read out of an answer (ME-2): its words, without marks, code, tables and addresses."""
+
+import re
+from typing import Literal
+
+from markdown_it.token import Token
+
+from rejoinder.rendering.markdown_parsers import is_too_deep, no_markdown, whole
+
+LONGEST_READ = 100_000
+"""Characters of an answer that are looked at: what is read out is much shorter."""
+_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
+_BLANKS = re.compile(r"[ \t\u00a0]+")
+_ENDS = re.compile(r"[.!?\u2026](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f\n]")
+_STOPS = ".!?:;,\u2026\u3002\uff01\uff1f"
+
+
+def is_spoken(mode: Literal["off", "always", "inbound", "tagged"], *, by_voice: bool, marked: bool) -> bool:
+    """Whether an answer is spoken as a whole. `by_voice`: it was asked for by voice; `marked`: the agent wants it."""
+    if mode == "off":
+        return False
+    return mode == "always" or marked or (mode == "inbound" and by_voice)
+
+
+def speakable(text: str) -> str:
+    """The words of a Markdown text, a sentence at the end of each paragraph."""
+    text = text[:LONGEST_READ]
+    tokens = whole().parse(text)
+    if is_too_deep(tokens):
+        tokens = no_markdown().parse(text)
+    spoken: list[str] = []
+    in_table = 0
+    for token in tokens:
+        in_table += (token.type == "table_open") - (token.type == "table_close")
+        if token.type == "inline" and not in_table and (said := _said(token)):
+            spoken.append(said if said[-1] in _STOPS else f"{said}.")
+    return "\n".join(spoken)
+
+
+def _said(token: Token) -> str:
+    pieces: list[str] = []
+    for child in token.children or ():
+        if child.type == "text":
+            pieces.append(child.content)
+        elif child.type in ("softbreak", "hardbreak"):
+            pieces.append(" ")
+        elif child.type == "code_inline" and child.content.isalnum():
+            pieces.append(child.content)  # a name in ticks is a word of the sentence
+    said = _BLANKS.sub(" ", _ADDRESS.sub("", "".join(pieces))).strip()
+    return said if any(character.isalnum() for character in said) else ""
+
+
+def shortened(text: str, most: int) -> str:
+    """The text up to the last sentence that fits; where not even one does, up to a word."""
+    if len(text) <= most:
+        return text
+    ends = [match.end() for match in _ENDS.finditer(text, 0, most + 1) if match.end() <= most]
+    if ends:
+        return text[: ends[-1]].rstrip()
+    cut = text[: most - 1].rpartition(" ")[0] or text[: most - 1]
+    return f"{cut.rstrip(_STOPS)}."

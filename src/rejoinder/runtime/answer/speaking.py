@@ -1,0 +1,81 @@
+"""Voice notes of an answer: spoken, and kept in the store before a part names them (ME-2, ME-3, DU-4)."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from hashlib import blake2b
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from rejoinder.blobs import Blobs, Upload, whole
+from rejoinder.channels.base import CanSendFiles, FileLimits
+from rejoinder.errors import NotUnderstood
+from rejoinder.events import Attachment
+from rejoinder.outbound import plan
+from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.redact import redact
+from rejoinder.outbound.speech import is_spoken, shortened, speakable
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.files import attached
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.settings import SpeechOptions
+from rejoinder.senses import VoiceForm
+from rejoinder.session import TtsMode
+
+log = logging.getLogger(__name__)
+
+_NAMES = {"audio/ogg": "voice.ogg", "audio/mpeg": "voice.mp3", "audio/wav": "voice.wav"}
+
+
+class Speech(Struct, frozen=True):
+    """How the answers of a turn are spoken."""
+
+    options: SpeechOptions
+    mode: TtsMode = "off"
+    by_voice: bool = False
+    """It was asked for by voice."""
+    voice: str = ""
+    limit: int = 1500
+    form: VoiceForm = "opus"
+    shorten: Callable[[str, int], Awaitable[str | None]] | None = None
+    """Asks the agent for fewer words; None in return: it has none."""
+
+    def speaks_whole(self, *, marked: bool) -> bool:
+        return is_spoken(self.mode, by_voice=self.by_voice, marked=marked)
+
+
+async def words_of(text: str, speech: Speech) -> str:
+    """What is read out of a text; empty: there is nothing to read out."""
+    words = speakable(redact(text))
+    if len(words) <= speech.limit:
+        return words
+    if speech.shorten is not None and (fewer := await speech.shorten(words, speech.limit)):
+        words = speakable(redact(fewer))
+    return shortened(words, speech.limit)
+
+
+async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: FileLimits) -> Attachment:
+    """The words as a voice note that a part can name. What is kept already is not spoken again. Raises
+    `NotUnderstood`."""
+    said = blake2b(f"{speech.voice}/{speech.form}/{words}".encode("utf-8", "replace"), digest_size=9).hexdigest()
+    key = f"{stem}/voice/{said}"
+    seconds = None
+    if (blob := await blobs.find_key(key)) is None:
+        made = await speech.options.speaks.speak(words, speech.voice, speech.form)
+        if len(made.content) > limits.size:
+            raise NotUnderstood("the recording is too large", f"{len(made.content)} bytes")
+        upload = Upload(name=_NAMES.get(made.mime, "voice"), mime=made.mime, key=key)
+        blob, seconds = await blobs.keep(upload, whole(made.content)), made.seconds
+    return replace(attached(blob, "voice", limits), seconds=seconds)
+
+
+async def voice_note(text: str, speech: Speech, here: Conversation, wording: Wording, stem: str) -> list[Planned]:
+    """The message with a text as a voice note; none where there is nothing to read out. Raises `NotUnderstood`."""
+    channel = here.channel
+    if not can(channel, CanSendFiles):
+        raise NotUnderstood("there are no voice notes here", f"{channel.name} sends no files")
+    words = await words_of(text, speech)
+    if not words:
+        return []
+    file = await recorded(words, speech, stem, here.outbox.blobs, here.outbox.file_limits(channel))
+    return plan.show_files((file,), "", here.route, here.how.delivery.options, wording, f"{stem}/{file.id}")

@@ -105,8 +105,6 @@ class Gateway:
     ) -> None:
         self.agents = dict(agents) if agents is not None else open_agents(settings)
         self._opened = agents is None
-        self.tools = Toolbox()
-        self._tool_source: ToolSource | None = None
         opened = tuple(open_channels(settings) if channels is None else channels)
         self.channels, self.listeners = by_name(opened), listeners(opened)
         if unknown := self.channels.keys() - settings.channels.keys():
@@ -149,9 +147,14 @@ class Gateway:
     def _tell_over_http(self) -> None:
         self.hooks.over_http = {name: frozenset(said.events) for name, said in self._configured.hooks.items()}
 
+    @property
+    def tools(self) -> Toolbox:
+        """The tools of runs under way, for the program that serves them."""
+        return self.commands.tools
+
     def offer_tools(self, source: ToolSource) -> None:
         """Agents that speak MCP are told where the gateway's tools are, from their next session on."""
-        self._tool_source = source
+        self.tools.source = source
         for agent in self.agents.values():
             if isinstance(agent, TakesTools):
                 agent.take_tools(source)
@@ -376,8 +379,8 @@ class Gateway:
         jobs = timed_jobs(taken.settings)
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
-        if self._tool_source is not None:
-            self.offer_tools(self._tool_source)
+        if self.tools.source is not None:
+            self.offer_tools(self.tools.source)
         self._configured = taken.settings
         self._tell_over_http()
         self._settings.become(ready)

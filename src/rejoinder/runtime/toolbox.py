@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from rejoinder.agents.base import ToolSource
 from rejoinder.bounded import Bounded
 
 MOST_TOKENS = 10_000
@@ -21,6 +22,8 @@ class Toolbox:
     """The runs under way by their sessions, and the tokens of the sessions."""
 
     def __init__(self) -> None:
+        self.source: ToolSource | None = None
+        """Where agents find the tools, once they are served."""
         self._runs: dict[str, Call] = {}
         self._sessions: Bounded[str, str] = Bounded(MOST_TOKENS)  # by token
 

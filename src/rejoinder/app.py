@@ -22,6 +22,7 @@ from rejoinder.channels.base import (
     Channel,
     HasAccount,
     ShowsLife,
+    TellsPlaceTrouble,
     TellsTrouble,
     UsesStore,
 )
@@ -205,6 +206,11 @@ class Gateway:
         account = account_of(here) if isinstance(here, HasAccount) else None
         refused = next(filter(None, (each.outbox.trouble(here.name, account) for each in self.engines)), "")
         return f"nothing can be sent: {refused}" if refused else ""
+
+    def place_troubles(self, listener: str) -> tuple[str, ...]:
+        """What keeps it from single places."""
+        here = self.listeners[listener]
+        return here.place_troubles if isinstance(here, TellsPlaceTrouble) else ()
 
     @property
     def kept(self) -> tuple[Part, ...]:

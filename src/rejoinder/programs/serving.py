@@ -251,6 +251,7 @@ def _house(
                 gateway.listens(name),
                 gateway.problem(name),
                 gateway.silent_for(name),
+                gateway.place_troubles(name),
             )
             for name, each in gateway.listeners.items()
         )

@@ -20,6 +20,8 @@ class ChannelState(Struct, frozen=True):
     """Why it does not listen, or nothing can be sent."""
     silent_for: float | None = None
     """Seconds since its platform last showed that it hears us (CH-7); None: it does not tell, or there was no sign."""
+    places: tuple[str, ...] = ()
+    """In which places something is not allowed, and what to do; the others are served (CH-13)."""
 
 
 class Asked(Struct, frozen=True):

@@ -379,16 +379,17 @@ class Answer:
             self._spoken_size += len(text)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
-        channel = self._conversation.channel
+        channel, wording = self._conversation.channel, self._acting.wording()
         return plan.settle(
             text,
             self._drafting.slots(),
             self._conversation.route,
             self._options,
-            self._acting.wording(),
+            wording,
             stem,
             live=self._was_live,
             may_move=can(channel, CanDelete) or can(channel, CanEdit),
+            fresh=not self._was_live and (self._drafting.is_crowded or plan.calls_somebody(text, wording.addressed)),
         )
 
     def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:

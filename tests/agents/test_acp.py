@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.acp import Settings, connection, open_agent, wire
 from rejoinder.agents.acp.agent import AcpAgent
-from rejoinder.agents.acp.servers import McpServer
+from rejoinder.agents.acp.servers import McpServer, our_server
 from rejoinder.agents.acp.translation import unfenced
 from rejoinder.agents.base import (
     Agent,
@@ -382,6 +382,40 @@ async def test_the_servers_it_is_to_use(tmp_path: Path):
         assert json.loads(text_of(await everything(agent, a_turn("servers")))) == wanted
         agent.load_session("session-2", "old")
         assert json.loads(text_of(await everything(agent, a_turn("servers", "session-2")))) == wanted
+
+
+async def test_the_gateways_own_tools_come_with_a_token_for_each_session(tmp_path: Path):
+    """TU-35: handed over in `session/new` and in `session/load`, bound before the agent connects; one that speaks no
+    HTTP is told to start `rejoinder mcp`. A server of the operator's with the same name has precedence."""
+    bound: dict[str, str] = {}
+
+    class Source:
+        url = "http://127.0.0.1:8765/mcp"
+
+        def issue(self) -> str:
+            return f"token-{len(bound) + 1}"
+
+        def bind(self, token: str, session: str) -> None:
+            bound[token] = session
+
+    state = tmp_path / "state"
+    state.write_text(json.dumps({"old": []}))
+    async with fake("--state", str(state)) as agent:
+        agent.take_tools(Source())
+        (new,) = json.loads(text_of(await everything(agent, a_turn("servers", "one"))))
+        agent.load_session("two", "old")
+        (loaded,) = json.loads(text_of(await everything(agent, a_turn("servers", "two"))))
+    assert bound == {"token-1": "one", "token-2": "two"}
+    for server, token in ((new, "token-1"), (loaded, "token-2")):
+        schema.NewSessionRequest.model_validate({"cwd": "/", "mcpServers": [server]})
+        assert server["args"][-1] == "mcp"
+        assert {"name": "REJOINDER_MCP_TOKEN", "value": token} in server["env"]
+    over_http = our_server(Source.url, "t", over_http=True)
+    schema.NewSessionRequest.model_validate({"cwd": "/", "mcpServers": [over_http]})
+    async with fake(mcp_servers={"rejoinder": McpServer(command=("mine",))}) as agent:
+        agent.take_tools(Source())
+        (own,) = json.loads(text_of(await everything(agent, a_turn("servers"))))
+    assert own["command"] == "mine"
 
 
 @pytest.mark.parametrize("server", [McpServer(), McpServer(command=("x",), url="https://example.org")])

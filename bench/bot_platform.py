@@ -15,6 +15,7 @@ from aiohttp import web
 
 from bench.platform import ANSWER, stream_answer
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.platform.discord.server import DiscordServer
 from rejoinder.testing.platform.slack.server import SlackServer
 from rejoinder.testing.platform.telegram.server import TelegramServer
 from rejoinder.testing.platform.truth import BOT, Frame
@@ -68,6 +69,9 @@ async def _listened_to(platform: FakePlatform) -> None:
     async with asyncio.timeout(PATIENCE):
         if isinstance(platform.people, TelegramServer):
             return await _first_poll(platform.people)
+        if isinstance(platform.people, DiscordServer):
+            await platform.people.gateway.somebody_listens.wait()
+            return None
         assert isinstance(platform.people, SlackServer)
         events, opened = platform.people.events, asyncio.Event()
         events.changed = opened.set

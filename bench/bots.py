@@ -1,8 +1,8 @@
-"""The bots that bench/telegram.py and bench/slack.py compare, each in a process of its own.
+"""The bots that bench/telegram.py, slack.py and discord.py compare, each in a process of its own.
 
 `python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `durable` the least that loses
-nothing (bench/durable_relay.py), `bolt` the least with slack-bolt (bench/bolt.py). `python -m bench.bots gateway FILE`
-is `rejoinder run`.
+nothing (bench/durable_relay.py), `bolt` the least with slack-bolt (bench/bolt.py), `discord` the least with discord.py
+(bench/discord_bot.py). `python -m bench.bots gateway FILE` is `rejoinder run`.
 """
 
 import asyncio
@@ -96,6 +96,10 @@ if __name__ == "__main__":
             from bench.durable_relay import durable_relay
 
             asyncio.run(durable_relay(api, model, folder))
+        case ["discord", url, model, _]:
+            from bench.discord_bot import discord_bot
+
+            asyncio.run(discord_bot(url, model))
         case ["bolt", url, model, _]:
             from bench.bolt import bolt_bot
 

@@ -41,7 +41,7 @@ def test_every_platform_can_at_least_send(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "limits"),
     [
-        ("discord", Limits(2000)),
+        ("discord", Limits(2000, "utf16")),
         ("slack", Limits(4000)),
         ("telegram", Limits(4096, "utf16")),
         ("whatsapp", Limits(4096)),

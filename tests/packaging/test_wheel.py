@@ -105,17 +105,36 @@ def test_it_serves_the_page_and_answers(programs: Path, tmp_path: Path):
     ]
 
 
-def test_an_extra_that_is_missing_is_named_with_its_command(programs: Path, tmp_path: Path):
+ACP = '[agents.coder]\nkind = "acp"\ncommand = ["codex-acp"]\n[channels.web]\nport = 0\n'
+BOT = '[agents.guide]\nkind = "tour"\n[channels.{}]\nagent = "guide"\n{}\n'
+
+
+@pytest.mark.parametrize(
+    ("configured", "needs", "package"),
+    [
+        (ACP, "agent 'coder' is of kind 'acp', which needs the extra 'acp'", "agent-client-protocol"),
+        (
+            BOT.format("discord", 'token = "MTIz.abc.def"'),
+            "the channel 'discord' needs the extra 'discord'",
+            "discord-py",
+        ),
+        (
+            BOT.format("slack", 'app_token = "xapp-1-a"\nbot_token = "xoxb-1"'),
+            "the channel 'slack' needs the extra 'slack'",
+            "slack-sdk",
+        ),
+    ],
+    ids=["acp", "discord", "slack"],
+)
+def test_an_extra_that_is_missing_is_named_with_its_command(
+    programs: Path, tmp_path: Path, configured: str, needs: str, package: str
+):
     """The command can be pasted as it is: it names this environment and the package."""
-    (tmp_path / "rejoinder.toml").write_text(
-        '[agents.coder]\nkind = "acp"\ncommand = ["codex-acp"]\n[channels.web]\nport = 0\n'
-    )
+    (tmp_path / "rejoinder.toml").write_text(configured)
     command = [programs / "rejoinder", "run"]
     done = subprocess.run(
         command, cwd=tmp_path, env=outside(programs, tmp_path), capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    install = f"{programs / 'python'} -m pip install 'agent-client-protocol>="
-    assert "agent 'coder' is of kind 'acp', which needs the extra 'acp'; it is not installed: " in done.stderr
-    assert install in done.stderr
+    assert f"{needs}; it is not installed: {programs / 'python'} -m pip install '{package}>=" in done.stderr
     assert os.linesep.join(done.stderr.splitlines()[1:]) == "", "one sentence"

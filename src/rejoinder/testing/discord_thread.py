@@ -11,11 +11,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-import discord
 import yarl
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+import discord
 from rejoinder.agents.base import Agent, AgentEvent, Done, TextDelta
 from rejoinder.agents.python import text_of
 from rejoinder.agents.scripted import ScriptedAgent

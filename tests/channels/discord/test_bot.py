@@ -283,7 +283,7 @@ async def test_what_was_sent_is_found_again(platform, echoes):
         await platform.says("ann", "ann", "and?")
         await inlet.message("and?")
         if not echoes:
-            channel._echoes.clear()
+            channel._outgoing._echoes.clear()
             assert isinstance(await channel.find(part, planned), RetryAfter)
         assert await channel.find(part, long_ago) == Delivered(there)
         missing = Part(here, "Never said.", key="turn:1:1")

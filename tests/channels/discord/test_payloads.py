@@ -66,6 +66,6 @@ def test_an_edit_takes_the_buttons_away():
 def test_files_are_named():
     files = (Attachment("1", "a.txt"), Attachment("2"))
     assert payloads.message(Part(HERE, "", files=files))["attachments"] == [
-        {"id": 0, "filename": "a.txt"},
-        {"id": 1, "filename": "file-1"},
+        {"id": "0", "filename": "a.txt"},
+        {"id": "1", "filename": "file-1"},
     ]

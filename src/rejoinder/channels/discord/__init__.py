@@ -11,13 +11,16 @@ from rejoinder.channels.base import Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
 from rejoinder.channels.threads import Threads
+from rejoinder.filetypes import FileLimits
 from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
 from rejoinder.setup import Ask
 
-LIMITS = Limits(2000)
+LIMITS = Limits(2000, "utf16")
+FILES = FileLimits(10 << 20, album=10)
+"""What every server takes; those that are boosted take more."""
 API_ROOT = "https://discord.com/api"
 ONLY = "default"
 """The account of the token that stands outside `accounts`."""
@@ -118,6 +121,7 @@ CHANNEL = ChannelKind(
     open=open_channel,
     accounts=accounts,
     limits=LIMITS,
+    files=FILES,
     can=frozenset({"reply", "react", "send", "ephemeral", "silent", "previews", "threads"}),
     renderer=Renderer(render.render, render.plain),
     pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0), typing=8.0),

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-import discord
 import msgspec
 from discord.http import Route
 
+import discord
+from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.http import OneAttempt, Turned
 from rejoinder.channels.discord.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.channels.http_faults import FAILED, was_written
-
-Upload = tuple[str, bytes, str]
-"""A file: its name, its content and its type."""
+from rejoinder.channels.multipart import Form
+from rejoinder.errors import StoreUnavailable
 
 
 class Api:
@@ -27,20 +27,23 @@ class Api:
         json: Any = None,
         *,
         params: dict[str, Any] | None = None,
-        files: Sequence[Upload] = (),
+        files: Sequence[OutgoingFile] = (),
         seconds: float | None = None,
         **ids: str,
     ) -> Answer:
         """`ids`: what stands for the names in the path; the call is given up after `seconds`."""
         route = Route(method, path, **ids)
         how: dict[str, Any] = {}
-        if files:
-            how["form"] = _form(json, files)
+        http, form = self._client.http, None
+        if files and isinstance(http, OneAttempt):
+            named = [(f"files[{number}]", file) for number, file in enumerate(files)]
+            how["upload"] = form = Form({"payload_json": msgspec.json.encode(json)}, named)
+        elif files:
+            how["form"] = await _collected(json, files)
         elif json is not None:
             how["json"] = json
         if params is not None:
             how["params"] = params
-        http = self._client.http
         if seconds is not None and isinstance(http, OneAttempt):
             how["seconds"] = seconds
         try:
@@ -50,7 +53,10 @@ class Api:
         except discord.HTTPException as no:
             return Refused(no.status, no.code, no.text)
         except FAILED as problem:
-            return (Unheard if was_written(problem) else Unreached)(str(problem) or type(problem).__name__)
+            written = was_written(problem) and (form is None or form.is_written)
+            return (Unheard if written else Unreached)(str(problem) or type(problem).__name__)
+        except StoreUnavailable as problem:  # from which the files are read while they are sent
+            return (Unheard if form is not None and form.is_written else Unreached)(str(problem))
 
     async def load(self, url: str, limit: int) -> bytes | str:
         """The file at this address, or why it could not be loaded."""
@@ -64,9 +70,11 @@ class Api:
         return content if len(content) <= limit else f"it has more than {limit} bytes"
 
 
-def _form(json: Any, files: Sequence[Upload]) -> list[dict[str, Any]]:
+async def _collected(json: Any, files: Sequence[OutgoingFile]) -> list[dict[str, Any]]:
+    """The form as discord.py's own client takes it."""
     fields: list[dict[str, Any]] = [{"name": "payload_json", "value": msgspec.json.encode(json).decode()}]
-    for number, (name, content, mime) in enumerate(files):
-        of = {"filename": name, "content_type": mime or "application/octet-stream"}
+    for number, file in enumerate(files):
+        content = b"".join([chunk async for chunk in file.chunks()])
+        of = {"filename": file.name, "content_type": file.mime}
         fields.append({"name": f"files[{number}]", "value": content, **of})
     return fields

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import discord
 from discord.http import HTTPClient
+
+import discord
 
 HEARD = (
     "READY",

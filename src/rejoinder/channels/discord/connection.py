@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
-import discord
 import yarl
 from discord.gateway import DiscordWebSocket, ReconnectWebSocket
 from msgspec import Struct
 
+import discord
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.cursor import Cursor

@@ -10,13 +10,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import aiohttp
-import discord
 import msgspec
 from discord.http import HTTPClient, Route
 
+import discord
 from rejoinder.channels.discord.budget import Budget
 from rejoinder.channels.discord.outcomes import TOO_MANY
 from rejoinder.channels.http_faults import proxy_for, timeout
+from rejoinder.channels.multipart import Form
 from rejoinder.crashpoint import answer_unread
 
 VERSION = "v10"
@@ -26,6 +27,8 @@ GOODBYE_SECONDS = 2.0
 KEPT_SECONDS = 15.0
 """Keep no connection for long: if Discord has closed it meanwhile, nobody knows whether a message arrived."""
 PIECE = 65_536
+SLOWEST = 100_000.0
+"""Bytes a second of an upload that is still waited for."""
 
 
 class Turned(discord.HTTPException):
@@ -83,6 +86,7 @@ class OneAttempt(HTTPClient):
         *,
         files: Sequence[Any] | None = None,
         form: Iterable[dict[str, Any]] | None = None,
+        upload: Form | None = None,
         **kwargs: Any,
     ) -> Any:
         key, major = route.key, route.major_parameters
@@ -96,6 +100,10 @@ class OneAttempt(HTTPClient):
         if "json" in kwargs:
             headers["Content-Type"] = "application/json"
             kwargs["data"] = msgspec.json.encode(kwargs.pop("json"))
+        elif upload is not None:
+            headers |= {"Content-Type": upload.content_type, "Content-Length": str(upload.size)}
+            kwargs["data"] = upload.pieces()
+            seconds += upload.size / SLOWEST
         elif form is not None:
             kwargs["data"] = _form(form)
         kwargs.pop("reason", None)

@@ -43,7 +43,7 @@ class Unheard(Struct, frozen=True):
 
 Answer = Ok | Refused | Unreached | Unheard
 
-UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY, SERVER_FAULT = 401, 403, 404, 429, 500
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, TOO_MANY, SERVER_FAULT = 401, 403, 404, 413, 429, 500
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION = (
     10003,
     10008,
@@ -82,6 +82,8 @@ def refusal(answer: Refused) -> Rejected | RetryAfter:
         return RetryAfter(None, said)
     if answer.status == UNAUTHORIZED:
         return Rejected(said, "account")
+    if answer.status == TOO_LARGE:
+        return Rejected(f"the files are too large for this place: {said}")
     if answer.code == INVALID_FORM:
         return Rejected(said, "target" if _REFERENCE.search(answer.said) else "formatting")
     if answer.code in REFUSALS:

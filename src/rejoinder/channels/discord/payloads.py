@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
 
+from msgspec.structs import replace
+
 from rejoinder.events import Attachment, Choice, Part
 
 SUPPRESS_EMBEDS, EPHEMERAL, SILENT = 1 << 2, 1 << 6, 1 << 12
@@ -34,14 +36,12 @@ def message(part: Part) -> Payload:
         payload["message_reference"] = {"message_id": part.reply_to, "fail_if_not_exists": True}
     if part.key:
         payload |= {"nonce": nonce(part.key), "enforce_nonce": True}
-    if part.files:
-        payload["attachments"] = files(part.files)
     return payload
 
 
 def change(part: Part) -> Payload:
     """For Edit Message: it has the buttons that the part has, or none."""
-    payload = content(part)
+    payload = content(replace(part, files=()))
     return {**payload, "flags": payload.get("flags", 0) & SUPPRESS_EMBEDS, "components": payload.get("components", [])}
 
 
@@ -57,6 +57,8 @@ def content(part: Part) -> Payload:
         payload["flags"] = SUPPRESS_EMBEDS
     if rows := components(part.choices):
         payload["components"] = rows
+    if part.files:
+        payload["attachments"] = files(part.files)
     return payload
 
 
@@ -70,7 +72,7 @@ def nonce(key: str) -> str:
 
 
 def files(attached: Sequence[Attachment]) -> list[Payload]:
-    return [{"id": number, "filename": file.name or f"file-{number}"} for number, file in enumerate(attached)]
+    return [{"id": str(number), "filename": file.name or f"file-{number}"} for number, file in enumerate(attached)]
 
 
 def components(choices: Sequence[Choice]) -> list[Payload]:

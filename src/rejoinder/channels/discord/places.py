@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.discord.wire import DIRECT, FORUMS, GROUP_DIRECT, TEXT, THREADS, Channel, Guild
+from rejoinder.events import Route
 
 Kind = Literal["direct", "text", "forum", "thread", "other"]
 
@@ -49,8 +50,7 @@ class Places:
         self._changed: set[str] = set()
         self.guilds: dict[str, str] = {}
         """Names, by id."""
-        self.emojis: dict[str, dict[str, str]] = {}
-        """Of each guild: the ids of its own emoji, by name."""
+        self._emojis: dict[str, dict[str, str]] = {}  # of each guild: what stands for its own emoji, by name
         self.own_roles: set[str] = set()
         """Roles that Discord made for this bot: whoever mentions one means the bot."""
 
@@ -78,7 +78,7 @@ class Places:
             self.learn(replace(channel, guild_id=guild.id))
 
     def learn_emojis(self, guild: Guild) -> None:
-        self.emojis[guild.id] = {each.name: each.id for each in guild.emojis or () if each.name and each.id}
+        self._emojis[guild.id] = {each.name: each.written for each in guild.emojis or () if each.name and each.id}
 
     def learn(self, channel: Channel) -> Place:
         before = self._known.get(channel.id, Place())
@@ -115,6 +115,11 @@ class Places:
             self._known.renew(channel, replace(place, read=message))
             self._changed.add(channel)
 
+    def emojis_at(self, channel: str) -> dict[str, str]:
+        """What stands for the emoji of the server around it, by name."""
+        place = self._known.get(channel, None)
+        return self._emojis.get(place.guild, {}) if place is not None else {}
+
     # --- after a gap ------------------------------------------------------------------------------
 
     def unread(self, since: str, most: int) -> list[Unread]:
@@ -132,6 +137,11 @@ class Places:
                 found.append(Unread(id, after))
         untold.sort(key=lambda each: int(each.after), reverse=True)
         return found + untold[:most]
+
+
+def place_of(route: Route) -> str:
+    """The id of the thread or channel."""
+    return route.thread or route.chat
 
 
 def kind_of(channel: Channel) -> Kind:

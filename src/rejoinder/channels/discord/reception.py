@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, RetryAfter, Unknown
+from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, RetryAfter, Unknown
 from rejoinder.channels.discord import interactions, payloads
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.outcomes import (
@@ -86,10 +86,10 @@ class Reception:
 
     # --- later ----------------------------------------------------------------------------------------
 
-    async def say(self, part: Part, context: ReplyContext) -> Outcome | None:
+    async def say(self, part: Part, context: ReplyContext, files: Sequence[OutgoingFile] = ()) -> Outcome | None:
         """None: its time is over. The first answer takes the place of the sign that one is to come."""
         body = payloads.private(part) if part.only_for is not None else payloads.content(part)
-        answer = await self._call("POST", FOLLOW_UP, context, body)
+        answer = await self._call("POST", FOLLOW_UP, context, body, files=files)
         if isinstance(answer, Ok):
             return Delivered(str(answer.result["id"]))
         return None if _is_over(answer) else failure(answer)
@@ -117,7 +117,13 @@ class Reception:
             await self._call("DELETE", ORIGINAL, context)
 
     async def _call(
-        self, method: str, path: str, context: ReplyContext, body: object = None, message: str = ""
+        self,
+        method: str,
+        path: str,
+        context: ReplyContext,
+        body: object = None,
+        message: str = "",
+        files: Sequence[OutgoingFile] = (),
     ) -> Answer:
         if (noticed := self._unnoticed.get(context.token)) is not None:
             with suppress(TimeoutError):
@@ -125,7 +131,7 @@ class Reception:
                     await noticed.wait()
         application = context.data.get(interactions.APPLICATION, "")
         ids = {"webhook_id": application, "webhook_token": context.token, "message_id": message}
-        return await self._api.call(method, path.format_map(ids), body)
+        return await self._api.call(method, path.format_map(ids), body, files=files)
 
 
 def _is_over(answer: Answer) -> bool:

@@ -131,6 +131,12 @@ class Deleted(Struct, frozen=True):
 class Emoji(Struct, frozen=True):
     id: str | None = None
     name: str | None = ""
+    animated: bool | None = False
+
+    @property
+    def written(self) -> str:
+        """How a server's own emoji stands in a text."""
+        return f"<{'a' if self.animated else ''}:{self.name}:{self.id}>"
 
 
 class Reaction(Struct, frozen=True):

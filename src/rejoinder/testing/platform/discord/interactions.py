@@ -8,7 +8,14 @@ from msgspec import Struct
 
 from rejoinder.testing.platform.discord.gateway import GatewayServer
 from rejoinder.testing.platform.discord.rest import Payload, Rest, Upload
-from rejoinder.testing.platform.discord.strict import EPHEMERAL, Refusal, check_words
+from rejoinder.testing.platform.discord.strict import (
+    EPHEMERAL,
+    FOLLOW_UP,
+    Refusal,
+    check_fields,
+    check_files,
+    check_words,
+)
 from rejoinder.testing.platform.discord.world import BOT_NAME, DIRECT, GUILD, Room, Stored, World
 from rejoinder.testing.platform.faults import Verb
 
@@ -177,7 +184,9 @@ class Interactions:
         return self._world.message(opened.original)
 
     def _follow_up(self, opened: Open, payload: Payload, files: tuple[Upload, ...]) -> Payload:
+        check_fields(payload, FOLLOW_UP)
         check_words(payload, files)
+        check_files(payload, [len(file.content) for file in files], self._rest.file_limit)
         if opened.original is None and opened.answered == DEFERRED:
             opened.original = self._say(opened, payload, files)
             return self._world.message(opened.original)

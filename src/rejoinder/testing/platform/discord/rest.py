@@ -10,8 +10,14 @@ from msgspec import Struct
 
 from rejoinder.testing.platform.discord.gateway import GatewayServer
 from rejoinder.testing.platform.discord.strict import (
+    CREATE,
+    EDIT,
+    THREAD,
     Refusal,
+    check_commands,
     check_emoji,
+    check_fields,
+    check_files,
     check_message,
     check_words,
     invalid,
@@ -68,6 +74,8 @@ class Rest:
         self._nonces: dict[tuple[str, str], tuple[str, str, float]] = {}
         self.url = ""
         self.files: dict[str, bytes] = {}
+        self.file_limit = 10 << 20
+        """Bytes that a file may have."""
         self.commands: dict[str, list[Payload]] = {}
         """The menu of each bot."""
         self.clock: Callable[[], float] = time.monotonic
@@ -75,21 +83,36 @@ class Rest:
     # --- who ----------------------------------------------------------------------------------------
 
     def me(self, call: Call) -> Payload:
-        return {**self._world.user(call.by), "mfa_enabled": False, "verified": True}
+        return {**self._world.user(call.by), "mfa_enabled": False, "verified": True, "locale": "en-US"}
 
     def application(self, call: Call) -> Payload:
         flags = (1 << 19) if self._gateway.content_granted else 0
         owner = self._world.user(self._world.person("owner"))
         about = {"id": call.by, "name": call.bot, "icon": None, "description": "", "summary": "", "owner": owner}
         public = {"bot_public": True, "bot_require_code_grant": False, "verify_key": "0", "flags": flags}
-        return {**about, **public, "team": None, "bot": self._world.user(call.by)}
+        address: Payload = {
+            "redirect_uris": [],
+            "interactions_endpoint_url": None,
+            "role_connections_verification_url": None,
+        }
+        known: Payload = {
+            "type": None,
+            "flags_new": str(flags),
+            "approximate_guild_count": 1,
+            "eligible_oauth2_scopes": [],
+            "explicit_content_filter": 0,
+        }
+        return {**about, **public, **address, **known, "team": None, "bot": self._world.user(call.by)}
 
     def gateway_bot(self, call: Call) -> Payload:
         limit = {"total": 1000, "remaining": self._gateway.starts_left, "reset_after": 100, "max_concurrency": 1}
         return {"url": self._gateway.address, "shards": 1, "session_start_limit": limit}
 
     def guilds(self, call: Call) -> list[Payload]:
-        return [{"id": GUILD, "name": GUILD_NAME, "icon": None, "owner": False, "permissions": "0", "features": []}]
+        return [
+            {"id": GUILD, "name": GUILD_NAME, "icon": None, "owner": False, "permissions": "0", "features": []}
+            | {"banner": None}
+        ]
 
     def guild_channels(self, call: Call) -> list[Payload]:
         rooms = [room for room in self._world.rooms.values() if room.type != DIRECT and room.parent is None]
@@ -108,8 +131,10 @@ class Rest:
         return self._world.channel(self._world.room(self._world.names[person], call.bot))
 
     def set_commands(self, call: Call) -> list[Payload]:
+        check_commands(call.payload.get("commands", []))
         self.commands[call.bot] = list(call.payload.get("commands", []))
-        return self.commands[call.bot]
+        about = {"application_id": call.by, "version": "1", "default_member_permissions": None}
+        return [{**each, **about, "id": str(number)} for number, each in enumerate(self.commands[call.bot], 1)]
 
     # --- places -------------------------------------------------------------------------------------
 
@@ -142,7 +167,9 @@ class Rest:
         room = self._room(call)
         if room.type == FORUM:
             raise Refusal(400, 50008, "Cannot send messages in a non-text channel")
+        check_fields(call.payload, CREATE)
         check_words(call.payload, call.files)
+        check_files(call.payload, [len(file.content) for file in call.files], self.file_limit)
         check_message(call.payload, room)
         nonce = call.payload.get("nonce")
         if nonce and call.payload.get("enforce_nonce") and (known := self._taken(call.bot, str(nonce))):
@@ -171,6 +198,7 @@ class Rest:
         room, stored = self._room(call), self._stored(call)
         if stored.by != call.by:
             raise Refusal(403, 50005, "Cannot edit a message authored by another user")
+        check_fields(call.payload, EDIT)
         self.change(room, stored, call.payload)
         return self._world.message(stored)
 
@@ -228,6 +256,7 @@ class Rest:
 
     def thread_from_message(self, call: Call) -> Payload:
         room, stored = self._room(call), self._stored(call)
+        check_fields(call.payload, THREAD)
         if room.type != 0:
             raise Refusal(400, 50024, "Cannot execute action on this channel type")
         if stored.id in self._world.rooms:

@@ -264,9 +264,10 @@ class _Note:
         self._payload = payload
 
     def grant(self, result: Any) -> web.Response:
-        status = 204 if result is None else 200
+        made = 201 if self._name.startswith("POST") and self._name.endswith("/threads") else 200
+        status = 204 if result is None else made
         self._write(status)
-        return web.Response(status=204) if result is None else _json(200, result)
+        return web.Response(status=204) if result is None else _json(status, result)
 
     def refuse(self, refusal: Refusal, *, too_early: bool = False) -> web.Response:
         self._write(refusal.status, f"{refusal.code}: {refusal}", too_early=too_early)

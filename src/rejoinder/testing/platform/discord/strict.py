@@ -1,5 +1,6 @@
 """What Discord refuses, with its own numbers and words."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -7,8 +8,39 @@ import emoji
 
 from rejoinder.testing.platform.discord.world import Room, World
 
+MOST_FILES = 10
 MOST_CONTENT, MOST_NONCE, MOST_LABEL, MOST_ID, MOST_OPTIONS = 2000, 25, 80, 100, 25
 EPHEMERAL = 1 << 6
+WORDS = frozenset({"allowed_mentions", "attachments", "components", "content", "embeds", "flags"})
+CREATE = WORDS | {"enforce_nonce", "message_reference", "nonce", "poll", "shared_client_theme", "sticker_ids", "tts"}
+EDIT = WORDS | {"sticker_ids"}
+FOLLOW_UP = WORDS | {"applied_tags", "avatar_url", "poll", "thread_name", "tts", "username"}
+THREAD = frozenset({"auto_archive_duration", "name", "rate_limit_per_user"})
+MENTIONS = frozenset({"parse", "replied_user", "roles", "users"})
+REFERENCE = frozenset({"channel_id", "fail_if_not_exists", "guild_id", "message_id", "type"})
+ATTACHMENT = frozenset(
+    {"description", "duration_secs", "filename", "id", "is_remix", "is_spoiler", "title", "waveform"}
+)
+BUTTON = frozenset({"custom_id", "disabled", "emoji", "id", "label", "sku_id", "style", "type", "url"})
+SELECT = frozenset({"custom_id", "disabled", "id", "max_values", "min_values", "options", "placeholder"}) | {
+    "required",
+    "type",
+}
+_TRANSLATED = frozenset({"name_localizations", "description_localizations"})
+_COMMANDS = {"contexts", "default_member_permissions", "description", "dm_permission", "handler", "id"}
+COMMAND = _TRANSLATED | _COMMANDS | {"integration_types", "name", "options", "type"}
+OPTION = _TRANSLATED | {
+    "autocomplete",
+    "choices",
+    "description",
+    "max_length",
+    "min_length",
+    "name",
+    "required",
+    "type",
+}
+"""What Discord's own description of its API names; it ignores the rest, which is worse than a refusal."""
+_COMMAND = re.compile(r"[-_a-z0-9]{1,32}")
 
 
 class Refusal(Exception):
@@ -45,12 +77,56 @@ def check_words(payload: dict[str, Any], files: Sequence[object], *, edits: bool
     content = payload.get("content")
     if content is not None and not isinstance(content, str):
         invalid("content", "BASE_TYPE_BAD_TYPE", "Only string values are allowed.")
-    if len(content or "") > MOST_CONTENT:
+    if len((content or "").encode("utf-16-le", "surrogatepass")) // 2 > MOST_CONTENT:
         invalid("content", "BASE_TYPE_MAX_LENGTH", f"Must be {MOST_CONTENT} or fewer in length.")
     if not edits and not (content or "").strip() and not files and not payload.get("embeds"):
         raise Refusal(400, 50006, "Cannot send an empty message")
     check_mentions(payload.get("allowed_mentions"))
     check_components(payload.get("components") or [])
+
+
+def check_fields(payload: dict[str, Any], known: frozenset[str], where: str = "") -> None:
+    """Stricter than Discord: a field that it does not know is a mistake of ours."""
+    for name in payload.keys() - known:
+        invalid(f"{where}.{name}".lstrip("."), "UNKNOWN_FIELD", "Discord has no such field")
+
+
+def check_commands(commands: Sequence[dict[str, Any]]) -> None:
+    if len(commands) > 100:
+        invalid("commands", "BASE_TYPE_MAX_LENGTH", "Must be 100 or fewer in length.")
+    if len({each.get("name") for each in commands}) != len(commands):
+        invalid("name", "APPLICATION_COMMANDS_DUPLICATE_NAME", "Application command names must be unique")
+    for command in commands:
+        check_fields(command, COMMAND)
+        options = command.get("options", [])
+        for each in (command, *options):
+            if not _COMMAND.fullmatch(each.get("name", "")):
+                invalid("name", "APPLICATION_COMMAND_INVALID_NAME", "Command name is invalid")
+            if not 0 < len(each.get("description", "")) <= 100:
+                invalid("description", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+        required = [bool(option.get("required")) for option in options]
+        if required != sorted(required, reverse=True) or len(options) > 25:
+            invalid("options", "APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID", "Required options come first")
+        for option in options:
+            check_fields(option, OPTION)
+            choices = option.get("choices", [])
+            if len(choices) > 25 or (choices and option.get("autocomplete")):
+                invalid("choices", "BASE_TYPE_MAX_LENGTH", "Must be 25 or fewer in length.")
+            if any(not 0 < len(str(choice.get(name, ""))) <= 100 for choice in choices for name in ("name", "value")):
+                invalid("choices", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
+
+
+def check_files(payload: dict[str, Any], sizes: Sequence[int], most: int) -> None:
+    """Each has its place in the form, and none is too large."""
+    if len(sizes) > MOST_FILES:
+        invalid("attachments", "BASE_TYPE_MAX_LENGTH", f"Must be {MOST_FILES} or fewer in length.")
+    if any(size > most for size in sizes):
+        raise Refusal(413, 40005, "Request entity too large")
+    attached: list[dict[str, Any]] = payload.get("attachments") or []
+    for each in attached:
+        check_fields(each, ATTACHMENT, "attachments")
+    if {each.get("id") for each in attached} - {str(number) for number in range(len(sizes))}:
+        invalid("attachments", "ATTACHMENT_NOT_FOUND", "Attachment data not found")
 
 
 def check_message(payload: dict[str, Any], room: Room) -> None:
@@ -62,6 +138,7 @@ def check_message(payload: dict[str, Any], room: Room) -> None:
     reference = payload.get("message_reference")
     if reference is None:
         return
+    check_fields(reference, REFERENCE, "message_reference")
     target = room.messages.get(str(reference.get("message_id")))
     if target is None and reference.get("fail_if_not_exists", True):
         invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
@@ -72,6 +149,7 @@ def check_message(payload: dict[str, Any], room: Room) -> None:
 def check_mentions(allowed: dict[str, Any] | None) -> None:
     if allowed is None:
         return
+    check_fields(allowed, MENTIONS, "allowed_mentions")
     for name in ("users", "roles"):
         ids: list[Any] = allowed.get(name) or []
         if ids and name in allowed.get("parse", []):
@@ -101,9 +179,13 @@ def check_components(rows: Sequence[dict[str, Any]]) -> None:
 def _check_item(item: dict[str, Any]) -> None:
     match item.get("type"):
         case 2:
+            check_fields(item, BUTTON, "components")
+            if item.get("style") not in (1, 2, 3, 4):
+                invalid("components", "BASE_TYPE_CHOICES", "Value must be one of {1, 2, 3, 4, 5, 6}.")
             if not 0 < len(item.get("label", "")) <= MOST_LABEL:
                 invalid("components", "BASE_TYPE_BAD_LENGTH", f"Must be between 1 and {MOST_LABEL} in length.")
         case 3:
+            check_fields(item, SELECT, "components")
             values = [option.get("value", "") for option in item.get("options", [])]
             if not 0 < len(values) <= MOST_OPTIONS or len(set(values)) != len(values):
                 invalid("components", "SELECT_COMPONENT_OPTION_VALUE_DUPLICATED", "The options must be 25 different")

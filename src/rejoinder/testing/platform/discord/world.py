@@ -93,6 +93,8 @@ class World:
         self.emojis: dict[str, str] = {}
         """The server's own: ids by name."""
         self.roles: dict[str, str] = {}
+        self.boosts = 0
+        """The level to which the server is boosted."""
         self._last = 0
         self.add_bot(BOT_NAME)
 
@@ -156,11 +158,14 @@ class World:
     def user(self, id: str) -> dict[str, Any]:
         name = self.names.get(id, f"user{id}")
         user = {"id": id, "username": name, "discriminator": "0", "avatar": None, "global_name": name.capitalize()}
-        return {**user, "public_flags": 0, "flags": 0, **({"bot": True} if id in self.bots else {})}
+        flags = {"public_flags": 0, "flags": 0, "primary_guild": None}
+        return {**user, **flags, **({"bot": True} if id in self.bots else {})}
 
     def member(self, id: str) -> dict[str, Any]:
         joined = "2026-01-01T00:00:00+00:00"
-        return {"nick": None, "roles": [], "joined_at": joined, "deaf": False, "mute": False, "flags": 0}
+        looks = {"avatar": None, "banner": None, "premium_since": None, "communication_disabled_until": None}
+        voice = {"deaf": False, "mute": False}
+        return {"nick": None, "roles": [], "joined_at": joined, "pending": False, "flags": 0, **looks, **voice}
 
     def channel(self, room: Room) -> dict[str, Any]:
         if room.type == DIRECT:
@@ -178,11 +183,7 @@ class World:
 
     def guild(self, bot: str) -> dict[str, Any]:
         rooms = [room for room in self.rooms.values() if room.type != DIRECT and not room.closed]
-        everyone: dict[str, Any] = {"id": GUILD, "name": "@everyone", "permissions": ALL, "position": 0, "tags": {}}
-        roles: list[dict[str, Any]] = [
-            everyone,
-            *({"id": id, "name": name, "permissions": "0"} for name, id in self.roles.items()),
-        ]
+        roles = [_role(GUILD, "@everyone", ALL), *(_role(id, name) for name, id in self.roles.items())]
         emojis = [{"id": id, "name": name, "animated": False} for name, id in self.emojis.items()]
         return {
             "id": GUILD,
@@ -191,7 +192,8 @@ class World:
             "unavailable": False,
             "channels": [self.channel(room) for room in rooms if room.parent is None],
             "threads": [self.channel(room) for room in rooms if room.parent is not None],
-            "roles": [*roles, {"id": role_id(bot), "name": bot, "permissions": "0", "tags": {"bot_id": user_id(bot)}}],
+            "roles": [*roles, {**_role(role_id(bot), bot), "managed": True, "tags": {"bot_id": user_id(bot)}}],
+            "premium_tier": self.boosts,
             "emojis": emojis,
             "members": [],
             "member_count": len(self.names),
@@ -242,6 +244,12 @@ class World:
         if target is not None and stored.by not in self.bots and target.by not in named and target.by != stored.by:
             named.append(target.by)  # a client's reply pings by itself
         return named
+
+
+def _role(id: str, name: str, permissions: str = "0") -> dict[str, Any]:
+    looks = {"color": 0, "colors": {"primary_color": 0, "secondary_color": None, "tertiary_color": None}}
+    looks |= {"icon": None, "unicode_emoji": None, "hoist": False, "mentionable": True, "flags": 0}
+    return {"id": id, "name": name, "permissions": permissions, "position": 0, "managed": False, **looks}
 
 
 def _denied(room: Room) -> list[dict[str, Any]]:

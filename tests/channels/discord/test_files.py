@@ -1,0 +1,114 @@
+"""CH-11: files of agents on Discord, several in one message, and a server's own emoji in the words (CH-27)."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from rejoinder.blobs import whole
+from rejoinder.channels.base import Delivered, OutgoingFile, Rejected, RetryAfter, Unknown
+from rejoinder.channels.discord.emoji import in_reaction, with_own_emoji
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Attachment, Part, Route
+from rejoinder.testing import FakePlatform
+from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.patience import PATIENCE
+from tests.channels.discord.served import bot, listening
+
+
+def file(name: str, content: bytes) -> OutgoingFile:
+    return OutgoingFile(f"b-{name}", name, "text/plain", len(content), "document", lambda: whole(content))
+
+
+def part_of(route: Route, *files: OutgoingFile, **more) -> Part:
+    named = tuple(Attachment(each.id, each.name, each.mime, each.size, kind=each.kind) for each in files)
+    return Part(route, more.pop("text", ""), files=named, **more)
+
+
+@pytest.fixture
+async def discord():
+    async with (
+        asyncio.timeout(2 * PATIENCE),
+        FakePlatform("discord") as platform,
+        listening(bot(platform), inlet := KeptInlet()) as channel,
+    ):
+        await platform.says("ann", "ann", "hi")
+        await inlet.message("hi")
+        yield platform, channel, Route("discord", platform.people.world.room("ann").id)
+
+
+async def test_several_files_in_one_message(discord):
+    """CH-11: with their names, their bytes and the words."""
+    platform, channel, here = discord
+    files = file("a.txt", b"one"), file("b c.txt", bytes(300_000))
+    sent = await channel.send_files(part_of(here, *files, text="Two files.", key="1"), files)
+    assert isinstance(sent, Delivered)
+    (shown,) = platform.truth.messages("ann")
+    assert (shown.text, shown.files) == ("Two files.", ("a.txt", "b c.txt"))
+    assert list(platform.people.rest.files.values()) == [b"one", bytes(300_000)]
+
+
+async def test_a_file_that_may_have_arrived_is_taken_once(discord):
+    """CH-11, CH-28: under its nonce by sending again, after the window by reading back."""
+    platform, channel, here = discord
+    files = (file("a.txt", b"one"),)
+    part = part_of(here, *files, text="", key="1")
+    platform.fault("accept-drop")
+    assert isinstance(await channel.send_files(part, files), Unknown)
+    assert isinstance(await channel.find(part, datetime.now(UTC)), RetryAfter | Delivered)
+    assert isinstance(await channel.send_files(part, files), Delivered)
+    channel._outgoing._echoes.clear()
+    platform.people.world.room("ann").messages[platform.truth.messages("ann")[0].id].nonce = None
+    found = await channel.find(part, datetime.now(UTC) - timedelta(minutes=10))
+    assert found == Delivered(platform.truth.messages("ann")[0].id)
+    assert len(platform.truth.messages("ann")) == 1
+
+
+async def test_a_file_that_is_too_large_is_refused(discord):
+    """CH-11: the refusal says so; nothing is tried again."""
+    platform, channel, here = discord
+    platform.people.rest.file_limit = 1000
+    files = (file("a.txt", bytes(1001)),)
+    assert isinstance(refused := await channel.send_files(part_of(here, *files), files), Rejected)
+    assert "too large" in refused.reason
+
+
+async def test_a_store_that_fails_while_a_file_is_read_has_sent_nothing(discord):
+    """DU-3: a form that is not whole is taken by nobody, so it may be sent again."""
+    platform, channel, here = discord
+
+    async def broken():
+        yield b"half"
+        raise StoreUnavailable("busy", "store")
+
+    half = OutgoingFile("b", "a.txt", "text/plain", 8, "document", broken)
+    assert isinstance(await channel.send_files(part_of(here, half), (half,)), RetryAfter)
+    assert not platform.truth.messages("ann")
+
+
+OWN = {"blobwave": "<:blobwave:123456789012345678>", "party": "<a:party:223456789012345678>"}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Hello :blobwave:", "Hello <:blobwave:123456789012345678>"),
+        (":party::blobwave:", ":party::blobwave:"),
+        (":party: :nobody:", "<a:party:223456789012345678> :nobody:"),
+        ("`:party:` and :party:", "`:party:` and <a:party:223456789012345678>"),
+        ("```\n:party:\n```", "```\n:party:\n```"),
+        ("<:party:223456789012345678>", "<:party:223456789012345678>"),
+        ("at 10:party:30 http://x/:party:", "at 10:party:30 http://x/:party:"),
+        (":party: " + "x" * 1990, ":party: " + "x" * 1990),
+    ],
+)
+def test_a_servers_own_emoji_in_words(said, shown):
+    """CH-27: by name, outside code, and never longer than Discord takes."""
+    assert with_own_emoji(Part(Route("discord", "1"), said), OWN).text == shown
+
+
+def test_a_servers_own_emoji_as_a_reaction():
+    """CH-27: by name and id, moving ones too."""
+    assert in_reaction(":party:", OWN) == "party:223456789012345678"
+    assert in_reaction("blobwave", OWN) == "blobwave:123456789012345678"
+    assert in_reaction("👍", OWN) == "👍"

@@ -3,6 +3,9 @@
 import pytest
 from hypothesis import settings
 
+from tests.postgres import end_the_run, name_the_run
+from tests.postgres import postgres as postgres
+
 # How long an example takes is the machine's business; benchmarks measure time, tests do not.
 settings.register_profile("rejoinder", deadline=None)
 settings.load_profile("rejoinder")
@@ -12,6 +15,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """The order of the tests is shuffled; `random` is not seeded, for several processes would then draw the same."""
     if hasattr(config.option, "randomly_reset_seed"):
         config.option.randomly_reset_seed = False
+    name_the_run()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    end_the_run()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config) -> None:

@@ -70,6 +70,12 @@ Fault = Literal[
     "foreign",
     "unreachable",
     "gone",
+    "away",
+    "no-login",
+    "no-database",
+    "no-rights",
+    "crowded",
+    "standby",
     "closed",
 ]
 
@@ -86,6 +92,15 @@ FAULTS: dict[Fault, str] = {
     "foreign": "It is something else than a store of rejoinder. Name another file in gateway.store.",
     "unreachable": "It cannot be read or written. Check that its folder exists and its disk works.",
     "gone": "Its file was removed or replaced. Put it back, or restart rejoinder to go on with what is there now.",
+    "away": "The database does not answer. Start it, or correct the address; rejoinder goes on by itself.",
+    "no-login": "The database does not let this user in. Correct the user or the password in gateway.store, PGPASSWORD "
+    "or the password file.",
+    "no-database": "There is no such database. Create it with createdb, or correct gateway.store.",
+    "no-rights": "This user may not do that in the database. Make it the owner of the database (docs/scale.md).",
+    "crowded": "The database has no room for another connection. Raise max_connections, or stop what needs so many; "
+    "rejoinder goes on by itself.",
+    "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; when it can be "
+    "written, rejoinder goes on by itself.",
     "closed": "It has been closed.",
 }
 

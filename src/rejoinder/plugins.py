@@ -55,6 +55,10 @@ KINDS = {
 }
 
 
+EXTRAS = {"postgresql": "postgres"}
+"""The extra of a kind that is not called like it."""
+
+
 def names(kind: str) -> list[str]:
     """All names of a kind, sorted; of ours only the folder is imported."""
     return sorted({*_files(KINDS[kind]), *theirs(kind)})
@@ -99,10 +103,11 @@ def _imported(kind: str, name: str, place: str) -> ModuleType:
 
 def missing_extra(kind: str, name: str, problem: ModuleNotFoundError) -> Exception:
     """What is said where a package is missing: the extra to install, if the kind has one."""
-    if not packages(name):
+    extra = EXTRAS.get(name, name)
+    if not packages(extra):
         return problem
     return BadConfiguration(
-        f"the {kind} {name!r} needs the extra {name!r}; it is not installed: {how_to_install(name)}"
+        f"the {kind} {name!r} needs the extra {extra!r}; it is not installed: {how_to_install(extra)}"
     )
 
 

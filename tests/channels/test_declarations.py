@@ -66,8 +66,8 @@ def test_a_matrix_event_has_room_around_the_text() -> None:
 @pytest.mark.parametrize(
     ("name", "can", "cannot"),
     [
-        ("terminal", "reply react", "files voice"),
-        ("telegram", "reply react silent previews", "ephemeral"),
+        ("terminal", "reply react files", "voice"),
+        ("telegram", "reply react files silent previews", "ephemeral"),
         ("discord", "reply react silent threads ephemeral", "voice"),
         ("slack", "reply react ephemeral threads", "silent"),
         ("matrix", "reply react files", "ephemeral"),

@@ -16,7 +16,7 @@ from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Census, StoredPart
-from rejoinder.store.sqlite import open_reader
+from rejoinder.wiring.stores import open_reader
 
 PROGRAM = """
 from rejoinder.cli import main
@@ -29,7 +29,7 @@ STABLE_SOON = 1.0
 """For trials in which a turn that is held back is left in peace until it has ended (`is_unsuspected`)."""
 CONFIG = """
 [gateway]
-store = "sqlite:rejoinder.db"
+store = "{store}"
 
 [agents.answer]
 kind = "python"
@@ -91,12 +91,14 @@ class Machine:
         agents: Sequence[str] = ("answer",),
         drafts: bool = True,
         stable_after: float = STABLE_SOON,
+        store: str = "sqlite:rejoinder.db",
     ) -> None:
         """`stable_after`: seconds for which a process holds back what two have died with alone (DU-2)."""
         self.folder = folder
         self._program = (sys.executable, "-c", PROGRAM.format(stable_after=stable_after))
         config = CONFIG.format(
             folder=Path(__file__).parent,
+            store=store,
             channel=channel,
             here=here,
             agents=list(agents),
@@ -106,7 +108,7 @@ class Machine:
             streaming="" if drafts else 'streaming = "off"',
         )
         (folder / "rejoinder.toml").write_text(config)
-        self.url = f"sqlite:{folder / 'rejoinder.db'}"
+        self.url = f"sqlite:{folder / 'rejoinder.db'}" if store.startswith("sqlite:") else store
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self, crash_at: str = "") -> None:

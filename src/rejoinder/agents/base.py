@@ -51,6 +51,19 @@ class ToolEnded(Struct, frozen=True, tag="tool_ended"):
     output: str = ""
 
 
+class FileMade(Struct, frozen=True, tag="file"):
+    """A file for the chat: one of the outbox folder by its path, or its content itself. Like the directive
+    `send-file`, it needs the grant."""
+
+    path: str = ""
+    name: str = ""
+    content: bytes = b""
+    """In JSON as base64."""
+    caption: str = ""
+    kind: str | None = None
+    """image, video, audio, voice or file; None: what it is by its bytes."""
+
+
 class PlanChanged(Struct, frozen=True, tag="plan"):
     entries: tuple[str, ...]
 
@@ -116,6 +129,7 @@ AgentEvent = (
     | ToolStarted
     | ToolRenamed
     | ToolEnded
+    | FileMade
     | PlanChanged
     | Usage
     | ModelSelected

@@ -30,11 +30,11 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(
             pattern="^[a-z][a-z0-9_]*:.",
-            extra={"expected": '"sqlite:FILE"'},
+            extra={"expected": '"sqlite:FILE" or "postgresql://..."'},
         ),
     ] = "sqlite:rejoinder.db"
     """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or
-    `postgresql://...` (to come)."""
+    `postgresql://USER@HOST/DATABASE` for several processes on several machines (docs/scale.md)."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
     max_agent_processes: Count | None = None

@@ -29,7 +29,7 @@ from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.store.base import HookQueue, StoreReader
 from rejoinder.wiring import opening
-from rejoinder.wiring.stores import open_for_operator, open_reader
+from rejoinder.wiring.stores import open_for_operator, open_reader, shown
 
 Found = TypeVar("Found")
 
@@ -79,7 +79,8 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
     yield await _looked("store", lambda: _store(store))
     if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
         yield await _looked("gateway", lambda: _health(address))
-    yield await _looked("disk", lambda: _disk(store))
+    if _is_file(store):
+        yield await _looked("disk", lambda: _disk(store))
     yield await _looked("clock", lambda: _clock(store))
     for name in settings.hooks:
         yield await _looked(f"hooks.{name}", lambda name=name: _hook(name, store))
@@ -152,7 +153,7 @@ async def _skills(folder: str) -> str:
 async def _store(store: str) -> str:
     if store == app.MEMORY:
         return "in memory: nothing outlives the process"
-    if (file := _file(store)) is None:
+    if _is_file(store) and _file(store) is None:
         return _to_be_made(Path(store.removeprefix("sqlite:")))
     reader = open_reader(store)
     try:
@@ -162,7 +163,8 @@ async def _store(store: str) -> str:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
     told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
-    return f"{file} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
+    here = shown(store).removeprefix("sqlite:")
+    return f"{here} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
 def _page_of(settings: schema.Settings) -> str | None:
@@ -200,11 +202,13 @@ def _to_be_made(file: Path) -> str:
 
 async def _gateway(store: str) -> str | None:
     """The gateway that has the store now."""
-    if _file(store) is None:
+    if _is_file(store) and _file(store) is None:
         return None
     operator = open_for_operator(store)
     try:
         return await operator.gateway()
+    except StoreUnavailable:
+        return None  # the store's own finding says why
     finally:
         await operator.close()
 
@@ -246,7 +250,7 @@ async def _hook(name: str, store: str) -> str:
 
 async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> Found | None:
     """None where there is no store, or it cannot be read: its own finding says why."""
-    if _file(store) is None:
+    if _is_file(store) and _file(store) is None:
         return None
     try:
         reader = open_reader(store)
@@ -258,6 +262,10 @@ async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> F
         return None
     finally:
         await reader.close()
+
+
+def _is_file(store: str) -> bool:
+    return store.startswith("sqlite:")
 
 
 def _file(store: str) -> Path | None:

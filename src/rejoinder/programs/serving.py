@@ -44,7 +44,7 @@ from rejoinder.store.base import (
     WantTurn,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready
+from rejoinder.wiring.stores import open_store_when_ready, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -169,7 +169,7 @@ def kept_in(store: str) -> str:
     """Says whether and where messages outlive the process."""
     if store == MEMORY:
         return "Nothing is kept: what is said is gone with this process (gateway.store)."
-    return f"What is said is kept in {store.removeprefix('sqlite:')} (gateway.store)."
+    return f"What is said is kept in {shown(store).removeprefix('sqlite:')} (gateway.store)."
 
 
 async def _open_pages(

@@ -16,3 +16,5 @@ class StoreKind(Struct, frozen=True):
     """For reading, also while a gateway runs on it."""
     operate: Callable[[str], OperatorStore]
     """For an operator, also while a gateway runs on it."""
+    show: Callable[[str], str] = str
+    """The address as it may be shown, without a password."""

@@ -11,6 +11,8 @@ from rejoinder.store.declaration import StoreKind
 
 log = logging.getLogger(__name__)
 
+WAITED_FOR = ("full", "locked", "away", "crowded", "standby")
+
 
 def open_store(url: str) -> SharedStore:
     """For a gateway."""
@@ -24,7 +26,7 @@ async def open_store_when_ready(url: str, pause: float = 1.0) -> SharedStore:
         try:
             return await asyncio.to_thread(open_store, url)
         except StoreUnavailable as fault:
-            if fault.fault not in ("full", "locked"):
+            if fault.fault not in WAITED_FOR:
                 raise
             if not told:
                 log.error("%s Nothing is served until then.", fault)
@@ -38,6 +40,11 @@ def open_reader(url: str) -> StoreReader:
 
 def open_for_operator(url: str) -> OperatorStore:
     return _kind(url).operate(url)
+
+
+def shown(url: str) -> str:
+    """The address as people may see it."""
+    return _kind(url).show(url)
 
 
 def _kind(url: str) -> StoreKind:

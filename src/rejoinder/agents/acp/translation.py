@@ -7,8 +7,10 @@ Rule 2: a tool call has the title and the output it was told last, whichever upd
 Rule 3: an update that does not fit the schema is skipped.
 """
 
+from base64 import b64decode
 from collections.abc import Collection
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 from acp import schema
@@ -18,6 +20,7 @@ from rejoinder.agents.acp.wire import STOP, about
 from rejoinder.agents.base import (
     AgentEvent,
     Done,
+    FileMade,
     PlanChanged,
     SegmentEnded,
     TextDelta,
@@ -149,6 +152,8 @@ class Translation:
                 return []
 
     def _text(self, update: schema.AgentMessageChunk) -> list[AgentEvent]:
+        if (file := _file_of(update.content)) is not None:
+            return [file]
         text = _text_of(update.content)
         if not text:
             return []
@@ -217,6 +222,28 @@ def unfenced(text: str) -> str:
     mark = first[: len(first) - len(first.lstrip("`"))]
     alone = len(mark) >= 3 and last.strip() == mark and "`" not in first[len(mark) :]
     return body if alone and mark not in body else text
+
+
+def _file_of(content: Any) -> FileMade | None:
+    """A picture, a sound, an embedded resource, or a link to a file on this machine."""
+    try:
+        match content:
+            case schema.ImageContentBlock() | schema.AudioContentBlock():
+                return FileMade(content=b64decode(content.data))
+            case schema.EmbeddedResourceContentBlock(resource=schema.BlobResourceContents() as resource):
+                return FileMade(name=_last(resource.uri), content=b64decode(resource.blob))
+            case schema.EmbeddedResourceContentBlock(resource=schema.TextResourceContents() as resource):
+                return FileMade(name=_last(resource.uri), content=resource.text.encode("utf-8", "replace"))
+            case schema.ResourceContentBlock(uri=uri) if uri.startswith("file://"):
+                return FileMade(path=unquote(urlsplit(uri).path))
+            case _:
+                return None
+    except ValueError:  # what it calls base64 is none
+        return None
+
+
+def _last(uri: str) -> str:
+    return unquote(urlsplit(uri).path).rpartition("/")[2]
 
 
 def _text_of(content: Any) -> str:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from rejoinder.channels.base import Channel
 from rejoinder.channels.declaration import ChannelKind
+from rejoinder.channels.terminal.files import FILES
 from rejoinder.keys import DirectAccess
 
 
@@ -29,4 +30,11 @@ def open_channel(name: str, settings: Settings, agent: str = "agent") -> Channel
     return PlainLines(name, agent, sys.stdout)
 
 
-CHANNEL = ChannelKind(settings=Settings, open=open_channel, opened_by="command", only_one="there is one terminal")
+CHANNEL = ChannelKind(
+    settings=Settings,
+    open=open_channel,
+    can=frozenset({"reply", "react", "send", "files"}),
+    files=FILES,
+    opened_by="command",
+    only_one="there is one terminal",
+)

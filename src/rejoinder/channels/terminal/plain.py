@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TextIO
 
-from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile
 from rejoinder.channels.terminal.clean import clean
+from rejoinder.channels.terminal.files import FILES, Folder
 from rejoinder.channels.terminal.room import Room
 from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, Said, read_typed
 from rejoinder.events import Part, Route
@@ -21,6 +22,7 @@ WAITING_LINES = 100
 
 class PlainLines:
     limits = Limits()
+    file_limits = FILES
     queue_mode = "queue"  # a line is a question, and each gets its answer
 
     def __init__(self, name: str, agent: str, out: TextIO, stdin: int = 0) -> None:
@@ -29,6 +31,7 @@ class PlainLines:
         self._out = out
         self._stdin = stdin
         self._room = Room()
+        self._folder = Folder()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._places = threading.Semaphore(WAITING_LINES)  # without a free place a line waits in the pipe
         self._unread: BrokenPipeError | None = None
@@ -54,6 +57,9 @@ class PlainLines:
             self._print(f"> {self._room.mention(part.reply_to)}")
         self._print(part.text.rstrip("\n"))
         return Delivered(self._room.add(part.text))
+
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        return await self.send(await self._folder.with_paths(part, files))
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         where = self._room.mention(message)

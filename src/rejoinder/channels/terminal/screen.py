@@ -14,7 +14,8 @@ from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.shortcuts import print_formatted_text
 from prompt_toolkit.styles import Style
 
-from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, Rejected
+from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.terminal.files import FILES, Folder
 from rejoinder.channels.terminal.frames import Frames
 from rejoinder.channels.terminal.layout import Row, wrap
 from rejoinder.channels.terminal.prompt import SIGN, TALLEST, Prompt
@@ -47,11 +48,13 @@ NARROWEST = 8
 
 class Screen:
     limits = Limits()
+    file_limits = FILES
 
     def __init__(self, name: str, agent: str) -> None:
         self.name = name
         self._agent = agent
         self._room = Room()
+        self._folder = Folder()
         self._transcript = Transcript()
         self._open: dict[str, Block] = {}
         self._typed: asyncio.Queue[Inbound] = asyncio.Queue()
@@ -79,6 +82,9 @@ class Screen:
         finally:
             self._left = True
         await deliver(self._room.command(self.name, "/stop"))
+
+    async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        return await self.send(await self._folder.with_paths(part, files))
 
     async def send(self, part: Part) -> Outcome:
         return self._show(part, complete=True)

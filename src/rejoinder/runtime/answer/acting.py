@@ -43,7 +43,7 @@ from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, unsent
+from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, keep_content, unsent
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
@@ -154,6 +154,7 @@ class Acting:
         self._acted: set[str] = set()
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
+        self._given = 0  # files whose content the agent gave
         self._files: Together | None = None  # named last, and not sent yet: more may join them
 
     def wording(self) -> Wording:
@@ -358,7 +359,14 @@ class Acting:
         said = plan.say(redact(effect.text), route, elsewhere.options, wording, f"{self._stem}/act")
         await self._do(what, name, said, self._conversation.outbox.at(route))
 
-    async def _send_file(self, effect: SendFile, name: str) -> None:
+    async def take_file(self, request: SendFile, content: bytes | None) -> None:
+        """A file that the agent gave beside its text, with the same authority as the directive."""
+        self.asked = True
+        if FILES not in self._occasion.granted:
+            return await self._deny(FILES, "nothing grants it here")
+        await self._send_file(request, FILES, content)
+
+    async def _send_file(self, effect: SendFile, name: str, content: bytes | None = None) -> None:
         here, path, folder = self._conversation.route, effect.path, self._occasion.folder
         what = f"{name} {path}"
         if effect.channel is not None and effect.chat is None:
@@ -374,6 +382,9 @@ class Acting:
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
         key = file_key(self._stem, effect)
+        if content is not None:  # several may have the same name, or none
+            self._given += 1
+            key = f"{key}/{self._given}"
         if key in self._acted:
             return
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
@@ -381,7 +392,10 @@ class Acting:
         self._acted.add(key)
         limits = outbox.file_limits(channel)
         try:
-            blob = await keep(key, path, folder, outbox.blobs, limits.size)
+            if content is not None:
+                blob = await keep_content(key, path, content, outbox.blobs, limits.size)
+            else:
+                blob = await keep(key, path, folder, outbox.blobs, limits.size)
         except FileRefused as refusal:
             return await self._fail(what, "denied" if refusal.denied else "failed", str(refusal))
         except StoreUnavailable as fault:

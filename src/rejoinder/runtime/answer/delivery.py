@@ -22,6 +22,7 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
 from rejoinder.outbound import plan
+from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.draft import PLACEHOLDER
 from rejoinder.outbound.plan import Planned, Slot, Wording
 from rejoinder.outbound.prefix import Speaker, prefixed
@@ -172,6 +173,10 @@ class Answer:
         """Appends a few characters to the line that was added last."""
         if self._may_speak() and self._between_segments:
             self._grow(more)
+
+    async def send_file(self, request: SendFile, content: bytes | None) -> None:
+        if self._may_speak():
+            await self._acting.take_file(request, content)
 
     def goes_with(self, messages: Iterable[str]) -> None:
         """Adds messages sent for this answer: if it turns out to be silence they are withdrawn too (OD-41)."""

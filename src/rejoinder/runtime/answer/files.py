@@ -9,15 +9,17 @@ Rule 3: the same request of a turn sends once, also if the agent is asked again 
 import asyncio
 from collections.abc import AsyncIterator
 from hashlib import blake2b
+from mimetypes import guess_extension
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.blobs import CHUNK, Blob, Blobs, Upload
+from rejoinder.blobs import CHUNK, Blob, Blobs, Upload, whole
 from rejoinder.channels.base import FileLimits
+from rejoinder.errors import FileRefused
 from rejoinder.events import Attachment, FileKind, Route
-from rejoinder.filetypes import kind_of
+from rejoinder.filetypes import HEAD, in_words, kind_of, mime_of, safe_name
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.operations import Say, decode
@@ -48,6 +50,15 @@ async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: in
         return await blobs.keep(upload, _pieces(opened))
     finally:
         await asyncio.to_thread(opened.close)
+
+
+async def keep_content(key: str, name: str, content: bytes, blobs: Blobs, most: int) -> Blob:
+    """The same for a file that the agent gave itself."""
+    if len(content) > most:
+        raise FileRefused(f"{name!r} is larger than the {in_words(most)} that can be sent")
+    mime = mime_of(name, content[:HEAD])
+    shown = safe_name(name) if name else f"file{guess_extension(mime) or ''}"
+    return await blobs.keep(Upload(name=shown, mime=mime, key=key), whole(content))
 
 
 async def _pieces(opened: OpenedFile) -> AsyncIterator[bytes]:

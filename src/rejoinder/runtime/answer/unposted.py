@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from rejoinder.events import Directive, ReplyEvent, Text
 from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.directives.effects import Spawn
+from rejoinder.outbound.directives.effects import SendFile, Spawn
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.answer.outcomes import Outcomes
 
@@ -72,6 +72,9 @@ class Unposted:
     def add_to_line(self, more: str) -> None:
         if self.lines:
             self.lines[-1] += more
+
+    async def send_file(self, request: SendFile, content: bytes | None) -> None:
+        self.outcomes.note("send_file", "denied", NOT_ACTED_ON)
 
     def goes_with(self, messages: Iterable[str]) -> None:
         """Nothing was sent for it."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.runtime.answer.outcomes import Outcomes
 
 
@@ -28,6 +29,10 @@ class Words(Protocol):
     async def add_line(self, line: str) -> None: ...
 
     def add_to_line(self, more: str) -> None: ...
+
+    async def send_file(self, request: SendFile, content: bytes | None) -> None:
+        """A file that the agent gave beside its text: of its outbox folder, or with this content."""
+        ...
 
     def goes_with(self, messages: Iterable[str]) -> None: ...
 

@@ -13,6 +13,7 @@ from rejoinder.agents.base import (
     AgentEvent,
     Done,
     Failed,
+    FileMade,
     ModelSelected,
     PlanChanged,
     Question,
@@ -26,6 +27,7 @@ from rejoinder.agents.base import (
     Usage,
 )
 from rejoinder.events import Turn
+from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.answer.words import Words
@@ -172,6 +174,8 @@ class Relay:
                     await self._answer.add_line(fenced(repair_text(shown[:LONGEST_OUTPUT])))
             case SegmentEnded():
                 await self._answer.next_segment()
+            case FileMade():
+                await self._take_file(event)
             case Usage():
                 self.usage = _added(self.usage, event)
             case ModelSelected(model=model):
@@ -196,6 +200,15 @@ class Relay:
             self._fairness.begin()
             await self._say(part)
             await self._fairness.end()
+
+    async def _take_file(self, event: FileMade) -> None:
+        self._heard += len(event.content)
+        if self._answers is not None:
+            answers, self._answers = self._answers, None
+            self.begun = True
+            await answers()
+        request = SendFile(event.path or event.name, event.caption, event.kind)
+        await self._answer.send_file(request, event.content or None)
 
     async def _think(self, thoughts: Thoughts, text: str) -> None:
         self._to_think -= len(text)

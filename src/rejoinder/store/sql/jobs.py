@@ -42,19 +42,19 @@ def originate(db: Connection, verb: Originate) -> InboxEvent | None:
     for event in accepted:
         route_event(db, RouteEvent(event.id, (verb.to,)))
         if verb.tick is not None:
-            _move(db, verb.tick, "fired = ?, event = ?", micros(verb.now), event.id)
+            _move(db, verb.tick, "fired = ?, event = ?, ", micros(verb.now), event.id)
     if verb.tick is not None and not accepted:
-        _move(db, verb.tick, "wanted = 0")
+        _move(db, verb.tick, "")
     crashpoint("K3")
     return accepted[0] if accepted else None
 
 
 def pass_tick(db: Connection, verb: PassTick) -> None:
-    _move(db, verb.tick, "passed = ?, reason = ?", micros(verb.now), verb.reason)
+    _move(db, verb.tick, "passed = ?, reason = ?, ", micros(verb.now), verb.reason)
 
 
 def _move(db: Connection, tick: Tick, changes: str, *values: int | str) -> None:
-    sql = f"UPDATE job SET {changes}, due = ?, wanted = 0 WHERE name = ? AND due IS ?"
+    sql = f"UPDATE job SET {changes}due = ?, wanted = 0 WHERE name = ? AND due IS ?"
     moved(db, sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), f"the job {tick.job}")
 
 

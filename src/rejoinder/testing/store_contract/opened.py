@@ -20,6 +20,9 @@ class Opened:
     survives: bool = True
     """Whether what was written is there after the process has ended."""
 
+    copies: bool = True
+    """Whether it writes a copy of itself; a database server has tools of its own for that, and says so."""
+
     @abstractmethod
     def open(self, folder: Path) -> SharedStore: ...
 

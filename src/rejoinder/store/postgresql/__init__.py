@@ -1,0 +1,27 @@
+"""PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23).
+
+translate   the schema and the statements in PostgreSQL's words
+connection  one connection, with what verbs and reads ask of it
+writer      what waits together is committed together
+migrate     the schema, under a lock
+faults      the server's errors in the words of the operator
+store       the contract
+"""
+
+from rejoinder.store.base import OperatorStore, StoreReader
+from rejoinder.store.declaration import StoreKind
+from rejoinder.store.postgresql.faults import address
+from rejoinder.store.postgresql.store import PostgresOperator, PostgresReader, PostgresStore, open_store
+
+
+def open_reader(url: str) -> StoreReader:
+    return PostgresReader(url)
+
+
+def open_for_operator(url: str) -> OperatorStore:
+    return PostgresOperator(url)
+
+
+__all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
+
+STORE = StoreKind(open_store, open_reader, open_for_operator, address)

@@ -1,0 +1,94 @@
+"""A connection that waits for each answer: for leases, migrations, operators and long reads, each in a thread."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import psycopg
+from psycopg import RawCursor
+from psycopg.conninfo import conninfo_to_dict
+
+from rejoinder.store.postgresql.translate import statement
+from rejoinder.store.sql.connection import Connection as SqlConnection
+from rejoinder.store.sql.connection import Parameters, Rows, insertion
+from rejoinder.store.sql.upkeep import draw_opening
+
+CONNECT_TIMEOUT = 5
+Row = tuple[Any, ...]
+
+SETTINGS = {
+    "application_name": "rejoinder",
+    "connect_timeout": CONNECT_TIMEOUT,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""A server that is gone is noticed within seconds. What the address says itself comes first."""
+
+
+def connect(url: str, *, read_only: bool = False) -> "Connection":
+    given = conninfo_to_dict(url)
+    settings: dict[str, Any] = {key: value for key, value in SETTINGS.items() if key not in given}
+    db = psycopg.connect(url, autocommit=True, cursor_factory=RawCursor, **settings)
+    db.read_only = read_only or None
+    return Connection(db)
+
+
+class Connection(SqlConnection):
+    def __init__(self, db: psycopg.Connection[Row]) -> None:
+        super().__init__()
+        self.db = db
+        self.touched: set[int] = set()
+        """The shards that have new rows since the last commit, for those who wait for them."""
+
+    def execute(self, sql: str, parameters: Parameters = (), /) -> Rows:
+        text, values = prepared(sql, parameters)
+        return self.db.execute(text.encode(), values)
+
+    def executemany(self, sql: str, parameters: Iterable[Parameters], /) -> object:
+        for each in parameters:
+            self.execute(sql, each)
+
+    def insert(self, table: str, **columns: Any) -> int | None:
+        if "shard" in columns:
+            self.touched.add(columns["shard"])
+        row = self.execute(insertion(table, tuple(columns)) + " RETURNING id", tuple(columns.values())).fetchone()
+        return None if row is None else row[0]
+
+    def generation_of(self, shard: int) -> int:
+        """With a lock that a claim of the shard waits for, and that a stuck process does not keep for long: the server
+        ends the session of one that is idle in a transaction."""
+        self.execute("SELECT pg_advisory_xact_lock_shared(?, ?)", lock_of(shard))
+        (found,) = self.execute("SELECT generation FROM shard WHERE id = ?", (shard,)).fetchone() or (-1,)
+        return found
+
+    def draw_generation(self, shard: int) -> int:
+        return draw_opening(self)
+
+    def close(self) -> None:
+        self.db.close()
+
+
+OURS = 0x526A6E72
+"""The first half of our advisory locks: "Rjnr"."""
+
+
+def lock_of(shard: int) -> tuple[int, int]:
+    return OURS, shard
+
+
+def prepared(sql: str, parameters: Parameters) -> tuple[str, list[Any]]:
+    """The text in PostgreSQL's words, and the values as it takes them."""
+    text, names = statement(sql)
+    values = [parameters[name] for name in names] if isinstance(parameters, dict) else list(parameters)  # type: ignore[call-overload]
+    return text, [_value(each) for each in values]
+
+
+def _value(value: Any) -> Any:
+    match value:
+        case bool():
+            return int(value)
+        case str() if "\0" in value:  # what PostgreSQL's texts cannot hold
+            return value.replace("\0", "\N{SYMBOL FOR NULL}")
+        case _:
+            return value

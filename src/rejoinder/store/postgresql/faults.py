@@ -1,0 +1,101 @@
+"""PostgreSQL's errors in the words of the operator (SC-22). An error that is not in the table is a bug, and is raised
+as it is. No sentence holds a password: the address is told without it, and what cannot be read is not repeated."""
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from rejoinder.errors import BadConfiguration, Fault, StoreUnavailable
+from rejoinder.sqlite_faults import Damaged
+
+BY_STATE: Final[dict[str, Fault]] = {
+    "08": "away",
+    "25006": "standby",
+    "25P03": "away",
+    "28": "no-login",
+    "3D000": "no-database",
+    "42501": "no-rights",
+    "53100": "full",
+    "53200": "crowded",
+    "53300": "crowded",
+    "55P03": "locked",
+    "57014": "locked",
+    "57P": "away",
+    "58": "away",
+    "XX001": "corrupt",
+    "XX002": "corrupt",
+}
+"""By the beginning of the error's SQLSTATE; the longest that fits."""
+
+BY_TEXT: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
+    (re.compile(r"too many (clients|connections)|connection slots", re.IGNORECASE), "crowded"),
+    (re.compile(r"password|role \"|authentication|pg_hba\.conf|certificate", re.IGNORECASE), "no-login"),
+    (re.compile(r"database \".*\" does not exist"), "no-database"),
+    (re.compile(r"permission denied"), "no-rights"),
+    (re.compile(r"session is (read-only|not read-write)|hot standby"), "standby"),
+)
+"""What is refused while connecting has no SQLSTATE; PostgreSQL says why in a sentence."""
+
+AGAIN: Final = frozenset({"40001", "40P01"})
+"""Two transactions were in each other's way: the same is tried again."""
+
+
+def address(url: str) -> str:
+    """The address as it may be shown. A password with a character that has to be written otherwise may stand where
+    nobody expects it: then nothing is repeated."""
+    try:
+        parts: dict[str, Any] = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        parts = {"host": "@"}
+    if "@" in str(parts.get("host", "")) or not re.fullmatch(r"[\d,]*", str(parts.get("port", ""))):
+        hint = "write postgresql://USER@HOST/DATABASE, with special characters as %40 and the like"
+        raise BadConfiguration(f"gateway.store: this is no address of PostgreSQL; {hint}")
+    user = f"{parts['user']}@" if "user" in parts else ""
+    port = f":{parts['port']}" if "port" in parts else ""
+    return f"postgresql://{user}{parts.get('host', '')}{port}/{parts.get('dbname', '')}"
+
+
+def unavailable(error: BaseException, where: str) -> StoreUnavailable | None:
+    """The fault behind an error, or None when the error is not the store's."""
+    if isinstance(error, StoreUnavailable):
+        return error
+    if isinstance(error, Damaged | UnicodeDecodeError):
+        return StoreUnavailable("corrupt", where, str(error))
+    if not isinstance(error, psycopg.Error):
+        return None
+    fault = _fault(error)
+    return None if fault is None else StoreUnavailable(fault, where, _said(error))
+
+
+def _fault(error: psycopg.Error) -> Fault | None:
+    if error.sqlstate is not None:
+        fitting = [start for start in BY_STATE if error.sqlstate.startswith(start)]
+        return BY_STATE[max(fitting, key=len)] if fitting else None
+    if not isinstance(error, psycopg.OperationalError):
+        return None
+    for text, fault in BY_TEXT:
+        if text.search(str(error)):
+            return fault
+    return "away"
+
+
+def _said(error: psycopg.Error) -> str:
+    """What the server said, in one line."""
+    said = error.diag.message_primary or str(error).strip().splitlines()[-1]
+    return re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", said).strip().rstrip(".")
+
+
+@contextmanager
+def fault_in(where: str) -> Generator[None]:
+    """Raises what fails inside as the fault behind it."""
+    try:
+        yield
+    except Exception as error:
+        fault = unavailable(error, where)
+        if fault is None or fault is error:
+            raise
+        raise fault from None  # the error's own text may name what the address is careful about

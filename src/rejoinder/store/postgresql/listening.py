@@ -1,0 +1,128 @@
+"""What other processes have written, as the database tells it: LISTEN and NOTIFY on one connection (SC-12).
+
+Rule 1: a notification says which shards to look at, and who has written; who wrote it is not told. It may be lost:
+        whoever listens also looks now and then.
+Rule 2: the connection also shows that a gateway runs here, by a lock that goes with it.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from secrets import token_hex
+
+import psycopg
+
+from rejoinder.store.postgresql.connection import OURS, Connection
+
+log = logging.getLogger(__name__)
+
+CHANNEL = "rejoinder"
+RUNS = (OURS, 1_000_002)
+"""The lock that a gateway shares with others while it runs."""
+A_LOOK = 5.0
+PAUSE = 1.0
+
+Told = Callable[[frozenset[int]], None]
+
+
+def notify(db: Connection, origin: str, shards: Iterable[int]) -> None:
+    """To be called after the commit: inside a transaction all writers would wait for each other."""
+    if told := ",".join(map(str, sorted(shards))):
+        db.execute("SELECT pg_notify(?, ?)", (CHANNEL, f"{origin} {told}"))
+
+
+class Listening:
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self.origin = token_hex(6)
+        self.farewell = f"{self.origin}!"
+        """As whom to notify it that it ends."""
+        self._connect = connect
+        self._told: list[tuple[asyncio.AbstractEventLoop, Told]] = []
+        self._ends = threading.Event()
+        self._listens = threading.Event()
+        self._socket: socket.socket | None = None
+        self._thread = threading.Thread(target=self._run, name="rejoinder-store-listening", daemon=True)
+        self._thread.start()
+
+    def tell(self, told: Told) -> None:
+        """Calls `told` in this loop with the shards that others have written to; with none when it may be any."""
+        self._told.append((asyncio.get_running_loop(), told))
+
+    def end(self) -> None:
+        """To be called before the server is asked to say `farewell`."""
+        self._ends.set()
+
+    async def close(self) -> None:
+        """A server that is gone is not waited for."""
+        self._ends.set()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._thread.join, PAUSE)
+        with suppress(OSError):  # it waits for the server, which has nothing to say
+            if (waiting := self._socket) is not None:
+                waiting.shutdown(socket.SHUT_RDWR)
+        await loop.run_in_executor(None, self._thread.join)
+
+    def wait(self) -> None:
+        """Until others can see that a gateway runs here; for a moment at most."""
+        self._listens.wait(PAUSE)
+
+    def _run(self) -> None:
+        missed = False
+        while not self._ends.is_set():
+            try:
+                db = self._connect()
+                try:
+                    self._introduce(db)
+                    if missed:
+                        self._say(frozenset())
+                    self._listen(db)
+                finally:
+                    db.close()
+            except psycopg.Error as error:  # the writer meets the same fault, and says it
+                log.debug("not now: %s", error)
+            missed = True
+            self._ends.wait(PAUSE)
+
+    def _introduce(self, db: Connection) -> None:
+        name = f"rejoinder {socket.gethostname()}:{os.getpid()}"
+        db.execute("SELECT set_config('application_name', ?, false)", (name,))
+        db.execute("SELECT pg_advisory_lock_shared(?, ?)", RUNS)
+        db.execute(f"LISTEN {CHANNEL}")
+        self._listens.set()
+
+    def _listen(self, db: Connection) -> None:
+        self._socket = socket.socket(fileno=os.dup(db.db.fileno()))
+        try:
+            self._listen_on(db)
+        finally:
+            self._socket.close()
+            self._socket = None
+
+    def _listen_on(self, db: Connection) -> None:
+        while not self._ends.is_set():
+            shards: set[int] = set()
+            for heard in db.db.notifies(timeout=A_LOOK, stop_after=1):
+                origin, _, told = heard.payload.partition(" ")
+                if origin != self.origin:
+                    shards.update(int(each) for each in told.split(",") if each.isdigit())
+            if shards:
+                self._say(frozenset(shards))
+        db.execute("SELECT pg_advisory_unlock_shared(?, ?)", RUNS)
+
+    def _say(self, shards: frozenset[int]) -> None:
+        for loop, told in tuple(self._told):
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(told, shards)
+
+
+def gateways(db: Connection) -> tuple[str, ...]:
+    """The gateways that run on this database now."""
+    sql = (
+        "SELECT coalesce(a.application_name, 'unknown') FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
+        "WHERE l.locktype = 'advisory' AND l.classid = ? AND l.objid = ? AND a.datname = current_database() ORDER BY 1"
+    )
+    return tuple(name.removeprefix("rejoinder ") for (name,) in db.execute(sql, RUNS))

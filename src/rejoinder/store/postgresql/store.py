@@ -1,0 +1,328 @@
+"""The contract over PostgreSQL: what a process opens beside others, what an operator opens, and what only reads."""
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import psycopg
+
+from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.store.base import (
+    BESIDE,
+    MOST_RESUMED,
+    RESUMED_FOR,
+    Health,
+    Lease,
+    Owners,
+    Recovery,
+    Renewal,
+    Verb,
+)
+from rejoinder.store.postgresql.connection import Connection, connect, lock_of
+from rejoinder.store.postgresql.faults import address, fault_in
+from rejoinder.store.postgresql.listening import Listening, gateways, notify
+from rejoinder.store.postgresql.migrate import migrate, refuse_strange
+from rejoinder.store.postgresql.writer import Writer
+from rejoinder.store.sql import leases
+from rejoinder.store.sql.connection import Numbers
+from rejoinder.store.sql.leases import owners, renew
+from rejoinder.store.sql.perform import perform
+from rejoinder.store.sql.reader import SqlReader, SqlShard
+from rejoinder.store.sql.reads import check_bodies
+from rejoinder.store.sql.recover import recover
+from rejoinder.store.sql.schema import Migration, migrations
+from rejoinder.store.sql.upkeep import draw_opening
+from rejoinder.store.sql.values import instant
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+READERS: Final = 4
+SHARDS: Final = 64
+LEASE: Final = 10.0
+A_MOMENT: Final = 2.0
+"""Seconds for which `health` waits for a store that had a fault."""
+
+
+class PostgresReader(SqlReader):
+    """Reads in threads of its own, each with its own connection."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._where = address(url)
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="rejoinder-store-reader")
+        self._own = threading.local()
+        self._open: set[Connection] = set()
+
+    async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._ask, question, arguments)
+
+    def _ask(self, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+        with fault_in(self._where):
+            fresh = getattr(self._own, "db", None) is None
+            try:
+                return _in_one_view(self._connected(), question, arguments)
+            except psycopg.OperationalError:
+                self._let_go()
+                if fresh:
+                    raise
+                return _in_one_view(self._connected(), question, arguments)  # the server had ended the old one
+
+    def _connected(self) -> Connection:
+        db: Connection | None = getattr(self._own, "db", None)
+        if db is None:
+            db = self._own.db = self._connect()
+            self._open.add(db)
+        return db
+
+    def _let_go(self) -> None:
+        db: Connection | None = getattr(self._own, "db", None)
+        if db is not None:
+            self._own.db = None
+            self._open.discard(db)
+            db.close()
+
+    def _connect(self) -> Connection:
+        db = connect(self._url, read_only=True)
+        try:
+            refuse_strange(db, self._where, migrations())
+            db.shards = _count_shards(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    async def check(self) -> None:
+        await self._read(check_bodies)
+
+    async def backup(self, path: Path, *, overwrite: bool = False) -> None:
+        raise BadUse(
+            f"a store in PostgreSQL is copied by the database's own tools: pg_dump --format=custom --file={path} "
+            f"{self._where}"
+        )
+
+    async def close(self) -> None:
+        self._threads.shutdown()
+        for db in self._open:
+            db.close()
+        self._open.clear()
+
+
+class PostgresOperator(PostgresReader):
+    """The operator's side: verbs of `BESIDE`, each write one short step."""
+
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
+        verbs = (verb, *others)
+        for each in verbs:
+            if type(each) not in BESIDE:
+                raise BadUse(f"{type(each).__name__} is the gateway's own; beside it only a few verbs are written")
+        results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
+        return results if others else results[0]
+
+    async def gateway(self) -> str | None:
+        found = await self._read(gateways)
+        return ", ".join(f"process {name}" for name in found) or None
+
+    def _carry_out(self, verbs: tuple[Verb[Any], ...]) -> tuple[Any, ...]:
+        with fault_in(self._where):
+            db = connect(self._url)
+            try:
+                refuse_strange(db, self._where, migrations())
+                db.shards = _count_shards(db)
+                with db.db.transaction():
+                    results = perform(db, verbs)
+                notify(db, "operator", range(db.shards))  # what it has changed may be in any of them
+                return results
+            finally:
+                db.close()
+
+
+class PostgresStore(PostgresReader):
+    """The whole contract. What has to do with leases has a thread and a connection of its own: it must not wait for
+    anything else."""
+
+    def __init__(self, url: str, shards: int, lease_seconds: float) -> None:
+        super().__init__(url)
+        self.shards = shards
+        self.lease_seconds: float | None = lease_seconds
+        self._seconds = lease_seconds
+        self._listening = Listening(partial(connect, url))
+        self._writer = Writer(self._where, self._connect_writer, self._notify)
+        self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
+        self._lease_db: Connection | None = None
+        self._held: set[int] = set()
+
+    def _connect_writer(self) -> Connection:
+        db = connect(self._url)
+        db.shards = self.shards
+        # Who holds a shard's lock and has stopped must not keep others from claiming it.
+        db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
+        with db.db.transaction():
+            db.numbers = Numbers(draw_opening(db))
+        return db
+
+    def _connect(self) -> Connection:
+        db = connect(self._url, read_only=True)  # the schema was checked when the store was opened
+        db.shards = self.shards
+        return db
+
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
+        return await self.write_under(None, (verb, *others), known)
+
+    async def write_under(
+        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
+    ) -> Any:
+        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
+        return results if len(verbs) > 1 else results[0]
+
+    async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
+        return await self._read(question, *arguments)
+
+    async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
+        self._writer.refuse_when_closed()
+        return await super()._read(question, *arguments)
+
+    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+        return await self._read(recover, now, singly, within)
+
+    # --- leases -------------------------------------------------------------------------------------
+
+    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> SqlShard:
+        return SqlShard(self, lease, lost)
+
+    async def claim(self, shard: int, holder: str) -> Lease | None:
+        lease = await self._change(partial(_claim, shard=shard, holder=holder, seconds=self._seconds))
+        if lease is not None:
+            self._held.add(shard)
+        return lease
+
+    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
+        return await self._change(partial(_renew, holder=holder, leases=leases, seconds=self._seconds))
+
+    async def release(self, lease: Lease) -> None:
+        self._held.discard(lease.shard)
+        await self._change(partial(leases.release, lease=lease))
+
+    async def leave(self, holder: str) -> None:
+        self._held.clear()
+        await self._change(partial(leases.leave, holder=holder))
+
+    async def owners(self) -> Owners:
+        return await self._change(_owners)
+
+    async def _change(self, work: Callable[[Connection], T]) -> T:
+        self._writer.refuse_when_closed()
+        return await asyncio.wrap_future(self._leases.submit(self._change_in_thread, work))
+
+    def _change_in_thread(self, work: Callable[[Connection], T]) -> T:
+        with fault_in(self._where):
+            try:
+                if self._lease_db is None:
+                    self._lease_db = connect(self._url)
+                    self._lease_db.shards = self.shards
+                    self._lease_db.execute("SET lock_timeout = '2s'")
+                with self._lease_db.db.transaction():
+                    return work(self._lease_db)
+            except psycopg.OperationalError:
+                self._end_lease_db()
+                raise
+
+    def _end_lease_db(self) -> None:
+        if self._lease_db is not None:
+            with suppress(psycopg.Error):
+                self._lease_db.close()
+        self._lease_db = None
+
+    def show(self) -> None:
+        """Lets operators see that a gateway runs here."""
+        self._listening.wait()
+
+    async def health(self) -> Health:
+        try:
+            self._writer.refuse_when_closed()
+            if (fault := self._writer.fault) is not None:
+                try:
+                    async with asyncio.timeout(A_MOMENT):
+                        await self._writer.touch()
+                except TimeoutError:
+                    raise fault from None
+        except StoreUnavailable as fault:
+            return Health(fault.fault, str(fault))
+        return Health()
+
+    def on_foreign_change(self, told: Callable[[], None]) -> None:
+        self._listening.tell(lambda _: told())
+
+    def _notify(self, db: Connection, shards: set[int]) -> None:
+        if elsewhere := shards - self._held:
+            notify(db, self._listening.origin, elsewhere)
+
+    async def close(self) -> None:
+        await super().close()
+        self._listening.end()
+        with suppress(StoreUnavailable):  # closed before, or the server is gone
+            await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
+        await self._writer.close()
+        await self._listening.close()
+        self._leases.shutdown()
+        self._end_lease_db()
+
+
+def open_store(
+    url: str, *, shards: int = SHARDS, lease_seconds: float = LEASE, schema: list[Migration] | None = None
+) -> PostgresStore:
+    """Opens the database of a `postgresql://` address beside others, and brings its schema up to date. `shards`: into
+    how many the homes are spread if this is the first time."""
+    where = address(url)
+    with fault_in(where):
+        db = connect(url)
+        try:
+            migrate(db, where, schema or migrations(), shards)
+            found = _count_shards(db)
+        finally:
+            db.close()
+    store = PostgresStore(url, found, lease_seconds)
+    store.show()
+    return store
+
+
+def _count_shards(db: Connection) -> int:
+    return db.execute("SELECT count(*) FROM shard").fetchone()[0]
+
+
+def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    """Runs the question in one read transaction, so that all its statements see the same state."""
+    db.db.execute(b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    try:
+        return question(db, *arguments)
+    finally:
+        if not db.db.closed:
+            db.db.execute(b"ROLLBACK")
+
+
+def _now(db: Connection) -> datetime:
+    """The clock of the database, by which leases are granted (SC-6)."""
+    sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS INTEGER)"
+    return instant(db.execute(sql).fetchone()[0])
+
+
+def _claim(db: Connection, shard: int, holder: str, seconds: float) -> Lease | None:
+    """Waits for what the last holder has under way, if anything: after the claim nothing of it is written."""
+    db.execute("SELECT pg_advisory_xact_lock(?, ?)", lock_of(shard))
+    return leases.claim(db, shard, holder, seconds, _now(db))
+
+
+def _renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float) -> Renewal:
+    return renew(db, holder, leases, seconds, _now(db))
+
+
+def _owners(db: Connection) -> Owners:
+    return owners(db, _now(db))

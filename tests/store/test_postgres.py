@@ -1,0 +1,64 @@
+"""PostgreSQL keeps the contract (SC-20)."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from rejoinder.store.base import Accept, OperatorStore, SharedStore
+from rejoinder.store.postgresql import open_for_operator, open_store
+from rejoinder.testing import StoreContract
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.store_contract.given import NOW, an_inbound
+from rejoinder.testing.store_contract.leases import Leases
+from rejoinder.testing.store_contract.opened import Opened
+from tests.postgres import Server, an_emptied_database
+
+LEASE = 0.6
+
+
+class OnPostgres(Opened):
+    template = "one_shard"
+    copies = False
+
+    @pytest.fixture(autouse=True)
+    def _serve(self, postgres: Server) -> None:
+        self.server, self.urls = postgres, dict[Path, str]()
+
+    def _url(self, folder: Path) -> str:
+        if folder not in self.urls:
+            self.urls[folder] = an_emptied_database(self.server, self.template)
+        return self.urls[folder]
+
+    def open(self, folder: Path) -> SharedStore:
+        return open_store(self._url(folder), lease_seconds=LEASE)
+
+    def operator(self, folder: Path) -> OperatorStore:
+        return open_for_operator(self._url(folder))
+
+    async def let_leases_run_out(self, store: SharedStore) -> None:
+        await asyncio.sleep(LEASE + 0.05)
+
+
+class TestPostgres(OnPostgres, StoreContract):
+    """As one shard, in which one engine does everything."""
+
+
+class TestShards(OnPostgres, Leases):
+    """As several processes have it."""
+
+    template = "shards"
+
+
+async def test_who_holds_the_shard_is_woken(postgres: Server) -> None:
+    """SC-12: what one process writes for a home of another wakes that process, and nobody it does not concern."""
+    url = an_emptied_database(postgres, "shards")
+    one, other = open_store(url), open_store(url)
+    woken, own = asyncio.Event(), list[str]()
+    other.on_foreign_change(woken.set)
+    one.on_foreign_change(lambda: own.append("told"))
+    await one.write(Accept((an_inbound(1),), NOW))
+    await asyncio.wait_for(woken.wait(), PATIENCE)
+    assert own == []
+    await one.close()
+    await other.close()

@@ -4,10 +4,7 @@ import asyncio
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-from msgspec import Struct
 from yarl import URL
-
-from rejoinder.channels.base import RetryAfter, Unknown
 
 NOT_WRITTEN = (
     aiohttp.ClientConnectorError,
@@ -19,22 +16,6 @@ FAILED = (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSErro
 """All that a request can raise, those that were not written included."""
 
 CONNECT_SECONDS = 10.0
-
-
-class Unreached(Struct, frozen=True):
-    """The request never left us: it cannot have been obeyed."""
-
-    reason: str
-
-
-class Unheard(Struct, frozen=True):
-    """The request left us, and no answer came that could be read: it may have been obeyed."""
-
-    reason: str
-
-
-def unanswered(answer: Unreached | Unheard) -> RetryAfter | Unknown:
-    return RetryAfter(None, answer.reason) if isinstance(answer, Unreached) else Unknown(answer.reason)
 
 
 def was_written(problem: Exception) -> bool:

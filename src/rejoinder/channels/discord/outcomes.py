@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
-from rejoinder.channels.http_faults import Unheard, Unreached, unanswered
+from rejoinder.channels.unanswered import Unheard, Unreached, unanswered
 
 
 class Ok(Struct, frozen=True):

@@ -148,6 +148,16 @@ class TellsTrouble(Protocol):
 
 
 @runtime_checkable
+class TellsPlaceTrouble(Protocol):
+    """Knows in which of its places it may not do what it is asked for, while the others are served (CH-13)."""
+
+    @property
+    def place_troubles(self) -> tuple[str, ...]:
+        """A sentence for each, with what to do."""
+        ...
+
+
+@runtime_checkable
 class ShowsLife(Protocol):
     """Knows when its platform last showed that it still hears us (CH-7): a heartbeat acknowledged, a poll answered, a
     ping returned. Every message is such a sign too, without being told."""
@@ -338,6 +348,13 @@ class TellsAgents(Protocol):
     """Delivers what one of our agents says as a bot's message, so that the other agents in the room hear it (IN-25)."""
 
     tells_agents: Literal[True]
+
+
+@runtime_checkable
+class ShowsTranscripts(Protocol):
+    """Shows what was heard in a voice note below it (ME-4)."""
+
+    async def show_transcript(self, route: Route, message: str, words: str) -> None: ...
 
 
 @runtime_checkable

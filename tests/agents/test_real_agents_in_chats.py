@@ -102,6 +102,8 @@ async def test_plain_and_streamed(scene: Scene):
 async def test_a_tool_with_permission(scene: Scene, word: str):
     """TU-34, OD-6: asked in the chat; `yes` runs it once, `no` does not; the header after the tool call counts."""
     agent = scene.agent()
+    doomed = scene.home / "made"  # hermes asks only about what does harm, so it removes what others make
+    doomed.mkdir()
     async with conversation(agent) as chat:
         message = await chat.says("Please make it")
         question = await chat.hears()
@@ -110,9 +112,9 @@ async def test_a_tool_with_permission(scene: Scene, word: str):
         said = [await chat.hears(), await chat.hears()]
         await chat.rests()
         answer = next((shown for shown in said if "It was asked for." in shown.text), None)
-        made = (scene.home / "made.txt").exists()
+        ran = not doomed.exists() if scene.real is HERMES else (scene.home / "made.txt").exists()
     await agent.close()
-    assert made == (word == "yes" and scene.real is not HERMES)
+    assert ran == (word == "yes")
     if word == "yes":
         assert answer is not None
         assert answer.reply_to == message

@@ -52,6 +52,47 @@ def test_floors_never_wait(name):
     assert not {module.partition(".")[0] for module in imports(name)} & NOT_ON_A_FLOOR
 
 
+LINES, STATEMENTS, PARAMETERS, ATTRIBUTES = 500, 60, 7, 27
+"""How long a file and a function may be, how much a constructor may take, and how much an object may have."""
+LONGER = {
+    "events.py": "the nouns of every border, one after the other",
+    "runtime/answer/acting.py": "what each directive does; to be split by directive",
+    "runtime/session/work.py": "a turn from its messages to its end; to be split",
+    "outbound/reader.py: _in_text": "one state of the reader, a branch for each character that matters",
+    "web/pages.py: routes": "a list of routes",
+    "web/chat.py: routes": "a list of routes",
+    "programs/serving.py: _house": "what the pages are given, field by field",
+    "runtime/engine.py: __init__": "what is built on what, read from top to bottom",
+    "config/describe.py: json_schema": "the frame of one document",
+}
+"""What is over a bar, and why. Nothing is added here that could be two ideas."""
+
+
+def attributes(made: ast.ClassDef) -> set[str]:
+    """What its methods set on `self`."""
+    stored = (node for node in ast.walk(made) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+    return {node.attr for node in stored if isinstance(node.value, ast.Name) and node.value.id == "self"}
+
+
+def over_the_bars(name: str) -> Iterator[str]:
+    if len((HOUSE / name).read_text().splitlines()) > LINES:
+        yield name
+    for node in ast.walk(tree(name)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            taken = len(node.args.posonlyargs) + len(node.args.args) - 1 + len(node.args.kwonlyargs)
+            long = (node.end_lineno or 0) - node.lineno + 1 > STATEMENTS
+            if long or (node.name == "__init__" and taken > PARAMETERS):
+                yield f"{name}: {node.name}"
+        elif isinstance(node, ast.ClassDef) and len(attributes(node)) > ATTRIBUTES:
+            yield f"{name}: {node.name}"
+
+
+def test_nothing_grows_into_two_ideas():
+    """Files, functions, constructors and objects stay of a size that one reader holds in mind; what does not is named
+    with its reason, and leaves the list when it shrinks."""
+    assert {each for name in files(".") for each in over_the_bars(name)} == LONGER.keys()
+
+
 RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("place", "session", "answer", "outbox", "ownership"))]
 
 

@@ -26,3 +26,10 @@ def test_nobody_skips_past_it():
     own = re.compile(r"pytest\.(skip|importorskip)\(")
     files = Path(__file__).parent.rglob("*.py")
     assert {file.name for file in files if own.search(file.read_text())} == {"peers.py", "disks.py"}
+
+
+@pytest.mark.xdist_group("together")
+def test_what_shares_something_runs_in_one_process(request: pytest.FixtureRequest) -> None:
+    """The installed wheel, the trials of the crash suite: made once, if the groups of pytest-xdist hold."""
+    if request.config.getoption("loadgroup", default=False):
+        assert request.node.nodeid.endswith("@together")

@@ -133,7 +133,6 @@ class Gateway:
         self._reviving = reviving
         self._restart: Restart | None = None
         self.listening: list[asyncio.Task[None]] = []
-        self._ticking: asyncio.Task[None] | None = None
         self._ending = False
         self._stack = AsyncExitStack()
         self._upkeep = Runs()  # separate: waiting until `runs` is idle must not wait for it
@@ -275,7 +274,7 @@ class Gateway:
         self._ending = True
         for engine in self.engines:
             engine.take_no_more()
-        for task in (*self.listening, *((self._ticking,) if self._ticking is not None else ())):
+        for task in (*self.listening, *self._upkeep.named("clock")):
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
@@ -352,7 +351,7 @@ class Gateway:
 
         self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock, self.hooks.tell)
         self.store.on_foreign_change(self.clockwork.changed)
-        self._ticking = self._upkeep.start("clock", self.clockwork.run())
+        self._upkeep.start("clock", self.clockwork.run())
 
     async def _close_agents(self) -> None:
         async with AsyncExitStack() as stack:  # when one fails to close, the others still are

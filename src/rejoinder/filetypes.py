@@ -139,10 +139,17 @@ def kind_of(mime: str, asked: str | None = None) -> FileKind:
 _SPLITS = re.compile(r"[/\\]")
 
 
+_JOINERS = "\u200c\u200d"  # in emoji and in the words of some languages
+
+
+def _is_odd(character: str) -> bool:
+    return character in '"<>|:*?' or (unicodedata.category(character)[0] == "C" and character not in _JOINERS)
+
+
 def safe_name(name: str) -> str:
     """The last step of a path without characters that break a line, a header or the order of what is read."""
     last = _SPLITS.split(name)[-1]
-    shown = "".join("_" if unicodedata.category(each)[0] == "C" or each in '"<>|:*?' else each for each in last)
+    shown = "".join("_" if _is_odd(each) else each for each in last)
     shown = " ".join(shown.split()).strip(". ")
     if len(shown) > LONGEST_NAME:
         stem, dot, end = shown.rpartition(".")

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from rejoinder.app import MEMORY, Gateway
+from rejoinder.channels.slack import manifest
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -158,6 +159,15 @@ def blocks(platform):
     """The kinds of block of each message of the bot."""
     room = platform.people.world.room("ann")
     return [[block["type"] for block in stored.blocks] for stored in room.messages.values() if stored.by == "bot"]
+
+
+async def test_a_scope_that_is_missing_for_a_reaction_stops_no_answer():
+    """CH-13, DE-32: what needs the scope is refused; everything else is said."""
+    agent = ScriptedAgent('<actions><react emoji="eyes" /></actions>Answer.')
+    scopes = set(manifest.SCOPES) - {"reactions:write"}
+    async with slack(agent, scopes=scopes) as platform:
+        await platform.says("ann", "ann", "hello")
+        await platform.hears("ann", "Answer.")
 
 
 async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own():

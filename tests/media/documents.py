@@ -93,3 +93,20 @@ def huge_picture(side: int = 100_000) -> bytes:
 
 def _chunk(name: bytes, body: bytes) -> bytes:
     return len(body).to_bytes(4, "big") + name + body + zlib.crc32(name + body).to_bytes(4, "big")
+
+
+def bad_files() -> dict[str, tuple[str, int | None, bytes]]:
+    """What nobody should send: a name, the size that the platform tells, and the content."""
+    return {
+        "a document of 2 GB": ("novel.pdf", 2 << 30, b""),
+        "2 GB, and nobody says so": ("novel.txt", None, b""),
+        "a zip bomb": ("bomb.zip", None, bomb("zeros.bin", 100)),
+        "a DOCX that is a bomb": ("bomb.docx", None, bomb()),
+        "a PDF that never ends": ("endless.pdf", None, endless_pdf()),
+        "100000 x 100000 pixels": ("huge.png", None, huge_picture()),
+        "a codec nobody has": ("film.heic", None, b"\0\0\0\x18ftypheic" + bytes(1000)),
+        "a picture that is a page": ("cat.png", None, b"<html><body>meow</body></html>"),
+        "a PDF that is an archive": ("plan.pdf", None, zip_of("a.txt")),
+        "no bytes at all": ("empty.pdf", 0, b""),
+        "a name with tricks": ("../../\u202etxt.exe\n\x1b[31m.pdf", None, b"%PDF-1.4 nothing"),
+    }

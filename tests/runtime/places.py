@@ -56,7 +56,7 @@ class Place:
     def restart(self):
         """A new process on the same store: nothing is remembered but what the store knows."""
         settings = RuntimeSettings(rules=make_rules(InboundSettings()), channels={self.channel.name: self.facts})
-        hooks: Any = SimpleNamespace(tell=self.told.append)
+        hooks: Any = SimpleNamespace(tell=lambda each, **_: self.told.append(each), kept=lambda _: ())
         channels = {self.channel.name: self.channel}
         live = Live(settings)
         self.services = services = Services({}, channels, self.store, self.runs, live, self.now, hooks, self.blobs)

@@ -70,9 +70,9 @@ class DocumentReader:
             if isinstance(problem, NotUnderstood) and "too long" in str(problem):
                 raise
             detail = problem.detail if isinstance(problem, NotUnderstood) else str(problem)
-            raise NotUnderstood("its reader gave up", f"{name}: {detail}") from None
+            raise NotUnderstood("its reader gave up", f"{name!r}: {detail}") from None
         if told.why:
-            raise NotUnderstood(told.why, f"{name}: {told.why} {ran.errors}".strip())
+            raise NotUnderstood(told.why, f"{name!r}: {told.why} {ran.errors!r}")
         return told
 
 

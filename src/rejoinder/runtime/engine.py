@@ -172,6 +172,10 @@ class Engine:
         """Something may have been written to the shard from outside."""
         self._external.changed()
 
+    def arrived(self) -> None:
+        """A message was accepted in a store that other processes write to as well."""
+        self._external.arrived()
+
     # --- the end ------------------------------------------------------------------------------------
 
     async def drain(self, grace: float, sending: float) -> None:

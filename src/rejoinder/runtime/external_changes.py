@@ -38,6 +38,7 @@ class ExternalChanges:
         self._entry = entry
         self._recovered = recovered
         self._again = False
+        self._arrived = False
         self._looking: asyncio.Task[None] | None = None
 
     def changed(self) -> None:
@@ -46,21 +47,30 @@ class ExternalChanges:
         self._again = True
         self.look()
 
+    def arrived(self) -> None:
+        """A message has come; one that another process accepted earlier may be before it. Takes all in their order."""
+        self._arrived = True
+        self.look()
+
     def look(self) -> None:
-        if self._again and self._recovered.is_set() and (self._looking is None or self._looking.done()):
+        if (
+            (self._again or self._arrived)
+            and self._recovered.is_set()
+            and (self._looking is None or self._looking.done())
+        ):
             self._looking = self._runs.start("look", self._look())
 
     async def _look(self) -> None:
-        while self._again:
-            self._again = False
+        while self._again or self._arrived:
+            everything, self._again, self._arrived = self._again, False, False
             try:
-                await self._parts.readmission.look()
-                routes = await self._store.to_send()
+                if everything:
+                    await self._parts.readmission.look()
+                    for route in await self._store.to_send():
+                        self._outbox.wake(route)
                 events = await self._store.undecided()
             except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
                 return
-            for route in routes:
-                self._outbox.wake(route)
             for event in events:
                 if not self._entry.is_taken(event) and self._parts.conversations.has(event.inbound.channel):
                     self._entry.take(event)

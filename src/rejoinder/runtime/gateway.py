@@ -11,7 +11,9 @@ from contextlib import suppress
 from functools import partial
 from random import uniform
 
+from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.ownership.balance import balance
 from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
@@ -100,7 +102,17 @@ class Engines:
         held = self._held.get(lease.shard)
         if held is not None and held[1] is engine:
             del self._held[lease.shard]
+        at_work = engine.workers.at_work
         engine.kill()
+        self._end_processes(at_work)
+
+    def _end_processes(self, agents: list[Agent]) -> None:
+        """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
+        wanted = [agent for engine in self for agent in engine.workers.at_work]
+        for agent in agents:
+            name, is_free = agent.name, agent not in wanted
+            if is_free and can(agent, HasProcess):
+                self._runs.start(f"end:{name}", agent.rest())
 
     async def hand_over(self, shard: int, grace: float, sending: float) -> None:
         """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""

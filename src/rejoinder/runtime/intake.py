@@ -55,11 +55,11 @@ class Intake:
         return tuple([self._hooks.rows(MessageReceived(message)) for message in messages])
 
     async def _accept(self, accept: Accept, change: RecordChanges | None) -> int:
-        first, waits = 0, change is not None or self._store.lease_seconds is not None
+        first, waits = 0, change is not None
         taken: list[tuple[Engine, InboxEvent]] = []
 
         def take(events: tuple[InboxEvent, ...]) -> None:
-            for event in events:
+            for event in () if self._is_shared else events:
                 engine = self._taking(event, waits=waits)
                 if engine is not None and engine.is_early(event):
                     taken.append((engine, event))
@@ -87,13 +87,21 @@ class Intake:
         engine = self._engines.of(shard) or next(iter(self._engines), None)
         return () if engine is None else await engine.suggest(typed, option)
 
+    @property
+    def _is_shared(self) -> bool:
+        """Whether other processes accept messages too: then each is taken from the store, in the order it has there."""
+        return self._store.lease_seconds is not None
+
     def _taking(self, event: InboxEvent, *, waits: bool) -> Engine | None:
         """The engine that takes the event now. `waits`: not before it has recovered."""
         engine = self._engines.of(event.shard)
         return None if engine is None or (waits and not engine.is_recovered) else engine
 
     def _hand(self, event: InboxEvent, *, waits: bool) -> None:
-        if (engine := self._taking(event, waits=waits)) is not None:
+        if self._is_shared:
+            if (owner := self._engines.of(event.shard)) is not None:
+                owner.arrived()
+        elif (engine := self._taking(event, waits=waits)) is not None:
             engine.take(event)
         elif (recovering := self._engines.of(event.shard)) is not None:
             recovering.changed()

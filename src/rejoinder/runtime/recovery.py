@@ -17,7 +17,7 @@ import logging
 from contextlib import suppress
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable, Unreadable
+from rejoinder.errors import LeaseLost, StoreUnavailable, Unreadable
 from rejoinder.runtime.external_changes import Entry
 from rejoinder.runtime.open_turns import OpenTurns
 from rejoinder.runtime.outbox.offers import close_left_open
@@ -82,7 +82,7 @@ class Recovery:
         self._stopped = True
         tried, self._tried = tuple(self._tried), []
         if tried:
-            with suppress(StoreUnavailable):
+            with suppress(StoreUnavailable, LeaseLost):  # a new owner has taken them back already
                 await self._store.write(ReleaseEvents(tried))
 
     # --- what was accepted and not decided --------------------------------------------------------

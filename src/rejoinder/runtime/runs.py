@@ -39,7 +39,10 @@ class Runs:
 
     def has(self, name: str) -> bool:
         """Whether a task of this name is running."""
-        return any(task.get_name() == name for task in self._tasks)
+        return bool(self.named(name))
+
+    def named(self, name: str) -> "list[asyncio.Task[None]]":
+        return [task for task in self._tasks if task.get_name() == name]
 
     def start(
         self, name: str, work: Coroutine[Any, Any, None], then: Callable[[], None] | None = None

@@ -28,10 +28,11 @@ def app(
     seconds: float = 5.0,
     pace: Pace = QUICK,
     threads="auto",
+    prompts=(),
 ) -> SlackApp:
     root = f"{platform.url}/api/"
     listening = BySocket(Api(root, Secret(app_token), seconds), pace)
-    return SlackApp("slack", Api(root, Secret(token), seconds), listening, pace=pace, threads=threads)
+    return SlackApp("slack", Api(root, Secret(token), seconds), listening, pace=pace, threads=threads, prompts=prompts)
 
 
 def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:

@@ -1,6 +1,7 @@
 """What is Slack's own: acknowledgements, sockets that are refreshed, broken or shared, parts found again, tokens."""
 
 import asyncio
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,14 +10,17 @@ from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.slack import manifest
 from rejoinder.channels.slack.gaps import NO_EVENTS
-from rejoinder.channels.slack.intake import BUSY
-from rejoinder.channels.slack.socket_mode import GHOSTS
-from rejoinder.errors import ChannelStopped, NotStored
+from rejoinder.channels.slack.intake import BUSY, OTHERS
+from rejoinder.channels.slack.socket_mode import GHOSTS, TOO_MANY_SENTENCE
+from rejoinder.config.load import read
+from rejoinder.errors import BadConfiguration, ChannelStopped, NotStored
 from rejoinder.events import Attachment, Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.platform.slack.events import MOST_SOCKETS
 from rejoinder.testing.platform.slack.strict import SCOPES
+from rejoinder.testing.platform.slack.world import BOT_USER
 from tests.channels.slack.served import QUICK, app, called_app, listening
 
 AGO = datetime.now(UTC) - timedelta(minutes=1)
@@ -163,6 +167,62 @@ async def test_ghosts_are_noticed(platform):
         await inlet.message("four")
         assert channel.trouble == GHOSTS
     assert set(inlet.texts) <= {"one", "two", "three", "four"}
+
+
+async def test_too_many_sockets_are_told(platform):
+    """CH-30, CH-13: Slack opens no eleventh; the operator is told, and it goes on when there is room."""
+    inlet, events = KeptInlet(), platform.people.events
+    for _ in range(MOST_SOCKETS):
+        events.add_ghost()
+    channel = app(platform)
+    serving = asyncio.create_task(channel.listen(inlet))
+    await until(lambda: channel.trouble == TOO_MANY_SENTENCE)
+    events.remove_ghosts()
+    await until(lambda: events.opened)
+    await platform.says("ann", "ann", "hello")
+    await inlet.message("hello")
+    assert not channel.trouble
+    serving.cancel()
+    with suppress(asyncio.CancelledError):
+        await serving
+    await channel.close()
+
+
+async def test_events_of_another_workspace_are_not_ours(platform, caplog):
+    """CH-4: they are confirmed, dropped and told once; nobody is answered in the wrong place."""
+    inlet, events = KeptInlet(), platform.people.events
+    async with listening(app(platform), inlet):
+        events.bot_user = "U0ANOTHER"
+        await platform.says("ann", "ann", "one")
+        await platform.says("ann", "ann", "two")
+        events.bot_user = BOT_USER
+        await platform.says("ann", "ann", "three")
+        await inlet.message("three")
+        await until(lambda: len(events.acknowledged) == 3)
+    assert inlet.texts == ["three"]
+    assert [record.message for record in caplog.records].count(f"slack: {OTHERS}") == 1
+
+
+async def test_an_assistant_is_acknowledged_before_prompts_are_offered():
+    """CH-5, CH-32: however slow Slack is."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=2.9) as platform:
+        events = platform.people.events
+        channel = app(platform, prompts=("Plan my day",))
+        async with listening(channel, KeptInlet()):
+            platform.fault("slow", on="other", seconds=0.5)
+            await platform.people.opens_assistant("ann")
+            await until(lambda: events.acknowledged)
+            assert not platform.people.methods.prompts
+            await until(lambda: platform.people.methods.prompts)
+
+
+@pytest.mark.parametrize("key", ["app_token", "signing_secret"])
+def test_two_workspaces_need_two_apps(key):
+    """CH-4: Slack gives an event to any connection of an app."""
+    two = "".join(f'[channels.slack.accounts.{name}]\nbot_token = "x-{name}"\n' for name in ("a", "b"))
+    agent = '[agents.a]\nkind = "scripted"\nscript = "none.json"\n'
+    with pytest.raises(BadConfiguration, match="give each an app of its own"):
+        read(f'{agent}[channels.slack]\n{key} = "same"\n{two}', "x.toml", {})
 
 
 async def test_events_that_never_come_are_told(platform):

@@ -14,6 +14,7 @@ NOBODY_SPEAKS = [
     "assistant_started",
     "channel_rename",
     "file_that_is_gone",
+    "huddle",
     "joined",
     "left",
     "link_shared",
@@ -123,6 +124,42 @@ def test_an_edit_is_one_and_a_deletion_too():
     assert (edit.entry, edit.message_id, edit.text, edit.former_text) == ("edit", "1760000010.000100", "hello", "helo")
     assert edit.event_id == "C024BE91L:1760000010.000100:1760000020.000000"
     assert (gone.entry, gone.message_id, gone.sender.id) == ("delete", "1760000010.000100", "U045VRZFT")
+
+
+def test_the_deleted_root_of_a_thread():
+    """CH-8: Slack leaves a tombstone where others stand under it; that is a deletion by who had written it."""
+    gone = heard("root_of_a_thread_deleted")
+    assert gone is not None
+    assert (gone.entry, gone.message_id, gone.sender.id) == ("delete", "1760000010.000100", "U045VRZFT")
+
+
+def test_slackbot_is_a_bot():
+    """IN-21: though Slack's directory does not say so."""
+    message = heard("from_slackbot")
+    assert message is not None
+    assert message.sender.is_bot
+
+
+def test_nothing_is_lost_because_of_what_slack_leaves_empty():
+    """IN-1: null is nothing, and words are read where an attachment cannot be."""
+    empty, strange = heard("with_nulls"), heard("with_a_strange_attachment")
+    assert empty is not None
+    assert strange is not None
+    assert (empty.text, empty.thread, empty.attachments[0].name) == ("null is nothing", None, "plan.pdf")
+    assert (strange.text, strange.untrusted_context) == ("look at this", ())
+
+
+def test_places_and_people_of_other_kinds():
+    """IN-1: the app's home is a direct chat; ids of an enterprise begin with W; a file needs no words."""
+    home, enterprise, file = map(heard, ("in_the_app_home", "of_an_enterprise_user", "file_without_a_word"))
+    assert home is not None
+    assert enterprise is not None
+    assert file is not None
+    assert home.chat.kind == "direct"
+    assert enterprise.sender.id == "W012A3CDE"
+    assert enterprise.text == "<@U0TESTBOT> ask <@W999>"
+    assert [each.id for each in enterprise.mentions] == ["U0TESTBOT", "W999"]
+    assert (file.text, [each.name for each in file.attachments]) == ("", ["photo.png"])
 
 
 def test_reactions_are_shown_as_emoji():

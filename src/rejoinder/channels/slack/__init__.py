@@ -36,9 +36,9 @@ class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     bot_token: Annotated[Secret, Meta(examples=["${ACME_BOT_TOKEN}"])]
     """The bot token of this workspace."""
     app_token: Annotated[Secret, Meta(examples=["${ACME_APP_TOKEN}"])] | None = None
-    """The app-level token; unset: that of the section."""
+    """The app-level token of this workspace's app."""
     signing_secret: Secret | None = None
-    """The signing secret of this workspace's app; unset: that of the section."""
+    """The signing secret of this workspace's app."""
     events_port: Port | None = None
     """The port to listen on for its signed events: one for each workspace."""
 
@@ -73,12 +73,20 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             if not ACCOUNT.fullmatch(name) or name == ONLY:
                 yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
         ports: dict[int, str] = {}
+        tokens: dict[str, str] = {}
         for name, own in accounts(self).items():
             place = () if name == ONLY else ("accounts", name)
             if own.app_token is None and own.signing_secret is None:
                 yield (
                     (*place, "app_token"),
                     "set `app_token` for Socket Mode, or `signing_secret` for signed HTTP events",
+                )
+            how = "app_token" if own.signing_secret is None else "signing_secret"
+            secret: Secret | None = getattr(own, how)
+            if secret is not None and (other := tokens.setdefault(secret.reveal(), name)) != name:
+                yield (
+                    (*place, how),
+                    f"it is that of {other}, and Slack would mix their events; give each an app of its own",
                 )
             elif own.signing_secret is not None and (other := ports.setdefault(own.events_port, name)) != name:
                 yield (*place, "events_port"), f"{own.events_port} is the port of {other}; choose another"

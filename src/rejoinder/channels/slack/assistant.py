@@ -1,12 +1,13 @@
 """An app that is an assistant: each thread of a direct chat is a conversation with a status, a title and prompts to
 begin with (CH-32). None of it is worth failing for."""
 
+import asyncio
 import logging
 from typing import Any
 
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Ok, Refused
-from rejoinder.channels.slack.wire import Assistant
+from rejoinder.channels.slack.wire import Assistant, AssistantThread
 from rejoinder.events import Route
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,7 @@ class AssistantThreads:
         self._api = api
         self._prompts = prompts[:MOST_PROMPTS]
         self._refused: set[str] = set()
+        self._opened: asyncio.Queue[AssistantThread] = asyncio.Queue()
 
     async def typing(self, route: Route) -> None:
         """Slack shows a status in threads only; it goes with the next message."""
@@ -34,10 +36,16 @@ class AssistantThreads:
         if route.thread is not None:
             await self._say("assistant.threads.setTitle", route.chat, route.thread, {"title": title[:LONGEST_TITLE]})
 
-    async def started(self, event: Assistant) -> None:
-        thread = event.assistant_thread
+    def started(self, event: Assistant) -> None:
+        """Notes it: the event must not wait for the call before it is acknowledged (CH-5)."""
         if self._prompts:
-            prompts = [{"title": each[:LONGEST_TITLE], "message": each} for each in self._prompts]
+            self._opened.put_nowait(event.assistant_thread)
+
+    async def offer_prompts(self) -> None:
+        """Runs for ever."""
+        prompts = [{"title": each[:LONGEST_TITLE], "message": each} for each in self._prompts]
+        while True:
+            thread = await self._opened.get()
             await self._say(
                 "assistant.threads.setSuggestedPrompts", thread.channel_id, thread.thread_ts, {"prompts": prompts}
             )

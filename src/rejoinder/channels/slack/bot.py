@@ -20,7 +20,7 @@ from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
 from rejoinder.channels.slack.manifest import SCOPES, missing
 from rejoinder.channels.slack.memory import Memory
-from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure
+from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure, failure_aside
 from rejoinder.channels.slack.parse import Me
 from rejoinder.channels.slack.patient import Pace, Patient
 from rejoinder.channels.slack.people import People
@@ -88,7 +88,9 @@ class SlackApp:
         intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
         await asyncio.gather(
-            self._listening.run(self._called, intake, self._reader), self._streams.watch(self._pace.idle_stream)
+            self._listening.run(self._called, intake, self._reader),
+            self._streams.watch(self._pace.idle_stream),
+            self._assistant.offer_prompts(),
         )
 
     async def _introduce(self) -> None:
@@ -243,7 +245,7 @@ class SlackApp:
         method, already = ("reactions.remove", "no_reaction") if remove else ("reactions.add", "already_reacted")
         answer = await self._api.call(method, {"channel": route.chat, "timestamp": message, "name": name_of(emoji)})
         so = isinstance(answer, Refused) and answer.error == already
-        return Delivered(message) if isinstance(answer, Ok) or so else failure(answer)
+        return Delivered(message) if isinstance(answer, Ok) or so else failure_aside(answer)
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
         if route.thread is None:

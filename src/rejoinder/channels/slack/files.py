@@ -5,7 +5,7 @@ import logging
 from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, RetryAfter, Unknown
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.blocks import addressed
-from rejoinder.channels.slack.outcomes import Ok, Refused, failure
+from rejoinder.channels.slack.outcomes import Ok, Refused, failure_aside
 from rejoinder.events import Part
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Files:
         }
         answer = await self._api.call("files.completeUploadExternal", payload)
         if not isinstance(answer, Ok):
-            return failure(answer)
+            return failure_aside(answer)
         ts = _shared(answer.result.get("files", []), part.route.chat)
         return Delivered(ts) if ts else Unknown("Slack has the file, and does not say yet where it stands")
 
@@ -41,7 +41,7 @@ class Files:
         """The id that Slack gives it."""
         answer = await self._api.ask("files.getUploadURLExternal", {"filename": file.name, "length": file.size})
         if not isinstance(answer, Ok):
-            return failure(answer) if isinstance(answer, Refused) else RetryAfter(reason=answer.reason)
+            return failure_aside(answer) if isinstance(answer, Refused) else RetryAfter(reason=answer.reason)
         if problem := await self._api.upload(str(answer.result["upload_url"]), file.chunks(), file.size):
             return RetryAfter(reason=f"Slack did not take {file.name} ({problem})")
         return str(answer.result["file_id"])

@@ -16,7 +16,7 @@ from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refu
 from rejoinder.channels.slack.parse import Me, is_ours, message
 from rejoinder.channels.slack.payloads import OPENING, key_of
 from rejoinder.channels.slack.places import later, split
-from rejoinder.channels.slack.wire import History, Message
+from rejoinder.channels.slack.wire import Message, history
 from rejoinder.events import Inbound, Part, Said
 
 log = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class Reader:
             return None
         if not isinstance(answer, Ok):
             return ts  # nobody can tell: Slack says so itself when it is sent
-        messages = msgspec.convert(answer.result, History).messages
+        messages = history(answer.result).messages
         return messages[0].thread_ts or messages[0].ts if messages else None
 
     # --- sends without an answer ----------------------------------------------------------------------------
@@ -95,7 +95,7 @@ class Reader:
             if not isinstance(answer, Ok):
                 found = failure(answer)
                 return found if isinstance(found, RetryAfter) and found.limited else Unknown(found.reason)
-            page = msgspec.convert(answer.result, History)
+            page = history(answer.result)
             for each in page.messages:
                 if _is_it(each, part) and is_ours(each, self._me()):
                     return Delivered(each.ts)
@@ -117,7 +117,7 @@ class Reader:
             if not isinstance(answer, Ok):
                 log.warning("the history of %s could not be read: %s", channel, failure(answer).reason)
                 return None
-            page = msgspec.convert(answer.result, History)
+            page = history(answer.result)
             found += page.messages
             if not (cursor := page.next):
                 break

@@ -2,8 +2,9 @@
 in the order in which it came."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from rejoinder.channels.slack import parse
 from rejoinder.channels.slack.patient import Pace
 from rejoinder.channels.slack.people import People
 from rejoinder.channels.slack.places import Places
-from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed
+from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
@@ -23,6 +24,12 @@ log = logging.getLogger(__name__)
 BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
 MOST_OWED = 500
+SHORTEST = 0.1
+"""Seconds that the store has at least, however long names took."""
+OTHERS = (
+    "events of another workspace come by this app's connection: Slack gives each event to any of them. Give each "
+    "workspace an app of its own, with its own app_token or signing_secret"
+)
 
 
 class Intake:
@@ -35,7 +42,7 @@ class Intake:
         people: People,
         pace: Pace,
         noted: Callable[[Inbound], None],
-        started: Callable[[Assistant], Awaitable[None]],
+        started: Callable[[Assistant], None],
     ) -> None:
         self.places = Places()
         self.came = 0
@@ -46,7 +53,7 @@ class Intake:
         self._pace = pace
         self._noted = noted
         self._started = started
-        self._opened: list[Assistant] = []
+        self._told_of_others = False
         self._owed: list[Inbound] = []  # not stored in time: Slack may send them again after newer ones
 
     async def resume(self) -> None:
@@ -58,9 +65,6 @@ class Intake:
         crashpoint("K2")
         stored = await self.store([*self._owed, *(each for each in heard if each is not None)])
         self._owed = [] if stored else self._to_store_first(heard)
-        opened, self._opened = self._opened, []
-        for event in opened:
-            await self._started(event)
         if stored:
             return [{} for _ in envelopes]
         return [
@@ -78,33 +82,44 @@ class Intake:
         try:
             match kind:
                 case "events_api":
-                    return self._event(msgspec.convert(payload, Event))
+                    return self._event(read(payload, Event))
                 case "slash_commands":
-                    return parse.command(msgspec.convert(payload, Command), self._me, datetime.now(UTC))
+                    return parse.command(read(payload, Command), self._me, datetime.now(UTC))
                 case "interactive":
-                    return parse.pressed(msgspec.convert(payload, Pressed), self._me, datetime.now(UTC))
+                    return parse.pressed(read(payload, Pressed), self._me, datetime.now(UTC))
                 case _:
                     return None
-        except msgspec.ValidationError as problem:
+        except (msgspec.ValidationError, RecursionError) as problem:
             log.warning("%s: what Slack sent is not as it documents it (%s); it is passed over", kind, problem)
             return None
 
     def _event(self, given: Event) -> Inbound | None:
         self.came += 1
+        bots = [each.user_id for each in given.authorizations if each.is_bot]
+        if bots and self._me.id not in bots:
+            self._tell_of_others()
+            return None
         if given.event.get("type") == STARTED:
-            self._opened.append(msgspec.convert(given.event, Assistant))
+            self._started(read(given.event, Assistant))
             return None
         return parse.event(given.event, self._me)
+
+    def _tell_of_others(self) -> None:
+        if not self._told_of_others:
+            self._told_of_others = True
+            log.error("%s: %s", self._me.channel, OTHERS)
 
     async def store(self, messages: Iterable[Inbound], *, in_time: bool = True) -> bool:
         """Whether they are durable. `in_time`: somebody waits for it (CH-5)."""
         fresh = self.places.fresh(messages)
         if not fresh:
             return True
+        began = monotonic()
         named = await self._people.name(fresh)
         moved = self.places.moved_by(named)
+        left = max(SHORTEST, self._pace.acknowledge - (monotonic() - began))
         try:
-            await self._deliver(*named, places=moved, within=self._pace.acknowledge if in_time else None)
+            await self._deliver(*named, places=moved, within=left if in_time else None)
         except (NotStored, StoreUnavailable) as problem:
             log.debug("%s", problem)  # the store itself says it once, in the log
             self.places.missed(named)

@@ -95,7 +95,7 @@ BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_l
 AGAIN = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "rollup_error"})
 """Slack is in trouble and has taken nothing."""
 TOO_MANY = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-ALREADY_SO = frozenset({"already_reacted", "no_reaction", "message_not_found_for_delete"})
+MISSING_SCOPE = "missing_scope"
 NO_STREAMS = frozenset(
     {
         "unknown_method",
@@ -137,3 +137,10 @@ def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Un
             return RetryAfter(None, reason)
         case Unheard(reason=reason):
             return Unknown(reason)
+
+
+def failure_aside(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
+    """Of a reaction or a file: a scope that is missing for it must not stop the messages."""
+    if isinstance(answer, Refused) and answer.error == MISSING_SCOPE:
+        return Rejected(sentence(answer))
+    return failure(answer)

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.emoji import shown
-from rejoinder.channels.slack.wire import Command, File, Message, Pressed, Reaction
+from rejoinder.channels.slack.wire import Command, File, Message, Pressed, Reaction, read
 from rejoinder.channels.threads import Threads, new_thread
 from rejoinder.events import Attachment, Chat, ChatKind, Inbound, Quote, ReplyContext, Sender
 
@@ -23,7 +23,10 @@ SPOKEN = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_mes
 """The kinds of message in which somebody says something."""
 RESPONSES = timedelta(minutes=29)
 """How long the response address of an interaction works: Slack says thirty minutes."""
-GONE = ("tombstone", "hidden_by_limit")
+SLACKBOT = "USLACKBOT"
+TOMBSTONE = "tombstone"
+"""What a message under which others stand becomes when it is deleted."""
+GONE = (TOMBSTONE, "hidden_by_limit")
 COMMAND = "/rejoinder"
 HELP = "/help"
 
@@ -44,9 +47,9 @@ def event(given: dict[str, Any], me: Me) -> Inbound | None:
     """What the inside of an event says; None where nobody says anything, as when a person joins."""
     kind = given.get("type")
     if kind in ("message", "app_mention"):
-        return message(msgspec.convert(given, Message), me)
+        return message(read(given, Message), me)
     if kind == "reaction_added":
-        return _reacted(msgspec.convert(given, Reaction), me)
+        return _reacted(read(given, Reaction), me)
     return None
 
 
@@ -65,8 +68,8 @@ def is_ours(heard: Message, me: Me) -> bool:
 
 
 def chat_of(channel: str, channel_type: str = "") -> Chat:
-    """By the type where the event names it, else by the first letter of the id."""
-    kind: ChatKind = "direct" if channel_type == "im" or (not channel_type and channel.startswith("D")) else "group"
+    """By the type that the event names, or the first letter of the id."""
+    kind: ChatKind = "direct" if channel_type == "im" or channel.startswith("D") else "group"
     return Chat(channel, kind)
 
 
@@ -114,7 +117,7 @@ def _said(heard: Message, me: Me) -> Inbound | None:
 
 def _sender(heard: Message, me: Me) -> Sender:
     id = heard.user or heard.bot_id
-    bot = bool(heard.bot_id) or heard.subtype == "bot_message"
+    bot = bool(heard.bot_id) or heard.subtype == "bot_message" or id == SLACKBOT
     profile = heard.user_profile
     shown_name = profile.display_name or profile.real_name if profile is not None else ""
     if not shown_name:
@@ -150,6 +153,8 @@ def _context(heard: Message) -> Iterable[str]:
 
 def _edited(change: Message, me: Me) -> Inbound | None:
     new, old = change.message, change.previous_message
+    if new is not None and new.subtype == TOMBSTONE:
+        return _deleted(msgspec.structs.replace(change, deleted_ts=new.ts), me)
     if new is None or new.edited is None or is_ours(new, me) or new.subtype not in SPOKEN:
         return None
     if old is not None and old.edited is not None and old.edited.ts == new.edited.ts:

@@ -85,8 +85,12 @@ class Patient:
         if not self._failures and not self.trouble and answer is not None:
             said = sentence(answer) if isinstance(answer, Refused) else getattr(answer, "reason", "")
             log.warning("%s: Slack does not answer (%s); asking until it does", self._name, said)
-        longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
         self._failures = min(self._failures + 1, 16)
+        return self.pause_after(self._failures)
+
+    def pause_after(self, failures: int) -> float:
+        """Seconds, after so many in a row."""
+        longest = min(self._pace.longest_pause, self._pace.first_pause * 2 ** min(failures - 1, 16))
         return longest * random.uniform(0.5, 1.0)
 
     def _give_up(self, answer: Answer) -> None:

@@ -5,14 +5,13 @@ import logging
 from collections.abc import Iterable
 from time import monotonic
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Ok
-from rejoinder.channels.slack.wire import Person
+from rejoinder.channels.slack.wire import Person, read
 from rejoinder.events import Inbound
 
 log = logging.getLogger(__name__)
@@ -58,7 +57,7 @@ class People:
             self._known.setdefault(id, (Named(), 0.0))
             self._known.renew(id, (self._known[id][0], monotonic() + UNKNOWN_SECONDS))
             return
-        person = msgspec.convert(answer.result.get("user", {}), Person)
+        person = read(answer.result.get("user") or {}, Person)
         shown = person.profile.display_name or person.profile.real_name or person.real_name or person.name
         self._known.renew(id, (Named(person.name, shown, person.is_bot), monotonic() + KEPT_SECONDS))
 

@@ -34,6 +34,11 @@ GHOSTS = (
     "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
     "of its own. Until then history is read, and messages come late"
 )
+TOO_MANY = "too_many_websockets"
+TOO_MANY_SENTENCE = (
+    "this app has as many sockets as Slack allows: other programs run with its token. Stop them, or give this one an "
+    "app of its own"
+)
 REFRESH = ("refresh_requested", "warning")
 DRAIN_SECONDS = 4.0
 """How long an old socket is kept for the acknowledgements of what came by it."""
@@ -70,7 +75,7 @@ class Line(SocketModeClient):
         crashpoint("K1")
         try:
             envelope = _envelope.decode(message)
-        except msgspec.DecodeError as problem:
+        except (msgspec.DecodeError, RecursionError) as problem:
             log.warning("Slack sent what is no envelope (%s); it is passed over", problem)
             return
         match envelope.type:
@@ -119,6 +124,7 @@ class Switchboard:
         self._made: list[Line] = []  # and not closed yet
         self._queue: asyncio.Queue[tuple[Line, Envelope]] = asyncio.Queue()
         self.last_sign: float | None = None
+        self.trouble = ""
         self.ghosts = 0
         """Sockets of this app that are not ours: each takes a share of the events."""
         self.refresh = asyncio.Event()
@@ -146,6 +152,7 @@ class Switchboard:
                 self._gaps.open()
 
     async def _connected(self) -> Line:
+        failures = 0
         while True:
             opened = await self._patient.ask("apps.connections.open")
             line = Line(str(opened.result.get("url", "")), self._heard, self._pace.ping)
@@ -158,10 +165,15 @@ class Switchboard:
                 line.end(str(problem) or "no answer")
             if not line.over.is_set():
                 self.last_sign = monotonic()
+                self.trouble = ""
                 return line
             await self._close(line)
             log.info("%s: the socket was not opened: %s", self._name, line.ended_because)
-            await asyncio.sleep(self._patient.pause())
+            if line.ended_because == TOO_MANY and not self.trouble:
+                log.error("%s: %s", self._name, TOO_MANY_SENTENCE)
+            self.trouble = TOO_MANY_SENTENCE if line.ended_because == TOO_MANY else ""
+            failures += 1
+            await asyncio.sleep(self._patient.pause_after(failures))
 
     async def _watch(self, line: Line) -> None:
         """Returns when the socket is to be replaced."""
@@ -227,7 +239,7 @@ class BySocket:
 
     @property
     def trouble(self) -> str:
-        told = [each.trouble for each in (self._patient, self._gaps) if each is not None]
+        told = [each.trouble for each in (self._patient, self._board, self._gaps) if each is not None]
         return next(filter(None, told), GHOSTS if self._board is not None and self._board.ghosts else "")
 
     @property

@@ -1,8 +1,13 @@
 """What we read of Slack's events, commands and presses: exactly these fields, whatever else comes."""
 
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 from msgspec import Struct
+
+Read = TypeVar("Read", bound=Struct)
+EXTRAS = frozenset({"attachments", "bot_profile", "files", "metadata", "user_profile"})
+"""What a message can be read without."""
 
 
 class File(Struct, frozen=True):
@@ -60,7 +65,6 @@ class Message(Struct, frozen=True):
     channel_type: str = ""
     user: str = ""
     bot_id: str = ""
-    app_id: str = ""
     username: str = ""
     text: str = ""
     thread_ts: str = ""
@@ -69,13 +73,11 @@ class Message(Struct, frozen=True):
     edited: Edited | None = None
     files: tuple[File, ...] = ()
     attachments: tuple[Attached, ...] = ()
-    blocks: tuple[dict[str, Any], ...] = ()
     user_profile: Profile | None = None
     bot_profile: BotProfile | None = None
     metadata: Metadata | None = None
     streaming_state: str = ""
     reply_count: int = 0
-    latest_reply: str = ""
     # of message_changed and message_deleted
     message: "Message | None" = None
     previous_message: "Message | None" = None
@@ -109,15 +111,18 @@ class Assistant(Struct, frozen=True):
     event_ts: str = ""
 
 
+class Authorization(Struct, frozen=True):
+    """An installation of the app that an event is for."""
+
+    user_id: str = ""
+    is_bot: bool = False
+
+
 class Event(Struct, frozen=True):
     """The outer frame of an event; what it is about is read by its type."""
 
     event: dict[str, Any] = {}
-    event_id: str = ""
-    event_time: float = 0.0
-    type: str = "event_callback"
-    team_id: str = ""
-    challenge: str = ""
+    authorizations: tuple[Authorization, ...] = ()
 
 
 class Command(Struct, frozen=True):
@@ -131,7 +136,6 @@ class Command(Struct, frozen=True):
     user_name: str = ""
     response_url: str = ""
     trigger_id: str = ""
-    team_id: str = ""
 
 
 class Named(Struct, frozen=True):
@@ -145,9 +149,6 @@ class Option(Struct, frozen=True):
 
 
 class Action(Struct, frozen=True):
-    action_id: str = ""
-    block_id: str = ""
-    type: str = "button"
     value: str = ""
     selected_option: Option | None = None
     action_ts: str = ""
@@ -179,9 +180,6 @@ class Envelope(Struct, frozen=True):
     type: str = ""
     envelope_id: str = ""
     payload: dict[str, Any] = {}
-    retry_attempt: int = 0
-    retry_reason: str = ""
-    accepts_response_payload: bool = False
     num_connections: int = 0
     reason: str = ""
 
@@ -200,9 +198,44 @@ class History(Struct, frozen=True):
     """Of conversations.history and conversations.replies."""
 
     messages: tuple[Message, ...] = ()
-    has_more: bool = False
     response_metadata: dict[str, Any] = {}
 
     @property
     def next(self) -> str:
         return str(self.response_metadata.get("next_cursor", ""))
+
+
+def read(given: Any, kind: type[Read]) -> Read:
+    """Slack writes null where it has nothing, and a strange attachment must not lose anybody's words. Raises
+    ValidationError for what cannot be read at all."""
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError:
+        pass
+    try:
+        return msgspec.convert(_without(given, frozenset()), kind)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without(given, EXTRAS), kind)
+
+
+def history(given: dict[str, Any]) -> History:
+    """A page; a message that cannot be read is passed over."""
+    messages: list[Message] = []
+    for each in given.get("messages") or ():
+        try:
+            messages.append(read(each, Message))
+        except msgspec.ValidationError:
+            continue
+    about = given.get("response_metadata")
+    return History(tuple(messages), about if isinstance(about, dict) else {})  # type: ignore[reportUnknownArgumentType]
+
+
+def _without(value: Any, names: frozenset[str]) -> Any:
+    """The same without null, and without these."""
+    if isinstance(value, dict):
+        items: list[tuple[str, Any]] = list(value.items())  # type: ignore[reportUnknownMemberType]
+        return {name: _without(each, names) for name, each in items if each is not None and name not in names}
+    if isinstance(value, list):
+        every: list[Any] = list(value)  # type: ignore[reportUnknownArgumentType]
+        return [_without(each, names) for each in every if each is not None]
+    return value

@@ -256,6 +256,7 @@ class DeliveryAttempts:
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
+        self._services.tenure.check()
         try:
             if can(channel, CanFind) and isinstance(operation, Say | Open):
                 form = form_of(operation.part, None, frozenset(row.conceded), await self._place_of(row, operation))

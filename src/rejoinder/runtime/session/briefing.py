@@ -9,7 +9,7 @@ from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
-from rejoinder.filetypes import FileLimits, in_words
+from rejoinder.filetypes import FileLimits, in_words, safe_name
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -329,7 +329,8 @@ def _media(shown: Shown, inbound: Inbound) -> Media:
     if file.heard is not None and file in inbound.attachments and is_own_voice(file, inbound):
         return Media(file.name, shown.mime, file.size, missing=THE_TEXT if not inbound.text else THE_TRANSCRIPT)
     size = file.size if file.size is not None or file.content is None else len(file.content)
-    return Media(file.name, shown.mime, size, shown.text, shown.why, shown.note)
+    name = safe_name(file.name) if file.name else ""
+    return Media(name, shown.mime, size, shown.text, shown.why, shown.note)
 
 
 def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:

@@ -10,12 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, CanSeeImages
-from rejoinder.channels.base import CanFetch, Channel
+from rejoinder.channels.base import CanFetch
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import Line, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.senses import ReadsDocuments
@@ -61,12 +62,12 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
 
 
 async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, reader: ReadsDocuments | None) -> TurnInput:
-    inbound, own, channel = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation.channel
+    inbound, own, here = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation
     shown = sees_images(agent) or eyes is not None
     if reader is None:
-        files = tuple([await _fetched(file, channel, shown=shown, limits=USUAL) for file in all_files(inbound)])
+        files = tuple([await _fetched(file, here, shown=shown, limits=USUAL) for file in all_files(inbound)])
     else:
-        files = tuple([await _read(file, channel, reader, shown=shown) for file in all_files(inbound)])
+        files = tuple([await _read(file, here, reader, shown=shown) for file in all_files(inbound)])
     if eyes is not None:
         files = tuple([await _described(file, eyes) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
@@ -74,7 +75,7 @@ async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, reader
     return replace(asked, message=replace(asked.message, inbound=filled))
 
 
-async def _read(file: Attachment, channel: Channel, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+async def _read(file: Attachment, here: Conversation, reader: ReadsDocuments, *, shown: bool) -> Attachment:
     """The file with its text, if it is a document; a large picture is scaled. What cannot be read says why."""
     limits = replace(USUAL, document_bytes=reader.max_bytes)
     if not worth_fetching(file, sees_images=shown, limits=limits) and file.content is None:
@@ -82,13 +83,13 @@ async def _read(file: Attachment, channel: Channel, reader: ReadsDocuments, *, s
         return file if why is None else replace(file, note=why)
     # A small one waits for nobody; of the large ones few are in memory.
     async with reader.at_once if (file.size or reader.max_bytes) > USUAL.fetched_bytes else nullcontext():
-        file = await _fetched(file, channel, shown=shown, limits=limits)
+        file = await _fetched(file, here, shown=shown, limits=limits)
         if (content := file.content) is None or file.heard is not None:
             return file
         try:
             return await _understood(file, content, reader, shown=shown)
         except NotUnderstood as why:
-            log.warning("%s: %r was not read: %s", channel.name, file.name, why.detail or why)
+            log.warning("%s: %r was not read: %s", here.channel.name, file.name, why.detail or why)
             return replace(file, content=None, note=f"it could not be read: {why}")
 
 
@@ -107,10 +108,12 @@ async def _understood(file: Attachment, content: bytes, reader: ReadsDocuments, 
     return file if unread is None else replace(file, content=None, note=f"it is {unread}")
 
 
-async def _fetched(file: Attachment, channel: Channel, *, shown: bool, limits: MediaLimits) -> Attachment:
+async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits: MediaLimits) -> Attachment:
+    channel = here.channel
     limit, name = worth_fetching(file, sees_images=shown, limits=limits), channel.name
     if not limit or not can(channel, CanFetch):
         return file
+    here.sender.check()
     try:
         content = await channel.fetch(file, limit)
     except Exception:  # a channel may be foreign code; the message is answered without the file

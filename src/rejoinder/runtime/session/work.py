@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Inbound, Step, TurnEnded, TurnOutcome
+from rejoinder.events import AGENT_STEP, Inbound, Step, Turn, TurnEnded, TurnOutcome
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -31,7 +31,7 @@ from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
-from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
+from rejoinder.runtime.session.attempts import COMPACTED, Answers, Attempts, Notice, Try
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
@@ -108,6 +108,11 @@ class Workers:
         return [run for run, scene in self._scenes.items() if scene.agent is agent]
 
     @property
+    def at_work(self) -> list[Agent]:
+        """The agents that have a turn."""
+        return [scene.agent for scene in self._scenes.values()]
+
+    @property
     def _senses(self) -> Senses:
         settings = self._settings.now
         return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
@@ -147,7 +152,7 @@ class Workers:
                 failed = await self._attempts.make(
                     agent,
                     turn,
-                    relay.attempt,
+                    self._fenced(relay.attempt),
                     lambda: relay.begun or not run.may_speak(),
                     notice,
                     aloud=answer.add_line if _chose_model(scene) else notice,
@@ -182,6 +187,15 @@ class Workers:
                 run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
             self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
         await self.compaction.after_turn(agent, turn, run.seen)
+
+    def _fenced(self, attempt: Try) -> Try:
+        """Begins no try once the shard may be another's (SC-3)."""
+
+        async def fenced(turn: Turn, answers: Answers) -> Failed | None:
+            self._tenure.check()
+            return await attempt(turn, answers)
+
+        return fenced
 
     def _answer(self, run: Run, scene: Scene) -> Answer:
         agent, asked = scene.agent, run.message.inbound

@@ -16,9 +16,10 @@ from aiohttp import web
 from msgspec import Struct
 
 from rejoinder.testing.platform.faults import Faults
-from rejoinder.testing.platform.slack.world import APP, SIGNING_SECRET, TEAM, World
+from rejoinder.testing.platform.slack.world import APP, BOT_USER, SIGNING_SECRET, TEAM, World
 
 MOST_TRIES = 4
+MOST_SOCKETS = 10
 RETRY_SECONDS = 0.05
 
 
@@ -53,6 +54,8 @@ class Events:
         self.acknowledged: list[tuple[str, float]] = []
         """The kind of each, and how long it took."""
         self.lost: list[Going] = []
+        self.bot_user = BOT_USER
+        """Whom events are for."""
         self.sent = 0
         self.retried = 0
         self.opened = 0
@@ -101,6 +104,7 @@ class Events:
             "type": "event_callback",
             "event_id": f"Ev{next(self._numbers):08d}",
             "event_time": int(time.time()),
+            "authorizations": [{"team_id": TEAM, "user_id": self.bot_user, "is_bot": True}],
             "is_ext_shared_channel": False,
         }
 
@@ -207,6 +211,10 @@ class Events:
         self._tickets.discard(ticket)
         line = web.WebSocketResponse(autoping=True)
         await line.prepare(request)
+        if len(self._open()) >= MOST_SOCKETS:
+            await line.send_json({"type": "disconnect", "reason": "too_many_websockets"})
+            await line.close()
+            return line
         socket = Socket(line, request.transport)
         self._open().append(socket)
         self.opened += 1

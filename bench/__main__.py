@@ -1,4 +1,5 @@
-"""`python -m bench [NAME ...]` runs every module here that has a `run()`, or those named.
+"""`python -m bench [NAME ...]` runs every module here that has a `run()`, or those named; `python -m bench beside TREE`
+compares with an older tree.
 
 Exit status 1 when a figure is over its bar.
 """
@@ -10,12 +11,15 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from bench import beside
 from bench.timing import BarsMissed
 
 
 def main(wanted: list[str]) -> int:
     found = [info.name for info in pkgutil.iter_modules([str(Path(__file__).parent)]) if info.name != "__main__"]
     runs = {name: module.run for name in found if hasattr(module := import_module(f"bench.{name}"), "run")}
+    if wanted[:1] == ["beside"]:
+        return _beside(*wanted[1:])
     if unknown := [name for name in wanted if name not in runs]:
         print(f"No bench is called {unknown[0]!r}; there are: {', '.join(runs)}.", file=sys.stderr)
         return 2
@@ -28,6 +32,15 @@ def main(wanted: list[str]) -> int:
             print(f"\n{name}: over the bar: {over}")
             missed = True
     return 1 if missed else 0
+
+
+def _beside(tree: str, rounds: str = str(beside.ROUNDS)) -> int:
+    try:
+        beside.compare(Path(tree), int(rounds))
+    except BarsMissed as over:
+        print(f"\nbeside: over the bar: {over}")
+        return 1
+    return 0
 
 
 def _cpu() -> str:

@@ -15,13 +15,14 @@ from msgspec.structs import replace
 
 from rejoinder import plugins
 from rejoinder.agents import base as agent_base
-from rejoinder.agents.base import Agent, CanClose
+from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
     Channel,
     HasAccount,
     ShowsLife,
+    TellsPlaceTrouble,
     TellsTrouble,
     UsesStore,
 )
@@ -53,6 +54,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
+from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import CanBeTakenOver, Health, KeepHookEvents, Lease, Renewal, SharedStore, Store
@@ -146,6 +148,18 @@ class Gateway:
     def _tell_over_http(self) -> None:
         self.hooks.over_http = {name: frozenset(said.events) for name, said in self._configured.hooks.items()}
 
+    @property
+    def tools(self) -> Toolbox:
+        """The tools of runs under way, for the program that serves them."""
+        return self.commands.tools
+
+    def offer_tools(self, source: ToolSource) -> None:
+        """Agents that speak MCP are told where the gateway's tools are, from their next session on."""
+        self.tools.source = source
+        for agent in self.agents.values():
+            if isinstance(agent, TakesTools):
+                agent.take_tools(source)
+
     async def _keep_hook_events(self, events: KeepHookEvents) -> None:
         await WriteBatch(events).insist(self.store)
 
@@ -205,6 +219,11 @@ class Gateway:
         account = account_of(here) if isinstance(here, HasAccount) else None
         refused = next(filter(None, (each.outbox.trouble(here.name, account) for each in self.engines)), "")
         return f"nothing can be sent: {refused}" if refused else ""
+
+    def place_troubles(self, listener: str) -> tuple[str, ...]:
+        """What keeps it from single places."""
+        here = self.listeners[listener]
+        return here.place_troubles if isinstance(here, TellsPlaceTrouble) else ()
 
     @property
     def kept(self) -> tuple[Part, ...]:
@@ -325,7 +344,7 @@ class Gateway:
     def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
-            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, tenure
+            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, self.tools, tenure
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -372,6 +391,8 @@ class Gateway:
         jobs = timed_jobs(taken.settings)
         retired = [self.agents[name] for name in opened]
         self.agents.update(opened)
+        if self.tools.source is not None:
+            self.offer_tools(self.tools.source)
         self._configured = taken.settings
         self._tell_over_http()
         self._settings.become(ready)

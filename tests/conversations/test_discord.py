@@ -3,7 +3,9 @@
 import asyncio
 
 from rejoinder.agents.base import TextDelta
+from rejoinder.events import Route
 from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.discord.world import user_id
 from tests.conversations.agents import Asking, said
@@ -133,3 +135,43 @@ async def test_a_permission_is_given_by_a_button():
         assert asked.buttons
         await platform.presses("ann", "ann", asked.id, asked.buttons[0])
         await platform.truth.until(lambda: not platform.truth.messages("ann")[0].buttons)
+
+
+async def test_who_is_answered_is_pinged_by_a_fresh_message():
+    """CH-23, DE-21, DE-34: an edit pings nobody, so a mention stands in a message of its own; the draft goes."""
+    more = asyncio.Event()
+    ann = f"<@{user_id('ann')}>"
+    agent = ScriptedAgent([TextDelta("It is done. "), more.wait, TextDelta(f"{ann} please look.")])
+    async with discord(agent, NO_THREADS, answered="ann") as platform:
+        await platform.says("#team", "ann", "@testbot do it")
+        await platform.truth.until(lambda: any(each.text for each in platform.truth.messages("#team")))
+        draft = platform.truth.messages("#team")[0].id
+        more.set()
+        await platform.truth.until(lambda: [each.text for each in platform.truth.messages("#team")][-1:] == [
+            f"It is done. {ann} please look."
+        ])  # fmt: skip
+        await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 1)
+        assert platform.truth.messages("#team")[0].id != draft
+        assert [frame.pinged for frame in platform.truth.frames if frame.by == "bot" and frame.pinged] == [("@ann",)]
+
+
+async def test_a_bot_that_comes_while_an_answer_is_written_sees_it_whole():
+    """CH-23, DE-21: from then on the draft is not changed, and the answer is a fresh message."""
+    more = asyncio.Event()
+    agent = ScriptedAgent([TextDelta("It is done. "), more.wait, TextDelta("Look at it."), more.wait])
+    async with discord(agent, NO_THREADS) as platform:
+        platform.people.add_bot("scribe")
+        await platform.says("#team", "ann", "@testbot do it")
+        await platform.truth.until(lambda: any(each.text for each in platform.truth.messages("#team")))
+        edits = [frame for frame in platform.truth.frames if frame.kind == "edit" and frame.by == "bot"]
+        bots = await platform.says("#team", "scribe", "I take notes.")
+        here = platform.gateway.engine.conversations.at(Route("discord", platform.id_of("#team")))
+        async with asyncio.timeout(PATIENCE):
+            while not here.messages.facts.other_bot:  # noqa: ASYNC110 - nothing tells that it has been noted
+                await asyncio.sleep(0.01)
+        more.set()
+        await platform.hears("#team", "It is done. Look at it.")
+        await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 1)
+        now = [frame for frame in platform.truth.frames if frame.kind == "edit" and frame.by == "bot"]
+        assert now == edits
+        assert int(platform.truth.messages("#team")[0].id) > int(bots)

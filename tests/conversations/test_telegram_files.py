@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from rejoinder.agents.base import Done, FileMade
 from rejoinder.events import PromptImage, PromptText
 from rejoinder.inbound.documents import picture_side
 from rejoinder.testing import ScriptedAgent
@@ -139,3 +140,53 @@ async def test_a_file_that_cannot_be_had_is_told_of(fault):
         assert len(asked_for(platform)) == 1
     assert pictures(agent.turns[0]) == []
     assert [line["missing"] for line in files(agent.turns[0])] == ["its content was not fetched"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"audio": {"file_id": "a", "file_unique_id": "u", "duration": 3, "file_name": "song.mp3"}}, ("song.mp3",)),
+        ({"video_note": {"file_id": "n", "file_unique_id": "u", "duration": 3, "length": 9}}, ("video_note-u",)),
+        ({"sticker": {"file_id": "s", "file_unique_id": "u", "emoji": "👍", "is_animated": True}}, ("sticker 👍",)),
+        ({"location": {"latitude": 52.5, "longitude": 13.4}}, ("shared a location: 52.5, 13.4",)),
+        ({"contact": {"phone_number": "+49301", "first_name": "Carl"}}, ("shared a contact: Carl, +49301",)),
+        ({"poll": {"id": "p", "question": "Lunch?", "options": [{"text": "Soup"}]}}, ("sent a poll: Lunch? (Soup)",)),
+        ({"dice": {"emoji": "🎲", "value": 5}}, ("threw 🎲: 5",)),
+    ],
+)
+async def test_what_is_no_text_arrives_as_something_the_agent_understands(fields, words):
+    """ME-11, IN-9: alone, without a word beside it."""
+    agent = ScriptedAgent("I see.")
+    async with telegram(agent) as platform:
+        await platform.says("ann", "ann", "", **fields)
+        await platform.hears("ann", "I see.")
+    told = "\n".join(part.text for part in agent.turns[0].parts if isinstance(part, PromptText))
+    assert all(json.dumps(word, ensure_ascii=False)[1:-1] in told for word in words), told
+
+
+class Giver:
+    name = "scripted"
+
+    def __init__(self, *events):
+        self.events = events
+
+    async def run(self, turn):
+        for event in self.events:
+            yield event
+        yield Done()
+
+
+async def test_eleven_photos_are_an_album_and_one_more():
+    """ME-10, CH-11: what one album does not hold goes on in the next message; what is no photo stands apart."""
+    photos = [FileMade(name=f"{number}.png", content=b"\x89PNG\r\n\x1a\n") for number in range(11)]
+    agent = Giver(*photos, FileMade(name="a.txt", content=b"hi", caption="And this"))
+    async with telegram(agent, "[directives]\nallow = ['send_file']") as platform:
+        await platform.says("ann", "ann", "all of them")
+        for _ in photos:
+            await platform.hears("ann", "")
+        await platform.hears("ann", "And this")
+        calls = [
+            call.name for call in platform.truth.calls if call.name.startswith("send") and "Action" not in call.name
+        ]
+        assert calls == ["sendMediaGroup", "sendPhoto", "sendDocument"]
+        assert len(platform.people.methods.sent) == 12

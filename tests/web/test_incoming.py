@@ -70,9 +70,13 @@ async def test_the_same_key_is_the_same_message_after_a_restart_too(tmp_path):
 @pytest.mark.parametrize(
     ("status", "sentence", "more"),
     [
-        (401, "this needs a token of its own", {"headers": {}}),
-        (401, "this needs a token of its own", {"headers": {"Authorization": "Bearer wrong", "X-Rejoinder": "1"}}),
-        (401, "this needs a token of its own", {"headers": {"Authorization": f"Basic {TOKEN}"}}),
+        (401, "this needs a valid token", {"headers": {}}),
+        (
+            401,
+            "this needs a valid token",
+            {"headers": {"Authorization": "Bearer wrong", "X-Rejoinder": "1"}},
+        ),
+        (401, "this needs a valid token", {"headers": {"Authorization": f"Basic {TOKEN}"}}),
         (
             403,
             "this token may not write in 'web:coder~you'; it may write in: web:helper~you",

@@ -370,3 +370,24 @@ class CanCheck(Protocol):
     async def check(self) -> str:
         """What was found, in a few words; raises RunFailed when the agent could not answer."""
         ...
+
+
+class ToolSource(Protocol):
+    """Where an agent that speaks MCP finds the gateway's tools."""
+
+    url: str
+
+    def issue(self) -> str:
+        """A new token, for one session."""
+        ...
+
+    def bind(self, token: str, session: str) -> None:
+        """The session whose runs the token serves."""
+        ...
+
+
+@runtime_checkable
+class TakesTools(Protocol):
+    def take_tools(self, source: ToolSource) -> None:
+        """From the next session on its agent is told of these tools."""
+        ...

@@ -148,6 +148,16 @@ class TellsTrouble(Protocol):
 
 
 @runtime_checkable
+class TellsPlaceTrouble(Protocol):
+    """Knows in which of its places it may not do what it is asked for, while the others are served (CH-13)."""
+
+    @property
+    def place_troubles(self) -> tuple[str, ...]:
+        """A sentence for each, with what to do."""
+        ...
+
+
+@runtime_checkable
 class ShowsLife(Protocol):
     """Knows when its platform last showed that it still hears us (CH-7): a heartbeat acknowledged, a poll answered, a
     ping returned. Every message is such a sign too, without being told."""

@@ -16,6 +16,7 @@ from rejoinder.cli.errors import Door
 from rejoinder.cli.explain import explain_message
 from rejoinder.cli.export import export
 from rejoinder.cli.init import make_configuration
+from rejoinder.cli.mcp import mcp
 from rejoinder.cli.message import try_message
 from rejoinder.cli.pair import pair
 from rejoinder.cli.reply import reply
@@ -58,6 +59,7 @@ app.command("doctor")(examine)
 app.command()(bench)
 app.command("message")(try_message)
 app.command()(reply)
+app.command()(mcp)
 app.command("explain", rich_help_panel=OPERATE)(explain_message)
 app.command("sessions", rich_help_panel=OPERATE)(list_sessions)
 app.command("dead", rich_help_panel=OPERATE)(dead_letters)

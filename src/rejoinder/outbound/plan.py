@@ -6,6 +6,7 @@ Rule 3: there is no operation for text without a visible character (DE-14), and 
         unless the platform waits for the last word.
 """
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -19,6 +20,9 @@ from rejoinder.rendering.chunk import length
 
 LONG, LONG_REMEMBERED = 4096, 8
 """A text with more characters than this takes long to cut; and how many such results are cached."""
+
+
+_MENTION = re.compile(r"<@[!&]?[A-Za-z0-9]{5,32}>")
 
 
 class Wording(Struct, frozen=True):
@@ -169,14 +173,17 @@ def settle(
     *,
     live: bool = False,
     may_move: bool = True,
+    fresh: bool = False,
 ) -> list[Planned]:
     """The operations that turn the messages on the screen into the whole answer.
 
     `live`: they were fed as they grew, so each must be told that it is complete. `may_move`: they can be deleted, so
     an answer whose reply target changed is sent again before they are deleted (OD-61); and so is one that a late edit
-    could overwrite (DE-20).
+    could overwrite (DE-20). `fresh`: it has to be a new message for another reason: an edit pings nobody, and other
+    bots read only the first version of a message (DE-21).
     """
-    if slots and may_move and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots)):
+    retargeted = bool(slots) and (slots[0].reply_to != wording.reply_to or any(slot.unsure for slot in slots))
+    if slots and may_move and (fresh or retargeted):
         said = say(text, route, options, wording, stem)
         after = tuple(planned.key for planned in said)
         return said + [_removed(slot, stem, after) for slot in slots]
@@ -196,6 +203,11 @@ def settle(
 
 def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> Planned:
     return Planned(*keyed(Remove(slot.message, after), f"{stem}/delete"))
+
+
+def calls_somebody(text: str, addressed: Sequence[str]) -> bool:
+    """Whether these words mention somebody, as platforms write it or by a name that may be called."""
+    return _MENTION.search(text) is not None or any(f"@{who.removeprefix('@')}" in text for who in addressed)
 
 
 def withdraw(slots: tuple[Slot, ...], stem: str) -> list[Planned]:

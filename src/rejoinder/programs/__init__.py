@@ -4,5 +4,7 @@
 `get_reply`), `sending` (send), `backups`, `doctor`, `measuring` (bench), `demo` (run --demo). `agent_choice` picks
 the agent where none was chosen; `reloading` and `debug_settings` change the settings of a gateway at work;
 `incoming` takes what other programs
-say, `outgoing` tells them what happens; `python_worker` is the process of an isolated python agent.
+say, `outgoing` tells them what happens; `tools`
+are what agents may call, and `tool_bridge` (mcp) brings them to agents without HTTP;
+`python_worker` is the process of an isolated python agent.
 """

@@ -5,6 +5,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack, aclosing
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec.structs import replace
@@ -48,6 +49,7 @@ from rejoinder.wiring.stores import open_store_when_ready, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
+    from rejoinder.programs.tools import ServedTools
 
 Say = Callable[[str], None]
 
@@ -192,7 +194,7 @@ async def _open_pages(
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
     gateway.commands.provide(ChangeInvitations, invitations.command)
-    house = _house(gateway, settings, web, tasks, invitations)
+    house = _house(gateway, settings, web, tasks, invitations, where)
     quota = Quota(facts.person_files_mb << 20, facts.files_mb << 20)
     pages = Pages(house, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)
     invitations.changed = pages.refresh_logins
@@ -236,7 +238,7 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
 
 
 def _house(
-    gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations
+    gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations, address: str
 ) -> Any:
     from rejoinder.programs.incoming import Incoming  # noqa: PLC0415 - as above
     from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415
@@ -251,6 +253,7 @@ def _house(
                 gateway.listens(name),
                 gateway.problem(name),
                 gateway.silent_for(name),
+                gateway.place_troubles(name),
             )
             for name, each in gateway.listeners.items()
         )
@@ -310,7 +313,19 @@ def _house(
         approve=approve,
         start=tasks.start,
         programs=Incoming(gateway, web),
+        tools=_tools(gateway, address),
         hooks=lambda: tuple(gateway.configured.hooks),
         invitations=invitations,
         accounts=tuple((each.name, account_of(each)) for each in gateway.listeners.values()),
     )
+
+
+def _tools(gateway: Gateway, address: str) -> "ServedTools | None":
+    """The gateway's tools for agents, which are told of them; None where the package for them is missing."""
+    if find_spec("mcp") is None:
+        return None
+    from rejoinder.programs.tools import ServedTools  # noqa: PLC0415 - as above
+
+    tools = ServedTools(gateway.tools, address)
+    gateway.offer_tools(tools)
+    return tools

@@ -11,6 +11,6 @@ outbox       sends what is to be said, in order and once
 ownership    leases: how long this process may act for a shard, and which shards it claims
 
 unprompted   recovery, open_turns, external_changes, upkeep
-shared       services, settings, live, runs, write_batch, hooks, hook_events, abilities, serving, profiles, folders,
-             recent, entropy
+shared       services, settings, live, runs, write_batch, hooks, hook_events, toolbox, abilities, serving, profiles,
+             folders, recent, entropy
 """

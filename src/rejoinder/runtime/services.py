@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from rejoinder.agents.base import Agent
 from rejoinder.blobs import Blobs
@@ -13,6 +13,7 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.tenure import UNENDING, Tenure
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.store.base import Store
 
 
@@ -30,5 +31,7 @@ class Services(Struct, frozen=True):
     hooks: Hooks
     blobs: Blobs
     """The files that parts name."""
+    tools: Toolbox = field(default_factory=Toolbox)
+    """The tools of runs under way; all engines of a gateway share it."""
     tenure: Tenure = UNENDING
     """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""

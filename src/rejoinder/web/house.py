@@ -1,6 +1,6 @@
 """What the pages get from the house: values and functions, so that this room imports no floor and no wiring."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from typing import Annotated, Any, Protocol
 
 from msgspec import Meta, Struct
@@ -20,6 +20,8 @@ class ChannelState(Struct, frozen=True):
     """Why it does not listen, or nothing can be sent."""
     silent_for: float | None = None
     """Seconds since its platform last showed that it hears us (CH-7); None: it does not tell, or there was no sign."""
+    places: tuple[str, ...] = ()
+    """In which places something is not allowed, and what to do; the others are served (CH-13)."""
 
 
 class Asked(Struct, frozen=True):
@@ -103,6 +105,30 @@ class Programs(Protocol):
         ...
 
 
+class OfferedTool(Struct, frozen=True):
+    name: str
+    help: str
+    schema: dict[str, Any]
+
+
+class ToolProblem(Exception):
+    """Why a tool did nothing, in a sentence for the agent."""
+
+
+class Tools(Protocol):
+    """The gateway's tools for agents, at `/mcp`."""
+
+    listed: tuple[OfferedTool, ...]
+
+    def session_of(self, token: str) -> str | None:
+        """Whose token it is, while that session has a run."""
+        ...
+
+    async def call(self, session: str, name: str, arguments: Mapping[str, Any]) -> str:
+        """Raises `ToolProblem`."""
+        ...
+
+
 class House(Struct, frozen=True):
     """Everything a page may ask for or do."""
 
@@ -128,6 +154,8 @@ class House(Struct, frozen=True):
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
     programs: Programs
+    tools: Tools | None = None
+    """Where the package `mcp` is installed."""
     hooks: Callable[[], tuple[str, ...]] = tuple
     """The names of the programs that are told what happens."""
     invitations: Invitations | None = None

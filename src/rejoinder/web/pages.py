@@ -4,6 +4,7 @@ import hashlib
 import mimetypes
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote_plus
 
 from starlette.requests import Request
@@ -84,8 +85,10 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
             counts = {"unconfirmed": load.parts.get("held", 0), "not_delivered": load.parts.get("dead", 0)}
             counts["quarantined"] = load.quarantined
         signs = {each.name: round(each.silent_for, 1) for each in house.channels() if each.silent_for is not None}
-        told = {"status": status, "version": house.version, "problems": problems, **counts}
-        return JSONResponse({**told, "last_sign_seconds": signs} if signs else told)
+        places = [f"{each.name}: {sentence}" for each in house.channels() for sentence in each.places]
+        told: dict[str, Any] = {"status": status, "version": house.version, "problems": problems, **counts}
+        told |= {"last_sign_seconds": signs} if signs else {}
+        return JSONResponse({**told, "places": places} if places else told)
 
     async def ready(_: Request) -> Response:
         problems = await troubles()

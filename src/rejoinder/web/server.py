@@ -19,7 +19,7 @@ from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import StoreUnavailable
-from rejoinder.web import api, chat, console, incoming, pages
+from rejoinder.web import api, chat, console, incoming, mcp_route, pages
 from rejoinder.web.addresses import Addresses
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
@@ -67,13 +67,17 @@ class Pages:
         self.flow = Flow(house, self.metrics)
         addresses = Addresses(proxies)
         self._seats = Seats(room or room_here(), addresses.is_proxy)
-        entrance = Entrance(login, addresses, {incoming.PATH: house.programs.name_of})
+        own: dict[str, Callable[[str], str | None]] = {incoming.PATH: house.programs.name_of}
+        if house.tools is not None:
+            own[mcp_route.PATH] = house.tools.session_of
+        entrance = Entrance(login, addresses, own)
         routes = [
             *pages.routes(house, entrance, self.metrics),
             *chat.routes(house, quota),
             *console.routes(house, self.flow),
             *answering.routes(house),
             *api.routes(house, self.flow),
+            *mcp_route.routes(house),
         ]
         app = Starlette(
             routes=routes,

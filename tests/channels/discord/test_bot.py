@@ -369,3 +369,22 @@ async def test_it_says_goodbye_and_stays_resumable(platform):
     await platform.truth.until(lambda: any(call.name == "CLOSED" for call in platform.truth.calls))
     (session,) = platform.people.gateway.sessions.values()
     assert session.socket is None
+
+
+async def test_a_place_that_is_closed_is_told_once_and_stops_no_other(platform, caplog):
+    """CH-13: with what to do, until it works again."""
+    async with listening(bot(platform), inlet := KeptInlet()) as channel:
+        await platform.says("#team", "ann", "hi")
+        await inlet.message("hi")
+        platform.people.closes("#team", 50013)
+        for number in range(2):
+            refused = await channel.send(Part(route(platform, "#team"), "No.", key=f"{number}"))
+            assert isinstance(refused, Rejected)
+            assert refused.why == "gone"
+            assert refused.reason.startswith("the bot lacks a permission in #team: allow it Send Messages")
+        (trouble,) = channel.place_troubles
+        assert caplog.text.count(trouble) == 1
+        assert isinstance(await channel.send(Part(route(platform, "ann"), "Yes.", key="2")), Delivered)
+        platform.people.closes("#team", 0)
+        assert isinstance(await channel.send(Part(route(platform, "#team"), "Again.", key="3")), Delivered)
+        assert not channel.place_troubles

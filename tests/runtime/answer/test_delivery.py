@@ -75,7 +75,6 @@ async def test_a_reaction_it_cannot_show_is_skipped(caplog):
     [
         '<send-file path="a.txt"/>',
         '<send-message chat="C1">x</send-message>',
-        "<voice>x</voice>",
         '<handoff to="other">x</handoff>',
     ],
 )

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rejoinder.agents.acp import Settings
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, Limits, TextDelta
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, Limits, TextDelta, ToolSource
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, Said
 from rejoinder.agents.think import LEVELS
@@ -42,6 +42,12 @@ class AcpAgent:
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
         self._histories = Histories(RETOLD_TOKENS)
         self._sessions: Sessions | None = None
+        self._tools: ToolSource | None = None
+
+    def take_tools(self, source: ToolSource) -> None:
+        self._tools = source
+        if self._sessions is not None:
+            self._sessions.tools = source
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
@@ -68,6 +74,7 @@ class AcpAgent:
             # The first turn of another session may have created it meanwhile.
             self._sessions = self._sessions or work.Sessions(self.name, self._settings, self.limits.question)
             assert self._sessions is not None
+            self._sessions.tools = self._tools
         return self._sessions
 
     def load_session(self, session: str, saved: str) -> None:

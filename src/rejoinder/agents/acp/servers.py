@@ -1,5 +1,6 @@
 """The MCP servers an agent is to use, `mcp_servers`, in the words of the protocol. Pure."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -26,6 +27,22 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def described(servers: Mapping[str, McpServer]) -> tuple[dict[str, Any], ...]:
     return tuple(_described(name, server) for name, server in servers.items())
+
+
+OURS = "rejoinder"
+"""What the gateway's own tools are called."""
+MCP_URL, MCP_TOKEN = "REJOINDER_MCP_URL", "REJOINDER_MCP_TOKEN"
+"""Where `rejoinder mcp` finds them in its environment."""
+_PROGRAM = "from rejoinder.cli import main; main()"
+
+
+def our_server(url: str, token: str, *, over_http: bool) -> dict[str, Any]:
+    """The gateway's tools; for an agent without HTTP by way of `rejoinder mcp`."""
+    if over_http:
+        headers = [{"name": "Authorization", "value": f"Bearer {token}"}]
+        return {"type": "http", "name": OURS, "url": url, "headers": headers}
+    env = [{"name": MCP_URL, "value": url}, {"name": MCP_TOKEN, "value": token}]
+    return {"name": OURS, "command": sys.executable, "args": ["-c", _PROGRAM, "mcp"], "env": env}
 
 
 def _described(name: str, server: McpServer) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from typing import Any
 from rejoinder.agents.acp import Settings, wire
 from rejoinder.agents.acp.connection import Connection, Rules, Run, settled
 from rejoinder.agents.acp.options import SessionOptions
-from rejoinder.agents.acp.servers import described
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened
+from rejoinder.agents.acp.servers import OURS, described, our_server
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened, ToolSource
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import Refused
 from rejoinder.environment import passed
@@ -76,6 +76,7 @@ class Sessions:
         self._connection: Connection | None = None
         self._connecting = asyncio.Lock()
         self.offers = Offers()
+        self.tools: ToolSource | None = None
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
@@ -134,7 +135,7 @@ class Sessions:
         await self._end_abandoned(session)
         connection = await self._connected()
         try:
-            knows_nothing = await self._open(connection, session)
+            knows_nothing = await self._open(connection, session, turn.session)
             if session.id is not None and (session.lost or session.id != session.told_id):
                 session.told_id = session.id
                 yield SessionOpened(session.id, session.lost)
@@ -205,10 +206,11 @@ class Sessions:
             spare = _Session()
             try:
                 async with asyncio.timeout(OFFER_SECONDS):
-                    await self._open(await self._connected(), spare)
+                    await self._open(await self._connected(), spare, None)
             except (RunFailed, Refused, TimeoutError):
                 return self.offers  # a turn tells why; a question about models has to be answered anyway
-            self._spare = spare
+            if self.tools is None:  # with tools a session has a token, so this one can be nobody's
+                self._spare = spare
         return self.offers
 
     async def _connected(self) -> Connection:
@@ -242,12 +244,14 @@ class Sessions:
                 await connection.stop("it did not end a cancelled turn")
         session.abandoned = None
 
-    async def _open(self, connection: Connection, session: _Session) -> bool:
-        """Makes the session one of this process; whether the agent knows nothing of what was said in it."""
+    async def _open(self, connection: Connection, session: _Session, key: str | None) -> bool:
+        """Makes the session one of this process; whether the agent knows nothing of what was said in it.
+
+        `key`: what the gateway calls it; None: it is nobody's."""
         if session.connection is connection:
             return False
         result: Any = None
-        known, loaded, servers = session.id, False, described(self._settings.mcp_servers)
+        known, loaded, servers = session.id, False, self._servers(connection, key)
         if known is not None and connection.abilities.load:
             try:
                 asked = wire.load_session(known, self._cwd(), servers)
@@ -272,6 +276,16 @@ class Sessions:
         session.options = options = SessionOptions(session.id, result, self._settings)
         self.offers.learn(options)
         return not loaded
+
+    def _servers(self, connection: Connection, key: str | None) -> tuple[dict[str, Any], ...]:
+        """Those of the configuration, and the gateway's own, with a new token for this session: agents connect to them
+        while the session opens, so the token is valid before that."""
+        servers = described(self._settings.mcp_servers)
+        if self.tools is None or key is None or OURS in self._settings.mcp_servers:
+            return servers
+        token = self.tools.issue()
+        self.tools.bind(token, key)
+        return (*servers, our_server(self.tools.url, token, over_http=connection.abilities.mcp_over_http))
 
     async def _configured(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
         assert session.options is not None

@@ -80,6 +80,7 @@ class Abilities(Struct, frozen=True):
     sign_in: tuple[str, ...] = ()
     queues: bool = False
     """Takes a further prompt into a running turn."""
+    mcp_over_http: bool = False
 
 
 def abilities(result: Any) -> Abilities:
@@ -95,6 +96,7 @@ def abilities(result: Any) -> Abilities:
         f"{info.title or info.name} {info.version}" if info else "",
         tuple(method.name for method in said.auth_methods or ()),
         any(is_object(own) and own.get("promptQueueing") is True for own in (can.field_meta or {}).values()),
+        bool(can.mcp_capabilities and can.mcp_capabilities.http),
     )
 
 

@@ -20,6 +20,7 @@ from rejoinder.channels.discord.intake import Intake
 from rejoinder.channels.discord.outcomes import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Answer, Ok, Refused, failure
 from rejoinder.channels.discord.outgoing import Outgoing
 from rejoinder.channels.discord.parse import Me, parse_said
+from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
 from rejoinder.channels.discord.reception import Reception
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
@@ -66,7 +67,8 @@ class DiscordBot:
         self._intake = Intake(self._called, self._places, self._look_up, self._reception)
         self._connection = Connection(self._called, self.client, self._api, self._pace, self._intake.room)
         self._history = History(self._called, self._api, self._places, self._pace)
-        self._outgoing = Outgoing(self._api, http, self._places, self._reception, self._history)
+        self._troubles = PlaceTroubles(self._called, self._places)
+        self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
         self._intake.echoes = self._outgoing.echoed
         self._files = Files(self._called, self._api)
         self._http = http
@@ -74,6 +76,10 @@ class DiscordBot:
     @property
     def trouble(self) -> str:
         return self._connection.trouble
+
+    @property
+    def place_troubles(self) -> tuple[str, ...]:
+        return self._troubles.sentences
 
     @property
     def last_sign(self) -> float | None:

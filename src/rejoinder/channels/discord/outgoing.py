@@ -22,6 +22,7 @@ from rejoinder.channels.discord.outcomes import (
     Unreached,
     failure,
 )
+from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Places, place_of, snowflake
 from rejoinder.channels.discord.reception import Reception
 from rejoinder.channels.discord.wire import Channel, Message, convert
@@ -39,9 +40,18 @@ MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 
 
 class Outgoing:
-    def __init__(self, api: Api, http: OneAttempt, places: Places, reception: Reception, history: History) -> None:
+    def __init__(
+        self,
+        api: Api,
+        http: OneAttempt,
+        troubles: PlaceTroubles,
+        places: Places,
+        reception: Reception,
+        history: History,
+    ) -> None:
         self._api = api
         self._http = http
+        self._troubles = troubles
         self._places = places
         self._reception = reception
         self._history = history
@@ -65,6 +75,7 @@ class Outgoing:
             return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
         path, where = MESSAGES, place_of(part.route)
         answer = await self._api.call("POST", path, payloads.message(part), files=files, channel_id=where)
+        answer = self._troubles.note(where, answer)
         if isinstance(answer, Ok):
             return Delivered(str(answer.result["id"]))
         return failure(answer)

@@ -20,7 +20,7 @@ from rejoinder.blobs import Blob
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
-from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said
+from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said, Step
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -221,6 +221,25 @@ class Acting:
             return text
         await self._do(name, name, planned, here.sender)
         return ""
+
+    async def use(self, directive: Directive) -> Step:
+        """As `obey`, for a tool that waits for what comes of it."""
+        noted, begun = len(self.outcomes.steps()), len(self._under_way)
+        await self.obey(directive)
+        if new := self.outcomes.steps()[noted:]:
+            return new[-1]
+        under_way = [result for _, result in self._under_way[begun:]]
+        if under_way:
+            await asyncio.wait(under_way, timeout=ACTING)
+        for result in under_way:
+            match result.result() if result.done() and not result.cancelled() else Underway():
+                case Unsent(error=error):
+                    return Step(directive.name, "failed", error)
+                case Underway():
+                    return Step(directive.name, "failed", "it is still on its way")
+                case Sent():
+                    continue
+        return Step(directive.name, "done")
 
     async def _carry_out(self, effect: Effect, name: str, declared: Declaration) -> None:
         match effect:

@@ -20,7 +20,7 @@ from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
-from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Text
+from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.draft import PLACEHOLDER
@@ -129,6 +129,9 @@ class Answer:
     @property
     def outcomes(self) -> Outcomes:
         return self._acting.outcomes
+
+    async def use(self, directive: Directive) -> Step:
+        return await self._acting.use(directive)
 
     @property
     def seen_at(self) -> float | None:
@@ -379,16 +382,17 @@ class Answer:
             self._spoken_size += len(text)
 
     def _settled(self, text: str, stem: str) -> list[Planned]:
-        channel = self._conversation.channel
+        channel, wording = self._conversation.channel, self._acting.wording()
         return plan.settle(
             text,
             self._drafting.slots(),
             self._conversation.route,
             self._options,
-            self._acting.wording(),
+            wording,
             stem,
             live=self._was_live,
             may_move=can(channel, CanDelete) or can(channel, CanEdit),
+            fresh=not self._was_live and (self._drafting.is_crowded or plan.calls_somebody(text, wording.addressed)),
         )
 
     def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:

@@ -71,6 +71,11 @@ class Drafting:
             sender.writing.join(self)
 
     @property
+    def is_crowded(self) -> bool:
+        """A bot of somebody else has come while this was written: it would read the draft as the answer (DE-21)."""
+        return self.draft.streaming.mode in ("edits", "preview") and self._sender.messages.facts.other_bot
+
+    @property
     def is_live(self) -> bool:
         return self.draft.streaming.mode == "live"
 
@@ -150,6 +155,9 @@ class Drafting:
 
     async def work(self) -> float | None:
         if self._opening is not None:
+            return None
+        if self.is_crowded:
+            self._has_caught_up()
             return None
         now, text = asyncio.get_running_loop().time(), self.draft.text
         at_once = self._catching_up is not None

@@ -6,7 +6,7 @@ Its directives are taken out and not acted on, but for one that starts a further
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
-from rejoinder.events import Directive, ReplyEvent, Text
+from rejoinder.events import Directive, ReplyEvent, Step, Text
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.directives.effects import SendFile, Spawn
 from rejoinder.outbound.reader import ReplyReader
@@ -53,6 +53,9 @@ class Unposted:
     @property
     def text(self) -> str:
         return "" if self._reader.silent else "".join(self._said).strip()
+
+    async def use(self, directive: Directive) -> Step:
+        return Step(directive.name, "denied", NOT_ACTED_ON)
 
     async def feed(self, piece: str) -> None:
         await self._obey(self._reader.feed(piece))

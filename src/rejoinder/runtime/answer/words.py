@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
+from rejoinder.events import Directive, Step
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.runtime.answer.outcomes import Outcomes
 
@@ -19,6 +20,10 @@ class Words(Protocol):
 
     @property
     def begun(self) -> bool: ...
+
+    async def use(self, directive: Directive) -> Step:
+        """Carries out what the agent asks for by a tool, and tells what came of it."""
+        ...
 
     async def feed(self, piece: str) -> None: ...
 

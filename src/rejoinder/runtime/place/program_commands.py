@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 from rejoinder.events import ChangeDebug, ChangeInvitations, WriteConfig
+from rejoinder.runtime.toolbox import Toolbox
 
 NO_FILE: Final = "This gateway was given its settings by another program: there is no file of its own."
 NO_PAGE: Final = "This gateway has no chat page to invite anybody to."
@@ -20,6 +21,8 @@ UNAVAILABLE: Final[dict[type[ProgramCommand], str]] = {
 
 class ProgramCommands:
     def __init__(self) -> None:
+        self.tools = Toolbox()
+        """Served by the program, if it serves anything."""
         self._provided: dict[type[ProgramCommand], Callable[[Any], Awaitable[str]]] = {}
 
     def provide(self, kind: type[Kind], run: Callable[[Kind], Awaitable[str]]) -> None:

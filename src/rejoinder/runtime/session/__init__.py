@@ -3,7 +3,7 @@
 waiting       parts, lanes, lane, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
 before a turn briefing, fetching, thread_past, reminding
-while it runs work, attempts, relay, fairness, questions, thoughts, presence, speech
+while it runs work, attempts, relay, fairness, questions, tools, thoughts, presence, speech
 unprompted    chores, compaction, background, clockwork
 sub-agents    subagents, subagent_reports
 in words      prefixes, notices, unconfirmed

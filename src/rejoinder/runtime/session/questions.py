@@ -12,12 +12,12 @@ import asyncio
 import base64
 from collections.abc import Callable, Collection
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanAnswer
+from rejoinder.agents.base import CanAnswer
 from rejoinder.events import Question, Route
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
@@ -34,10 +34,17 @@ WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answe
 RESTARTED = "No longer asked: the gateway was started again."
 
 
+class Asker(Protocol):
+    """An agent, or what asks for it."""
+
+    @property
+    def name(self) -> str: ...
+
+
 class Waiting(Struct, frozen=True):
     """A run waits for the answer. `question`: as the agent calls it."""
 
-    agent: Agent
+    agent: Asker
     question: str
     timer: asyncio.TimerHandle
     close: Close
@@ -76,7 +83,7 @@ class Questions:
         self,
         run: RunClaim,
         question: Question,
-        agent: Agent,
+        agent: Asker,
         conversation: Conversation,
         people: frozenset[str],
         decided: bool | None,
@@ -222,7 +229,7 @@ class Questions:
             await self._expire(*over)
         return {kept.id: None if kept.state == "open" else _outcome(kept) for kept in self._kept.values()}
 
-    def _tell(self, agent: Agent, question: str, option: str | None) -> None:
+    def _tell(self, agent: Asker, question: str, option: str | None) -> None:
         if can(agent, CanAnswer) and self._tenure.holds:
             self._runs.start(f"answer:{question}", agent.answer(question, option))
 

@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Inbound, Step, Turn, TurnEnded, TurnOutcome
+from rejoinder.events import AGENT_STEP, Directive, Inbound, Step, Turn, TurnEnded, TurnOutcome
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -48,6 +48,7 @@ from rejoinder.runtime.session.speech import granted_by_speech, speech_of
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
+from rejoinder.runtime.session.tools import Answering, RunTools
 from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
@@ -97,6 +98,7 @@ class Workers:
         self._clock = services.clock
         self._watcher = watcher
         self._hooks = services.hooks
+        self._tools = services.tools
         self.reminder = Reminder(services.store)
         self.compaction = Compaction(services, sessions, self.reminder)
         self._chores = Chores(services, sessions, self.compaction)
@@ -149,14 +151,15 @@ class Workers:
                 verbose = scene.level("verbose") != "off" and not run.message.heartbeat
                 notice = answer.add_line if verbose else _unsaid
                 await self._begin(run, session, notice)
-                failed = await self._attempts.make(
-                    agent,
-                    turn,
-                    self._fenced(relay.attempt),
-                    lambda: relay.begun or not run.may_speak(),
-                    notice,
-                    aloud=answer.add_line if _chose_model(scene) else notice,
-                )
+                with self._tools.open(run.session, self._tools_of(run, scene, answer).call):
+                    failed = await self._attempts.make(
+                        agent,
+                        turn,
+                        self._fenced(relay.attempt),
+                        lambda: relay.begun or not run.may_speak(),
+                        notice,
+                        aloud=answer.add_line if _chose_model(scene) else notice,
+                    )
                 crashpoint("K14")
                 self._note_failure(run, failed)
                 run.ending = True
@@ -187,6 +190,22 @@ class Workers:
                 run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
             self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
         await self.compaction.after_turn(agent, turn, run.seen)
+
+    def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:
+        agent, directives = scene.agent.name, scene.settings.directives
+
+        async def ask(question: Question, answering: Answering) -> bool:
+            people = people_of(run)
+            if people:
+                await self.questions.ask(run.claim, question, answering, run.conversation, people, None)
+            return bool(people)
+
+        async def use(directive: Directive) -> Step:
+            if run.message.listening:
+                return Step(directive.name, "denied", "this chat is only listened to")
+            return await answer.use(directive)
+
+        return RunTools(agent, run.conversation, self._store, directives, use, ask)
 
     def _fenced(self, attempt: Try) -> Try:
         """Begins no try once the shard may be another's (SC-3)."""

@@ -24,6 +24,15 @@ from rejoinder.testing.store_contract.opened import Opened
 
 
 class Parts(Opened):
+    async def test_what_opened_a_thread_stands_in_it(self, tmp_path: Path) -> None:
+        """CH-2: a part whose delivery opened a place enters the index there, and not where it was sent."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PlanParts((an_intent(1),), NOW))
+            message = await store.write(MarkSent(await claimed(store), "m1", NOW, "words", place=THREAD))
+            assert message is not None
+            assert [each.id for each in await store.messages(THREAD)] == ["m1"]
+            assert await store.messages(HERE) == ()
+
     async def test_parts_go_out_in_order_one_at_a_time(self, tmp_path: Path) -> None:
         """DE-3, DE-30: the first unsent part of a conversation is the only one that can be claimed."""
         async with self.opened(tmp_path) as store:

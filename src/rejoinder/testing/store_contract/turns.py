@@ -14,6 +14,7 @@ from rejoinder.store.base import (
     QuarantineTurn,
     ReleaseRun,
     ResumeTurn,
+    ReviseInput,
     RouteEvent,
     RunClaim,
     SettleEvent,
@@ -182,6 +183,18 @@ class Turns(Opened):
                 again = await store.write(ResumeTurn(run.turn))
                 assert isinstance(again, RunClaim)
                 assert (again.answered, again.attempt) == (True, 1)
+
+    async def test_what_waits_can_be_revised(self, tmp_path: Path) -> None:
+        """CH-8: an edited message is what its turn is given; one that no longer waits is not changed."""
+        async with self.opened(tmp_path) as store:
+            first, second = await waiting(store, 1, 2)
+            await store.write(ReviseInput("s", first, b"other words"))
+            payloads = {put.event.id: put.payload for put in await store.waiting("s")}
+            assert payloads == {first: b"other words", second: b""}
+            await store.write(BeginTurn("s", HERE, (first,), NOW))
+            await loses(store, ReviseInput("s", first, b"too late"))
+            await loses(store, ReviseInput("t", second, b"of another session"))
+            assert [put.payload for put in await store.inputs_of(first)] == [b"other words"]
 
     async def test_turns_are_counted_by_chat_and_person(self, tmp_path: Path) -> None:
         """IN-33: of a chat with its threads, and of one person in it."""

@@ -42,7 +42,7 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the programs of an environment are that has the wheel and what it needs, and no more."""
     venv = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    pip(venv / "bin" / "python", "install", wheel)
+    pip(venv / "bin" / "python", "install", "--no-compile", wheel)
     return venv / "bin"
 
 

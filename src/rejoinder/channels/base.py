@@ -351,6 +351,13 @@ class TellsAgents(Protocol):
 
 
 @runtime_checkable
+class ShowsTranscripts(Protocol):
+    """Shows what was heard in a voice note below it (ME-4)."""
+
+    async def show_transcript(self, route: Route, message: str, words: str) -> None: ...
+
+
+@runtime_checkable
 class CanNote(Protocol):
     """Can tell the operator something that is not a message of the chat, if it is the operator who reads there."""
 

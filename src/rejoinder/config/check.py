@@ -248,6 +248,8 @@ def _media(settings: Settings, known: Known) -> Iterator[Complaint]:
             yield ("media", name, "base_url"), "a program or an endpoint does it, not both; keep command or base_url"
     if media.speech_to_text.command and not _names_file(media.speech_to_text.command, "{file}"):
         yield ("media", "speech_to_text", "command"), 'the program is told no recording; add "{file}" to its arguments'
+    if media.links.command and not _names_file(media.links.command, "{url}"):
+        yield ("media", "links", "command"), 'the program is told no page; add "{url}" to its arguments'
     if media.text_to_speech.is_on:
         return
     spoken: list[tuple[Path, str | None]] = [

@@ -109,6 +109,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "documents": AT_ONCE,
         "speech_to_text": AT_ONCE,
         "text_to_speech": AT_ONCE,
+        "links": AT_ONCE,
     },
     "api": {"tokens": AT_ONCE},
     "cron.NAME": {"*": AT_ONCE},

@@ -77,8 +77,26 @@ class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Memory that its reader may take."""
 
 
+class LinkSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether pages that people link to are read for the agent."""
+
+    enabled: bool = False
+    """Off: links stay links. A page is fetched from here, so its server learns this machine's address."""
+    most: Count = 3
+    """How many pages of one message are read."""
+    command: tuple[Text, ...] = ()
+    """A program that prints a page as Markdown, in place of our own reader: `["trafilatura", "-u", "{url}"]`. It does
+    its own fetching, so nothing keeps it from addresses of your network."""
+    max_bytes: Count = 2_000_000
+    """How much of a page is fetched, after unpacking."""
+    max_chars: Count = 20_000
+    """How much of its text the agent is given."""
+    timeout_s: Seconds = 15
+    """Seconds that a page may take, with all its redirects."""
+
+
 class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Voice, documents and pictures."""
+    """Voice, documents, pictures and links."""
 
     tts_text: Literal["with", "without"] = "with"
     """Whether the text of a spoken answer is sent as well."""
@@ -88,3 +106,5 @@ class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """How voice notes and recordings become text: by a command or by an endpoint."""
     text_to_speech: TextToSpeech = TextToSpeech()
     """How answers become speech: by a command or by an endpoint."""
+    links: LinkSettings = LinkSettings()
+    """Whether pages that people link to are read for the agent."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from rejoinder.events import ChatKind, PromptImage, PromptPart, PromptText, Strictness, Turn
+from rejoinder.events import ChatKind, Page, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.session import Activation
 from rejoinder.turns.backlog import Summary, summary_line
 from rejoinder.unicode_repair import as_json
@@ -117,6 +117,8 @@ class Spoken(Struct, frozen=True):
     media: tuple[Media, ...] = ()
     transcript: str | None = None
     images: tuple[PromptImage, ...] = ()
+    pages: tuple[Page, ...] = ()
+    """What its links lead to."""
 
 
 class UserPart(Struct, frozen=True):
@@ -204,6 +206,8 @@ def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
         if said.text:
             yield PromptText(said.text)
         yield from said.images
+        if said.pages:
+            yield block("untrusted_links", [_fields(page) for page in said.pages])
     if user.untrusted_context:
         yield block("untrusted_context", user.untrusted_context)
 

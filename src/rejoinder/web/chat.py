@@ -21,7 +21,12 @@ from rejoinder.web.house import House
 from rejoinder.web.pages import lost
 from rejoinder.web.writing import write_frames
 
-SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
+SHOWN = frozenset(
+    {
+        *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"),
+        *("audio/ogg", "audio/webm", "audio/mpeg", "audio/mp4", "audio/wav", "audio/flac"),
+    }
+)
 """Kinds that are served under their own name; everything else is served as plain bytes."""
 LONGEST_NAME = 200
 

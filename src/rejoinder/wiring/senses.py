@@ -17,12 +17,17 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
             hears=listens.is_on,
             max_seconds=listens.max_seconds,
             max_bytes=listens.max_bytes,
+            pages=media.links.most if media.links.enabled else 0,
         ),
     }
     if listens.is_on:
         from rejoinder.media.hearing import Ear  # noqa: PLC0415 - only where it is configured
 
         fields["hears"] = Ear(listens)
+    if media.links.enabled:
+        from rejoinder.media.links import page_reader  # noqa: PLC0415 - only where it is configured
+
+        fields["reads_pages"] = page_reader(media.links)
     if speaks.is_on:
         from rejoinder.media.speaking import Voice  # noqa: PLC0415 - only where it is configured
 

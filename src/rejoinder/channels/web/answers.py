@@ -186,6 +186,13 @@ class Answers(Records):
             await self._post(said, room, is_heard=False)
 
     @again
+    async def was_heard(self, message: str, words: str) -> None:
+        """What was heard in a person's voice note."""
+        kept = await reading.message(self.log, message)
+        if kept is not None:
+            await self._record(*self._marked(kept, replace(kept.message, transcript=words)))
+
+    @again
     async def was_stopped(self, message: str, agent: str) -> None:
         """The agent was stopped while it answered this message."""
         kept = await reading.message(self.log, message)
@@ -205,6 +212,8 @@ class Answers(Records):
             kept = reading.kept(entry)
             message = replace(kept.message, stopped=False, growing=False)  # nobody stopped the agent
             ended = self._changed(kept, message, Edited(0, message.room, message.id, message.text), "interrupted")
-            unmarked = Marked(0, message.room, message.id, message.outdated, stopped=False)
+            unmarked = Marked(
+                0, message.room, message.id, message.outdated, stopped=False, transcript=message.transcript
+            )
             also = (Happened(unmarked, entry.audience),) if kept.message.stopped else ()
             await self._record(ended, *also)

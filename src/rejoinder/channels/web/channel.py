@@ -165,6 +165,10 @@ class WebChannel:
         with suppress(StoreUnavailable):  # it is in the log too
             await self.journal.note(route.chat, route.thread, text)
 
+    async def show_transcript(self, route: Route, message: str, words: str) -> None:
+        with suppress(StoreUnavailable):
+            await self.journal.was_heard(message, words)
+
     async def was_stopped(self, message: str, agent: str) -> None:
         """The agent was stopped while it answered this message."""
         with suppress(StoreUnavailable):

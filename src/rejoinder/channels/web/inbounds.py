@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime
 
 from rejoinder.channels.web.faces import EVERYBODY
-from rejoinder.channels.web.nouns import Message, Quoted, Room
+from rejoinder.channels.web.nouns import File, Message, Quoted, Room
 from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Said, Sender
 
+RECORDED = "voice-message"
+"""What the page calls what it records, before the dot."""
 _MENTION = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 
@@ -65,6 +67,12 @@ def inbound(
         entry=entry,
         reply_to=Quote(quoted.id, quoted.author or None, quoted.author, quoted.text) if quoted else None,
         mentions=named if named or is_agent or answered else unsaid_mention(room, agents),
-        attachments=tuple(Attachment(file.id, file.name, file.mime, file.size) for file in message.files),
+        attachments=tuple(map(_attachment, message.files)),
         sent_at=None if pressed else datetime.fromtimestamp(message.at / 1000, UTC),
     )
+
+
+def _attachment(file: File) -> Attachment:
+    """The page names what it records: a file with this name is a voice note of its sender."""
+    recorded = file.mime.startswith("audio/") and file.name.rpartition(".")[0] == RECORDED
+    return Attachment(file.id, file.name, file.mime, file.size, kind="voice" if recorded else None)

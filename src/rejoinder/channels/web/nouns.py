@@ -116,6 +116,8 @@ class Message(Struct, frozen=True, omit_defaults=True):
     """No sound, no notification."""
     answers: str = ""
     """The message that an agent answers with it."""
+    transcript: str = ""
+    """What was heard in its voice note."""
     outdated: bool = False
     """What it answers was changed since."""
     stopped: bool = False

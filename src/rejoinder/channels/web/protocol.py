@@ -264,13 +264,15 @@ class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):
 
 
 class Marked(Struct, frozen=True, tag_field="type", tag="marked"):
-    """What an agent said is `outdated`, or was `stopped`, as the message itself says."""
+    """What an agent said is `outdated`, or was `stopped`, or what was heard in a voice note, as the message itself
+    says."""
 
     seq: int
     room: str
     message: str
     outdated: bool
     stopped: bool
+    transcript: str = ""
 
 
 class WasRead(Struct, frozen=True, tag_field="type", tag="read"):

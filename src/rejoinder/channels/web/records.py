@@ -168,7 +168,7 @@ class Records:
     def _marked(self, kept: KeptMessage, message: Message) -> tuple[Happened, ...]:
         if message == kept.message:
             return ()
-        happening = Marked(0, message.room, message.id, message.outdated, message.stopped)
+        happening = Marked(0, message.room, message.id, message.outdated, message.stopped, message.transcript)
         return (self._changed(kept, message, happening, kept.entry.state),)
 
     def _concerns(self, message: Message, room: Room) -> bool:

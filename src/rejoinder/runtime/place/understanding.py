@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.base import CanFetch, Channel
+from rejoinder.channels.base import CanFetch, Channel, ShowsTranscripts
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Page, Route, Step
 from rejoinder.inbound.understanding import ToUnderstand, understood
@@ -61,6 +61,9 @@ class Understanding:
         found.unheard = dict.fromkeys(missed, STOPPED) | found.unheard
         inbound = understood(event.inbound, found.heard, found.unheard, found.pages)
         await WriteBatch(KeepUnderstood(event.id, inbound)).insist(self._store)
+        channel = conversation.channel
+        if found.heard and inbound.transcript is not None and can(channel, ShowsTranscripts):
+            await channel.show_transcript(inbound.stands_at, inbound.message_id, inbound.transcript)
         return replace(event, inbound=inbound), _steps(found, perf_counter() - began)
 
     def stop(self, route: Route) -> None:

@@ -312,6 +312,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
         forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
         media=tuple([_media(each, inbound) for each in shown]),
         images=_images(shown) if shown else (),
+        pages=inbound.pages,
         transcript=inbound.transcript if asked.message.actor.source != "transcript" else None,
     )
 

@@ -450,6 +450,7 @@ def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
             *[asked.message.inbound.text for asked in run.asked],
             *[said.text for asked in run.asked for said in asked.overheard],
             *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
+            *[page.text for asked in run.asked for page in asked.message.inbound.pages],
         ),
         granted=scene.settings.granted | granted_by_speech(speech),
         speech=speech,

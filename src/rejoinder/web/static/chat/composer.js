@@ -4,6 +4,7 @@ import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { Completion } from "./completion.js";
+import { Recorder } from "./recorder.js";
 import { Uploads } from "./uploads.js";
 import { wordsOf } from "./words.js";
 
@@ -78,13 +79,17 @@ export class Composer {
       },
       icon("attach"),
     );
+    this.recorder = new Recorder(
+      (file) => this.#recorded(file),
+      () => this.focus(),
+    );
     this.element = h(
       "form",
       { class: "composer", onsubmit: (/** @type {Event} */ event) => (event.preventDefault(), this.#press()) },
       this.completion.list,
       this.context,
       this.uploads.element,
-      h("div", { class: "box" }, attach, this.chooser, this.box, this.button),
+      h("div", { class: "box" }, attach, this.chooser, this.box, this.recorder.button, this.button, this.recorder.element),
     );
     this.#ready();
   }
@@ -251,6 +256,12 @@ export class Composer {
     if (!files.length) return;
     event.preventDefault();
     this.uploads.add(files);
+  }
+
+  /** What was spoken goes out as soon as it has arrived, with what stands in the box. @param {File} file */
+  #recorded(file) {
+    this.uploads.add([file]);
+    this.submit();
   }
 
   #chosen() {

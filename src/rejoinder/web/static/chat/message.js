@@ -9,6 +9,7 @@ import { icon } from "../shared/icons.js";
 import { read } from "../shared/markdown.js";
 import { patch } from "../shared/patch.js";
 import { clockOf, fullOf, narrowOf, shortOf, sizeOf } from "../shared/times.js";
+import { player } from "./player.js";
 import { face, nameOf, namesOf } from "./faces.js";
 import { wordsOf } from "./words.js";
 
@@ -40,12 +41,19 @@ export class MessageView {
     this.quote = h("div", { class: "quote-place" });
     this.body = h("div", { class: "body" });
     this.files = h("div", { class: "files" });
+    this.transcript = h("div", { class: "transcript", dir: "auto", hidden: true });
     this.choices = h("div", { class: "choices" });
     this.reactions = h("div", { class: "reactions" });
     this.under = h("div", { class: "under" });
     this.status = h("div", { class: "status" });
-    const parts = [this.head, this.quote, this.body, this.files, this.choices, this.reactions, this.under, this.status];
+    const parts = [this.head, this.quote, this.body, this.files, this.transcript, this.choices, this.reactions, this.under, this.status];
     this.element = h("article", { class: "message", tabIndex: -1 }, this.side, h("div", { class: "main" }, parts));
+  }
+
+  /** What was heard in it. @param {Message} message */
+  #drawTranscript({ transcript = "" }) {
+    this.transcript.hidden = !transcript;
+    this.transcript.textContent = clean(transcript);
   }
 
   /** @param {Shown} shown @param {boolean} compact whether it follows a message of the same author */
@@ -58,6 +66,7 @@ export class MessageView {
     if (changed("reply_to")) this.#drawQuote(message);
     this.#undrawn ||= ["text", "growing", "edited", "stopped", "outdated"].some((field) => changed(field));
     if (changed("files")) fill(this.files, ...(message.files ?? []).map(drawFile));
+    if (changed("transcript")) this.#drawTranscript(message);
     if (changed("choices")) this.#drawChoices(message);
     if (changed("reactions")) this.#drawReactions(message);
     if (changed("under")) this.#drawUnder(message);
@@ -271,6 +280,7 @@ const outdated = (trees) => ({
 /** @param {import("./state.js").File} file */
 function drawFile(file) {
   const name = clean(file.name);
+  if (file.mime.startsWith("audio/")) return player(file, () => drawDownload(file));
   if (!PICTURES.test(file.mime)) return drawDownload(file);
   const picture = h(
     "a",

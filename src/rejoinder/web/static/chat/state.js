@@ -17,7 +17,7 @@ import { clean } from "../shared/clean.js";
  * @typedef {{label: string, says: string}} Choice
  * @typedef {{id: string, room: string, author: string, at: number, seq: number, text: string, thread?: string | null,
  *   reply_to?: Quoted | null, files?: File[], reactions?: Reaction[], choices?: Choice[],
- *   under?: {replies: number, latest: number} | null, client?: string, only_for?: string, edited?: boolean,
+ *   under?: {replies: number, latest: number} | null, client?: string, only_for?: string, edited?: boolean, transcript?: string,
  *   growing?: boolean, silent?: boolean, answers?: string, outdated?: boolean, stopped?: boolean, note?: boolean}} Message
  * @typedef {{id: string, kind: "direct" | "group", title: string, agents: string[], unread: number, read: number,
  *   latest: Message | null}} Room
@@ -306,8 +306,8 @@ export class ChatState {
   }
 
   /** @param {any} frame @param {Changes} changes */
-  _marked({ message: id, outdated, stopped }, changes) {
-    this.#change(id, changes, (message) => ({ ...message, outdated, stopped }));
+  _marked({ message: id, outdated, stopped, transcript }, changes) {
+    this.#change(id, changes, (message) => ({ ...message, outdated, stopped, transcript }));
     const message = this.messages.get(id);
     if (message) changes.timelines.add(placeOf(message));
   }

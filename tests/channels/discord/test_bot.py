@@ -388,3 +388,18 @@ async def test_a_place_that_is_closed_is_told_once_and_stops_no_other(platform, 
         platform.people.closes("#team", 0)
         assert isinstance(await channel.send(Part(route(platform, "#team"), "Again.", key="3")), Delivered)
         assert not channel.place_troubles
+
+
+async def test_before_it_has_logged_in_nothing_is_sent(platform):
+    """DU-3: after a restart something may be said before the bot listens: it certainly did not arrive, and no fault is
+    reported."""
+    channel = bot(platform)
+    here = route(platform, "ann")
+    for outcome in (
+        await channel.send(Part(here, "Hi.", key="1")),
+        await channel.edit(here, "123456789012345678", Part(here, "Hi.")),
+        await channel.react(here, "123456789012345678", "👍"),
+    ):
+        assert outcome == RetryAfter(None, "the bot has not logged in yet")
+    await channel.typing(here)
+    await channel.close()

@@ -44,6 +44,8 @@ class Api:
             how["json"] = json
         if params is not None:
             how["params"] = params
+        if isinstance(http, OneAttempt) and not http.has_logged_in:
+            return Unreached("the bot has not logged in yet")
         if seconds is not None and isinstance(http, OneAttempt):
             how["seconds"] = seconds
         try:

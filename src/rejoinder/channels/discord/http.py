@@ -63,6 +63,12 @@ class OneAttempt(HTTPClient):
     def _session(self) -> aiohttp.ClientSession:
         return getattr(self, "_HTTPClient__session")  # noqa: B009 - the SDK gives it no other name
 
+    @property
+    def has_logged_in(self) -> bool:
+        """Before that there is nothing to call with."""
+        session: Any = self._session
+        return isinstance(session, aiohttp.ClientSession) and not session.closed
+
     async def static_login(self, token: str) -> Any:
         await self.close()
         self.connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_SECONDS)

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
+from rejoinder.channels.unanswered import Unheard, Unreached, unanswered
 
 
 class Ok(Struct, frozen=True):
@@ -29,18 +30,6 @@ class Refused(Struct, frozen=True):
     """The scope that is missing."""
     foreign: bool = False
     """This is not Slack's answer: a proxy on the way has answered, and Slack has not seen the request."""
-
-
-class Unreached(Struct, frozen=True):
-    """The request never left us."""
-
-    reason: str
-
-
-class Unheard(Struct, frozen=True):
-    """The request left us, and no answer came that could be read."""
-
-    reason: str
 
 
 Answer = Ok | Refused | Unreached | Unheard
@@ -130,13 +119,7 @@ def refusal(answer: Refused) -> Rejected | RetryAfter:
 
 
 def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
-    match answer:
-        case Refused():
-            return refusal(answer)
-        case Unreached(reason=reason):
-            return RetryAfter(None, reason)
-        case Unheard(reason=reason):
-            return Unknown(reason)
+    return refusal(answer) if isinstance(answer, Refused) else unanswered(answer)
 
 
 def failure_aside(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:

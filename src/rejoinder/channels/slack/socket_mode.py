@@ -102,6 +102,15 @@ class Line(SocketModeClient):
         self.over.set()
         self.greeted.set()
 
+    async def close(self) -> None:
+        """Whatever the socket says to it; the SDK's own leaves its session open where that fails."""
+        try:
+            await super().close()
+        except (OSError, aiohttp.ClientError) as problem:
+            log.debug("a socket was not closed cleanly: %s", problem)
+        finally:
+            await self.aiohttp_client_session.close()
+
     async def is_alive(self) -> bool:
         return not self.over.is_set() and await self.is_connected()
 

@@ -10,6 +10,7 @@ import re
 from msgspec import Raw, Struct
 
 from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
+from rejoinder.channels.unanswered import Unheard, Unreached, unanswered
 
 
 class Ok(Struct, frozen=True):
@@ -26,18 +27,6 @@ class Refused(Struct, frozen=True):
     """The group has become a supergroup, under this id."""
     foreign: bool = False
     """These are not Telegram's words: a proxy on the way has answered, and Telegram has not seen the request."""
-
-
-class Unreached(Struct, frozen=True):
-    """The request never left us."""
-
-    reason: str
-
-
-class Unheard(Struct, frozen=True):
-    """The request left us, and no answer came that could be read."""
-
-    reason: str
 
 
 Answer = Ok | Refused | Unreached | Unheard
@@ -86,10 +75,4 @@ def refusal(answer: Refused) -> Rejected | RetryAfter:
 
 
 def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
-    match answer:
-        case Refused():
-            return refusal(answer)
-        case Unreached(reason=reason):
-            return RetryAfter(None, reason)
-        case Unheard(reason=reason):
-            return Unknown(reason)
+    return refusal(answer) if isinstance(answer, Refused) else unanswered(answer)

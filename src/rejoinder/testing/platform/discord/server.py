@@ -5,7 +5,6 @@ import math
 import re
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeGuard
 
 import msgspec
@@ -26,6 +25,7 @@ from rejoinder.testing.platform.discord.world import (
     user_id,
 )
 from rejoinder.testing.platform.faults import Fault, Verb
+from rejoinder.testing.platform.noted_call import NotedCall, hang_up, json_answer
 from rejoinder.testing.platform.personality import Stage
 from rejoinder.testing.platform.truth import PATIENCE
 from rejoinder.testing.platform.truth import Call as Noted
@@ -118,10 +118,10 @@ class DiscordServer:
     async def _befall(self, fault: Fault, request: web.Request, perform: Any, note: "_Note") -> web.StreamResponse:
         match fault.kind:
             case "drop":
-                return _hang_up(request, note)
+                return hang_up(request, note)
             case "accept-drop":
                 _perform(perform, note)
-                return _hang_up(request)
+                return hang_up(request)
             case "half-open":
                 note.nothing()
                 await asyncio.Event().wait()
@@ -253,34 +253,20 @@ class DiscordServer:
         return next((room, room.messages[message]) for room in self.world.rooms.values() if message in room.messages)
 
 
-class _Note:
+class _Note(NotedCall):
     """Records a call with its answer."""
 
-    def __init__(self, note: Any, verb: Verb, chat: str, name: str, payload: dict[str, Any]) -> None:
-        self.chat = chat
-        self._note = note
-        self._verb = verb
-        self._name = name
-        self._payload = payload
-
     def grant(self, result: Any) -> web.Response:
-        made = 201 if self._name.startswith("POST") and self._name.endswith("/threads") else 200
+        made = 201 if self.name.startswith("POST") and self.name.endswith("/threads") else 200
         status = 204 if result is None else made
-        self._write(status)
-        return web.Response(status=204) if result is None else _json(status, result)
+        self.write(status)
+        return web.Response(status=204) if result is None else json_answer(status, result)
 
     def refuse(self, refusal: Refusal, *, too_early: bool = False) -> web.Response:
-        self._write(refusal.status, f"{refusal.code}: {refusal}", too_early=too_early)
+        self.write(refusal.status, f"{refusal.code}: {refusal}", too_early=too_early)
         wait: Any = refusal.body.get("retry_after")
         headers = {} if wait is None else {"Retry-After": str(math.ceil(wait)), "Via": "1.1 google"}
-        return _json(refusal.status, refusal.body, headers)
-
-    def nothing(self) -> None:
-        self._write(0)
-
-    def _write(self, status: int, said: str = "", *, too_early: bool = False) -> None:
-        call = Noted(time.time(), self._verb, self.chat, status, self._name, self._payload, said, too_early=too_early)
-        self._note(call)
+        return json_answer(refusal.status, refusal.body, headers)
 
 
 def _route(method: str, path: str) -> tuple[re.Match[str], Verb, Perform] | None:
@@ -320,18 +306,3 @@ def _too_many(seconds: float) -> Refusal:
     return Refusal(
         429, 0, "You are being rate limited.", retry_after=round(max(seconds, 0.001), 3), **{"global": False}
     )
-
-
-def _json(status: int, value: object, headers: dict[str, str] | None = None) -> web.Response:
-    return web.Response(
-        status=status, body=msgspec.json.encode(value), content_type="application/json", headers=headers
-    )
-
-
-def _hang_up(request: web.Request, note: _Note | None = None) -> web.Response:
-    if note is not None:
-        note.nothing()
-    if request.transport is not None:
-        with suppress(OSError):
-            request.transport.abort()
-    return web.Response()

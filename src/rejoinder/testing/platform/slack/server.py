@@ -4,8 +4,6 @@ import asyncio
 import math
 import mimetypes
 import time
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,6 +11,7 @@ from aiohttp import web
 
 from rejoinder.channels.slack import manifest
 from rejoinder.testing.platform.faults import Fault, Verb
+from rejoinder.testing.platform.noted_call import NotedCall, hang_up, json_answer
 from rejoinder.testing.platform.personality import Stage
 from rejoinder.testing.platform.slack.events import Events, Going
 from rejoinder.testing.platform.slack.methods import METHODS, READING, Methods, Upload
@@ -27,7 +26,7 @@ from rejoinder.testing.platform.slack.world import (
     World,
     shown,
 )
-from rejoinder.testing.platform.truth import BOT, Call, Frame
+from rejoinder.testing.platform.truth import BOT, Frame
 
 _REFUSALS = {
     "400": "invalid_blocks",
@@ -102,10 +101,10 @@ class SlackServer:
     ) -> web.Response:
         match fault.kind:
             case "drop":
-                return _hang_up(request, note)
+                return hang_up(request, note)
             case "accept-drop":
                 await self._perform(request, method, payload, note)
-                return _hang_up(request)
+                return hang_up(request)
             case "half-open":
                 note.nothing()
                 await asyncio.Event().wait()
@@ -399,48 +398,17 @@ async def _payload(request: web.Request, method: str) -> dict[str, Any]:
     return {name: str(value) for name, value in (await request.post()).items()}
 
 
-class _Note:
+class _Note(NotedCall):
     """Records a call with its answer."""
 
-    def __init__(
-        self, note: Callable[[Call], None], verb: Verb, chat: str, method: str, payload: dict[str, Any]
-    ) -> None:
-        self.chat = chat
-        self._note = note
-        self._verb = verb
-        self._method = method
-        self._payload = payload
-
     def grant(self, result: dict[str, Any], scopes: str) -> web.Response:
-        self._write(200)
-        return _json(200, {"ok": True, **result}, {"X-OAuth-Scopes": scopes} if scopes else {})
+        self.write(200)
+        return json_answer(200, {"ok": True, **result}, {"X-OAuth-Scopes": scopes} if scopes else {})
 
     def refuse(self, refusal: Refusal) -> web.Response:
-        self._write(400, refusal.error)
-        return _json(200, {"ok": False, "error": refusal.error, **refusal.more}, {})
+        self.write(400, refusal.error)
+        return json_answer(200, {"ok": False, "error": refusal.error, **refusal.more}, {})
 
     def wait(self, seconds: float, *, too_early: bool = False) -> web.Response:
-        self._write(429, "ratelimited", too_early=too_early)
-        return _json(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": str(max(1, math.ceil(seconds)))})
-
-    def nothing(self) -> None:
-        self._write(0)
-
-    def _write(self, status: int, said: str = "", *, too_early: bool = False) -> None:
-        self._note(
-            Call(time.time(), self._verb, self.chat, status, self._method, self._payload, said, too_early=too_early)
-        )
-
-
-def _json(status: int, value: object, headers: dict[str, str]) -> web.Response:
-    body = msgspec.json.encode(value)
-    return web.Response(status=status, body=body, content_type="application/json", headers=headers)
-
-
-def _hang_up(request: web.Request, note: _Note | None = None) -> web.Response:
-    if note is not None:
-        note.nothing()
-    if request.transport is not None:
-        with suppress(OSError):
-            request.transport.abort()
-    return web.Response()
+        self.write(429, "ratelimited", too_early=too_early)
+        return json_answer(429, {"ok": False, "error": "ratelimited"}, {"Retry-After": str(max(1, math.ceil(seconds)))})

@@ -5,14 +5,13 @@ import math
 import mimetypes
 import re
 import time
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 from aiohttp import BodyPartReader, web
 
 from rejoinder.testing.platform.faults import Fault, Verb
+from rejoinder.testing.platform.noted_call import NotedCall, hang_up, json_answer
 from rejoinder.testing.platform.personality import Stage
 from rejoinder.testing.platform.telegram.files import SentFile
 from rejoinder.testing.platform.telegram.methods import METHODS, Methods
@@ -26,7 +25,7 @@ from rejoinder.testing.platform.telegram.world import (
     World,
     found_entities,
 )
-from rejoinder.testing.platform.truth import BOT, Call, Frame
+from rejoinder.testing.platform.truth import BOT, Frame
 
 _REFUSALS = {
     "5xx": (502, "Bad Gateway"),
@@ -96,10 +95,10 @@ class TelegramServer:
     ) -> web.Response:
         match fault.kind:
             case "drop":
-                return _hang_up(request, note)
+                return hang_up(request, note)
             case "accept-drop":
                 await self._perform(method, payload, note)
-                return _hang_up(request)
+                return hang_up(request)
             case "half-open":
                 note.nothing()
                 await asyncio.Event().wait()
@@ -256,34 +255,17 @@ class TelegramServer:
         return f"@{BOT_NAME}" in text or text.startswith("/") or (replied is not None and replied.by == BOT)
 
 
-class _Note:
+class _Note(NotedCall):
     """Records a call with its answer."""
 
-    def __init__(
-        self, note: Callable[[Call], None], verb: Verb, chat: str, method: str, payload: dict[str, Any]
-    ) -> None:
-        self.chat = chat
-        self._note = note
-        self._verb = verb
-        self._method = method
-        self._payload = payload
-
     def grant(self, result: Any) -> web.Response:
-        self._write(200)
-        return _json(200, {"ok": True, "result": result})
+        self.write(200)
+        return json_answer(200, {"ok": True, "result": result})
 
     def refuse(self, refusal: Refusal, *, too_early: bool = False) -> web.Response:
-        self._write(refusal.code, str(refusal), too_early=too_early)
+        self.write(refusal.code, str(refusal), too_early=too_early)
         answer = {"ok": False, "error_code": refusal.code, "description": str(refusal)}
-        return _json(refusal.code, {**answer, "parameters": refusal.parameters} if refusal.parameters else answer)
-
-    def nothing(self) -> None:
-        self._write(0)
-
-    def _write(self, status: int, said: str = "", *, too_early: bool = False) -> None:
-        self._note(
-            Call(time.time(), self._verb, self.chat, status, self._method, self._payload, said, too_early=too_early)
-        )
+        return json_answer(refusal.code, {**answer, "parameters": refusal.parameters} if refusal.parameters else answer)
 
 
 async def _payload(request: web.Request) -> dict[str, Any]:
@@ -319,16 +301,3 @@ def _text(prefix: str, text: str) -> dict[str, Any]:
 def _too_many(seconds: float) -> Refusal:
     wait = max(1, math.ceil(seconds))
     return Refusal(429, f"Too Many Requests: retry after {wait}", retry_after=wait)
-
-
-def _json(status: int, value: object) -> web.Response:
-    return web.Response(status=status, body=msgspec.json.encode(value), content_type="application/json")
-
-
-def _hang_up(request: web.Request, note: _Note | None = None) -> web.Response:
-    if note is not None:
-        note.nothing()
-    if request.transport is not None:
-        with suppress(OSError):
-            request.transport.abort()
-    return web.Response()

@@ -53,6 +53,10 @@ class Server:
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "stop")
 
+    @property
+    def runs(self) -> bool:
+        return (self.folder / "data" / "postmaster.pid").exists()
+
     def url(self, database: str, user: str = "owner") -> str:
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
 
@@ -87,7 +91,7 @@ def _programs() -> Path:
     return Path(on_path).parent if on_path else Path()
 
 
-def _install() -> None:
+def install() -> None:
     if _programs() != Path():
         return
     if os.getuid() == 0 and shutil.which("apt-get"):
@@ -114,7 +118,7 @@ def end_the_run() -> None:
 
 def shared_server() -> Server:
     """The server of this run, started by the first test that needs it."""
-    _install()
+    install()
     folder = Path(os.environ[RUN])
     folder.mkdir(exist_ok=True)
     server = Server(folder)

@@ -57,7 +57,7 @@ from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import Health, KeepHookEvents, Lease, Renewal, SharedStore, Store
+from rejoinder.store.base import CanBeTakenOver, Health, KeepHookEvents, Lease, Renewal, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
@@ -330,10 +330,16 @@ class Gateway:
                     Kept(ChannelLog(channel.name, self.intake.record, self.store, self._clock), self.blobs)
                 )
         self.store.on_foreign_change(self.engines.changed)
+        if isinstance(self.store, CanBeTakenOver):
+            self.store.on_end(self._taken_over)
         await self._stack.enter_async_context(self._upkeep)
         self.upkeep = Upkeep(self.store, self._clock)
         self._upkeep.start("upkeep", self.upkeep.run())
         return self
+
+    def _taken_over(self) -> None:
+        log.error("Another gateway serves the store now: this one ends")
+        self.runs.start("drain", self.drain(0))
 
     def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}

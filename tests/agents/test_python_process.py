@@ -101,8 +101,9 @@ async def test_a_busy_one_is_killed_at_its_time_out(monkeypatch: pytest.MonkeyPa
     """TU-20: it cannot even hear that it is over. The next turn gets a new process; the loop here was never stopped."""
     monkeypatch.setattr(process, "HEARD_SECONDS", 0.2)
     async with asked("busy") as agent:
+        await everything(agent, a_turn("calm"))  # the time to start a process is none of its own
         agent.limits = Limits(idle=1.0)
-        _, last = await everything(agent)
+        *_, last = await everything(agent)
         assert isinstance(last, Failed)
         assert last.kind == "timeout"
         agent.limits = Limits()

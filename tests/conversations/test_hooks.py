@@ -52,7 +52,8 @@ async def test_the_end_of_a_turn_tells_of_all_its_messages(heard):
 
 
 def names(heard):
-    return [type(happening).__name__ for happening in heard]
+    """What was told; whether an answer is shown before it is complete depends on how fast the machine is."""
+    return [name for name in (type(happening).__name__ for happening in heard) if name != "ReplyStarted"]
 
 
 async def test_a_package_hears_what_happens(heard):

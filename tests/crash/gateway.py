@@ -16,6 +16,7 @@ from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Census, StoredPart
+from rejoinder.testing.patience import PATIENCE
 from rejoinder.wiring.stores import open_reader
 
 PROGRAM = """
@@ -137,6 +138,16 @@ class Machine:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    async def says(self, words: str, seconds: float = PATIENCE) -> None:
+        """Waits until its log holds these words."""
+        async with asyncio.timeout(seconds):
+            while words not in self.log:  # noqa: ASYNC110 - another process writes it
+                await asyncio.sleep(0.1)
 
     def grow_old(self, days: int) -> None:
         """So much time passes for all that is in the store; nobody runs on it meanwhile."""

@@ -278,3 +278,28 @@ async def test_a_gateway_that_runs_says_how_it_is(monkeypatch, problems, ok, wor
     finally:
         await runner.cleanup()
     assert (fine, said.startswith(words)) == (ok, True), said
+
+
+# --- voice and links ------------------------------------------------------------------------------
+
+
+async def test_voice_and_links_are_looked_at_where_they_are_configured(monkeypatch):
+    """ME-1, ME-2: the program, the key, ffmpeg; each with what to do."""
+    monkeypatch.setattr("rejoinder.media.sound.ffmpeg", lambda: "/usr/bin/ffmpeg")
+    hears, speaks = "media.speech_to_text", "media.text_to_speech"
+    assert not any(what.startswith("media.") for what in await findings(""))
+    ok, said = await found(f'[{hears}]\ncommand = ["{sys.executable}", "{{file}}"]\n', hears)
+    assert (ok, said) == (True, f"{sys.executable} is there, and ffmpeg is there")
+    ok, said = await found(f'[{speaks}]\ncommand = ["no-such-program"]\n', speaks)
+    assert (ok, said.split(":")[0]) == (False, "there is no program 'no-such-program'")
+    async with endpoint(401, {}) as url:
+        ok, said = await found(f'[{hears}]\nbase_url = "{url}/v1"\napi_key = "sk-secret"\n', hears)
+    assert not ok
+    assert said.endswith("it refuses the key (status 401); set the right api_key")
+    assert "sk-secret" not in said
+    async with endpoint(200, {}) as url:
+        assert (await found(f'[{speaks}]\nbase_url = "{url}/v1"\n', speaks))[0]
+        monkeypatch.setattr("rejoinder.media.sound.ffmpeg", lambda: None)
+        ok, said = await found(f'[{speaks}]\nbase_url = "{url}/v1"\n', speaks)
+    assert (ok, said.partition(",")[0]) == (False, "ffmpeg is not installed")
+    assert (await found("[media.links]\nenabled = true\n", "media.links"))[0]

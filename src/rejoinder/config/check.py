@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 from rejoinder.config.ids import objection
 from rejoinder.config.jobs import HeartbeatSettings
-from rejoinder.config.kinds import Kinds, no_such_store, store_to_come
+from rejoinder.config.kinds import Kinds, no_such_store
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
@@ -45,7 +45,7 @@ def check(settings: Settings, agents: frozenset[str], served: frozenset[str], ki
 
 def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
     store = settings.gateway.store
-    if store_to_come(store) is None and (why := no_such_store(store)) is not None:
+    if (why := no_such_store(store)) is not None:
         yield ("gateway", "store"), why
 
 

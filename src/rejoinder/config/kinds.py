@@ -96,8 +96,6 @@ INSTALLED = Kinds(_Installed("agent", agent_kind), _Installed("channel", channel
 
 def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """Which keys of a file that could be read do not work yet, and what to do instead."""
-    if (why := store_to_come(settings.gateway.store)) is not None:
-        yield ("gateway", "store"), why
     for name, said in settings.channels.items():
         if (why := channel_to_come(said.kind)) is not None:
             yield ("channels", name), why
@@ -111,15 +109,9 @@ def channel_to_come(kind: str) -> str | None:
     return f"the channel {kind} is not written yet; take this section out (there are: {', '.join(here)})"
 
 
-def store_to_come(url: str) -> str | None:
-    """Why a store of an engine that we know cannot be opened yet; None where it can."""
-    known = url.startswith("postgresql:") and not plugins.exists("store", "postgresql")
-    return 'PostgreSQL is not written yet; write "sqlite:FILE"' if known else None
-
-
 def no_such_store(url: str) -> str | None:
     """Why no engine can open this address; None where one can."""
     scheme = url.partition(":")[0]
     if plugins.exists("store", scheme):
         return None
-    return store_to_come(url) or f"there is no store {scheme}; there are: {', '.join(plugins.names('store'))}"
+    return f"there is no store {scheme}; there are: {', '.join(plugins.names('store'))}"

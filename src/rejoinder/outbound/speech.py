@@ -1,11 +1,12 @@
 """What is read out of an answer (ME-2): its words, without marks, code, tables and addresses."""
 
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from markdown_it.token import Token
+from rejoinder.rendering.markdown import parse
 
-from rejoinder.rendering.markdown_parsers import is_too_deep, no_markdown, whole
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 LONGEST_READ = 100_000
 """Characters of an answer that are looked at: what is read out is much shorter."""
@@ -24,20 +25,16 @@ def is_spoken(mode: Literal["off", "always", "inbound", "tagged"], *, by_voice: 
 
 def speakable(text: str) -> str:
     """The words of a Markdown text, a sentence at the end of each paragraph."""
-    text = text[:LONGEST_READ]
-    tokens = whole().parse(text)
-    if is_too_deep(tokens):
-        tokens = no_markdown().parse(text)
     spoken: list[str] = []
     in_table = 0
-    for token in tokens:
+    for token in parse(text[:LONGEST_READ]):
         in_table += (token.type == "table_open") - (token.type == "table_close")
         if token.type == "inline" and not in_table and (said := _said(token)):
             spoken.append(said if said[-1] in _STOPS else f"{said}.")
     return "\n".join(spoken)
 
 
-def _said(token: Token) -> str:
+def _said(token: "Token") -> str:
     pieces: list[str] = []
     for child in token.children or ():
         if child.type == "text":

@@ -27,6 +27,8 @@ from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
+from rejoinder.media.check import check_links, check_speech
+from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.store.base import HookQueue, StoreReader
 from rejoinder.wiring import opening
 from rejoinder.wiring.stores import open_for_operator, open_reader, shown
@@ -93,6 +95,21 @@ async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
     for name, channel in settings.channels.items():
         if channel_kind(channel.kind).opened_by != "command":
             yield await _looked(f"channels.{name}", lambda name=name, said=channel: _channel(name, said, settings))
+    async for finding in _media(settings.media):
+        yield finding
+
+
+async def _media(media: MediaSettings) -> AsyncIterator[Finding]:
+    """Voice and links, where they are configured."""
+    speech: tuple[tuple[str, SpeechToText | TextToSpeech], ...] = (
+        ("speech_to_text", media.speech_to_text),
+        ("text_to_speech", media.text_to_speech),
+    )
+    for name, said in speech:
+        if said.is_on:
+            yield await _looked(f"media.{name}", lambda said=said: check_speech(said))
+    if media.links.enabled:
+        yield await _looked("media.links", lambda: check_links(media.links))
 
 
 async def _looked(what: str, look: Look) -> Finding:

@@ -6,7 +6,7 @@ docs/store.md has all that an engine promises; `rejoinder.testing.StoreContract`
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, TypeVar, overload
+from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
 
 from rejoinder.store import verbs
 from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
@@ -219,6 +219,15 @@ class SharedStore(Store, Protocol):
         ...
 
 
+@runtime_checkable
+class CanBeTakenOver(Protocol):
+    """A store that another gateway serves when it has to take this one for dead."""
+
+    def on_end(self, told: Callable[[], None]) -> None:
+        """Calls `told` in this loop when that has happened: this gateway has to end."""
+        ...
+
+
 class OperatorStore(StoreReader, Protocol):
     """The operator's side, also while a gateway runs on the store: verbs of `BESIDE`, each write one short step."""
 
@@ -257,6 +266,7 @@ __all__ = [
     "BlobReader",
     "BuryPart",
     "Busy",
+    "CanBeTakenOver",
     "Census",
     "ClaimHookEvent",
     "ClaimPart",

@@ -11,7 +11,7 @@ from rejoinder.store.declaration import StoreKind
 
 log = logging.getLogger(__name__)
 
-WAITED_FOR = ("full", "locked", "away", "crowded", "standby")
+WAITED_FOR = ("full", "locked", "away", "crowded", "standby", "served")
 
 
 def open_store(url: str) -> SharedStore:

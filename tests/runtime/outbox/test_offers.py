@@ -10,6 +10,7 @@ from rejoinder.events import Choice, Entity, Part, Route
 from rejoinder.outbound.operations import Say, decode
 from rejoinder.outbound.plan import close_offer
 from rejoinder.runtime.outbox.offers import OFFERS, close_left_open
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.testing import FakeMessenger
 from tests.runtime.places import place
 
@@ -20,14 +21,14 @@ OVER = "No longer asked."
 
 async def restarted(here) -> None:
     here.restart()
-    await close_left_open(here.store, here.outbox, OVER)
+    await close_left_open(here.store, here.outbox, OVER, {})
     await here.rests()
 
 
 async def test_what_was_left_open_is_closed_once():
     """TU-34: after a restart nobody waits for an answer; the message says so, and has nothing to press."""
     async with place(FakeMessenger()) as here:
-        here.conversation.offer(ASKED, CHOICES)
+        here.conversation.offer(ASKED, CHOICES, "q1", WriteBatch())
         await here.rests()
         for _ in range(2):
             await restarted(here)
@@ -41,7 +42,7 @@ async def test_what_was_left_open_is_closed_once():
 async def test_what_was_answered_stays_as_it_is():
     """TU-34: also where its closing was planned and not sent."""
     async with place(FakeMessenger()) as here:
-        close = here.conversation.offer(ASKED, CHOICES)
+        close = here.conversation.offer(ASKED, CHOICES, "q1", WriteBatch())
         await here.rests()
         here.channel.fails(RetryAfter(60, "502"))
         close("May I?\n\nAllowed once.", "")
@@ -59,7 +60,7 @@ async def test_a_button_that_was_pressed_is_there(pressed, seen):
     """TU-34, DU-3: of a question whose fate is unknown the press tells where it is; without one it cannot be closed."""
     async with place(FakeMessenger()) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
-        close = here.conversation.offer(ASKED, CHOICES)
+        close = here.conversation.offer(ASKED, CHOICES, "q1", WriteBatch())
         await here.rests()
         (there,) = here.channel.messages
         close("May I?\n\nAllowed once.", there if pressed else "")
@@ -71,7 +72,7 @@ async def test_a_button_that_was_pressed_is_there(pressed, seen):
 async def test_one_that_is_still_to_be_sent_is_closed_when_it_is():
     async with place(FakeMessenger()) as here:
         here.channel.fails(RetryAfter(60, "502"))
-        here.conversation.offer(ASKED, CHOICES)
+        here.conversation.offer(ASKED, CHOICES, "q1", WriteBatch())
         await here.rests()
         here.ahead = timedelta(hours=1)
         await restarted(here)
@@ -83,7 +84,7 @@ async def test_one_that_nobody_can_find_is_left_alone(outcome):
     """DU-3: held or dead, it has no message to change."""
     async with place(FakeMessenger()) as here:
         here.channel.fails(outcome)
-        here.conversation.offer(ASKED, CHOICES)
+        here.conversation.offer(ASKED, CHOICES, "q1", WriteBatch())
         await here.rests()
         await restarted(here)
         assert here.channel.calls == ["send"]

@@ -5,7 +5,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
-from rejoinder.store.postgresql.listening import Listening, gateways, notify
+from rejoinder.store.postgresql.listening import Listening, end_the_lifeless, gateways, notify
 from rejoinder.store.postgresql.migrate import migrate, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
@@ -39,7 +39,7 @@ from rejoinder.store.sql.reads import check_bodies
 from rejoinder.store.sql.recover import recover
 from rejoinder.store.sql.schema import Migration, migrations
 from rejoinder.store.sql.upkeep import draw_opening
-from rejoinder.store.sql.values import instant
+from rejoinder.store.sql.values import instant, micros
 
 log = logging.getLogger(__name__)
 
@@ -149,12 +149,12 @@ class PostgresStore(PostgresReader):
     """The whole contract. What has to do with leases has a thread and a connection of its own: it must not wait for
     anything else."""
 
-    def __init__(self, url: str, shards: int, lease_seconds: float) -> None:
+    def __init__(self, url: str, shards: int, lease_seconds: float, listening: Listening) -> None:
         super().__init__(url)
         self.shards = shards
         self.lease_seconds: float | None = lease_seconds
         self._seconds = lease_seconds
-        self._listening = Listening(partial(connect, url))
+        self._listening = listening
         self._writer = Writer(self._where, self._connect_writer, self._notify)
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
         self._lease_db: Connection | None = None
@@ -241,13 +241,15 @@ class PostgresStore(PostgresReader):
                 self._lease_db.close()
         self._lease_db = None
 
-    def show(self) -> None:
-        """Lets operators see that a gateway runs here."""
-        self._listening.wait()
+    def on_end(self, told: Callable[[], None]) -> None:
+        """Calls `told` in this loop when another gateway serves the store instead of this one."""
+        self._listening.on_end(told)
 
     async def health(self) -> Health:
         try:
             self._writer.refuse_when_closed()
+            if self._listening.is_served:
+                raise StoreUnavailable("served", self._where)
             if (fault := self._writer.fault) is not None:
                 try:
                     async with asyncio.timeout(A_MOMENT):
@@ -277,10 +279,15 @@ class PostgresStore(PostgresReader):
 
 
 def open_store(
-    url: str, *, shards: int = SHARDS, lease_seconds: float = LEASE, schema: list[Migration] | None = None
+    url: str,
+    *,
+    shards: int = SHARDS,
+    lease_seconds: float = LEASE,
+    schema: list[Migration] | None = None,
+    alone: bool = True,
 ) -> PostgresStore:
-    """Opens the database of a `postgresql://` address beside others, and brings its schema up to date. `shards`: into
-    how many the homes are spread if this is the first time."""
+    """Opens the database of a `postgresql://` address, and brings its schema up to date. `shards`: into how many the
+    homes are spread if this is the first time. `alone`: no other gateway serves it meanwhile."""
     where = address(url)
     with fault_in(where):
         db = connect(url)
@@ -289,9 +296,13 @@ def open_store(
             found = _count_shards(db)
         finally:
             db.close()
-    store = PostgresStore(url, found, lease_seconds)
-    store.show()
-    return store
+    listening = Listening(partial(connect, url), alone=alone)
+    listening.wait()
+    if listening.is_served:
+        with fault_in(where), closing(connect(url)) as db:
+            end_the_lifeless(db, micros(_now(db)))
+        raise StoreUnavailable("served", where)
+    return PostgresStore(url, found, lease_seconds, listening)
 
 
 def _count_shards(db: Connection) -> int:

@@ -3,7 +3,8 @@
 Rule 1: units that arrive while a group is under way form the next group: one commit for all of them.
 Rule 2: a unit that lost its fence rolls back only itself; a fault of the store fails the whole group.
 Rule 3: nobody is told anything before the commit.
-Rule 4: a commit without an answer is looked up by its number when the database is back, never guessed (SC-22).
+Rule 4: a commit without an answer is looked up when the database is back, never guessed (SC-22): each group writes its
+        number to a row of this writer, and the lock on that row waits for a group that is still under way.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from queue import SimpleQueue
+from secrets import token_hex
 from typing import Any
 
 import psycopg
@@ -23,11 +25,14 @@ from rejoinder.store.base import Accept, Lease, Verb
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
 from rejoinder.store.sql.perform import perform
+from rejoinder.store.sql.values import seal
 
 log = logging.getLogger(__name__)
 
 GROUP = 200
 """The most rows in one commit; a single larger unit is committed alone."""
+SCOPE = "rejoinder/commits"
+"""Of the facts in which each writer keeps the number of its last commit."""
 PAUSE = 0.5
 TRIES = 5
 
@@ -65,6 +70,8 @@ class Writer:
         self, where: str, connect: Callable[[], Connection], notify: Callable[[Connection, set[int]], None]
     ) -> None:
         self._notify = notify
+        self._name = token_hex(8)
+        self._groups = 0
         self._where = where
         self._connect = connect
         self._db: Connection | None = None
@@ -108,6 +115,9 @@ class Writer:
             except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
                 self._failed(group, error)
             self._settle(group)
+        if self._db is not None:
+            with suppress(psycopg.Error):
+                self._db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (SCOPE, self._name))
         self._let_go()
 
     def _group(self) -> list[PendingWrite] | None:
@@ -145,6 +155,8 @@ class Writer:
     def _ready(self) -> Connection:
         if self._db is None:
             self._db = self._connect()
+            row = (SCOPE, self._name, seal(b"0"))
+            self._db.execute("INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
         return self._db
 
     def _together(self, db: Connection, group: list[PendingWrite]) -> bool:
@@ -177,7 +189,9 @@ class Writer:
         self._commit(db, group)
 
     def _commit(self, db: Connection, group: list[PendingWrite]) -> None:
-        number = db.execute("SELECT CAST(pg_current_xact_id() AS TEXT)").fetchone()[0]
+        self._groups += 1
+        number = seal(str(self._groups).encode())
+        db.execute("UPDATE fact SET body = ? WHERE scope = ? AND key = ?", (number, SCOPE, self._name))
         if any(unit.accepts for unit in group):
             crashpoint("K3")
         try:
@@ -195,20 +209,18 @@ class Writer:
         with suppress(psycopg.Error):  # those who wait also look by themselves
             self._notify(db, touched)
 
-    def _was_committed(self, number: str) -> bool:
+    def _was_committed(self, number: bytes) -> bool:
         """Asks until somebody answers: the caller must not be told what may not be so."""
         while not self._closed:
             try:
-                db = self._ready()
-                status = db.execute("SELECT pg_xact_status(CAST(? AS xid8))", (number,)).fetchone()[0]
+                sql = "SELECT body FROM fact WHERE scope = ? AND key = ? FOR UPDATE"
+                (last,) = self._ready().execute(sql, (SCOPE, self._name)).fetchone()
             except psycopg.Error as error:
                 self._let_go()
                 self._tell(unavailable(error, self._where))
                 time.sleep(PAUSE)
                 continue
-            if status != "in progress":
-                return status == "committed"
-            time.sleep(PAUSE)
+            return bytes(last) == number
         return False
 
     def _failed(self, group: list[PendingWrite], error: Exception) -> None:

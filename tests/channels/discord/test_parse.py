@@ -97,7 +97,13 @@ def test_a_file_can_be_found_again():
     (file,) = parsed("attachment").attachments
     assert file.id == "1491365150664560881/1502606076451885136/1502606076451885999"
     assert (file.name, file.mime, file.size, file.content) == ("notes.txt", "text/plain", 10, None)
-    assert parsed("voice_message").attachments[0].mime == "audio/ogg"
+    assert file.kind is None
+
+
+def test_a_voice_message_is_one():
+    """ME-1: its words are its sender's own, unlike those in a file of sound."""
+    (note,) = parsed("voice_message").attachments
+    assert (note.mime, note.kind, note.seconds) == ("audio/ogg", "voice", 2.1)
 
 
 def test_an_edit_is_the_same_message_at_another_time():

@@ -106,6 +106,13 @@ def test_files_and_shared_messages():
     assert shared.untrusted_context == ("a shared message of Bob: ship it",)
 
 
+def test_a_clip_is_a_voice_note():
+    """ME-1: its words are its sender's own, unlike those in a file of sound."""
+    message = heard("voice_clip")
+    assert message is not None
+    assert [(file.kind, file.seconds) for file in message.attachments] == [("voice", 2.4)]
+
+
 @pytest.mark.parametrize(
     ("name", "id", "called"), [("from_another_bot", "B0OTHER01", "CI"), ("from_another_app", "U0OTHERBOT", "Deployer")]
 )

@@ -166,7 +166,15 @@ def _attachments(message: Message) -> tuple[Attachment, ...]:
 
 def _attachment(file: File, message: Message) -> Attachment:
     mime = (file.content_type or "").partition(";")[0]
-    return Attachment(f"{message.channel_id}/{message.id}/{file.id}", file.filename, mime, file.size, file.url)
+    return Attachment(
+        f"{message.channel_id}/{message.id}/{file.id}",
+        file.filename,
+        mime,
+        file.size,
+        file.url,
+        kind=None if file.waveform is None else "voice",
+        seconds=file.duration_secs,
+    )
 
 
 # --- what it refers to --------------------------------------------------------------------------

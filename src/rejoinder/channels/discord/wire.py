@@ -44,6 +44,9 @@ class File(Struct, frozen=True):
     content_type: str | None = None
     size: int | None = None
     url: str = ""
+    duration_secs: float | None = None
+    waveform: str | None = None
+    """Only recordings made in Discord have one."""
 
 
 class Name(Struct, frozen=True):

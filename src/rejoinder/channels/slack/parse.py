@@ -27,6 +27,7 @@ SLACKBOT = "USLACKBOT"
 TOMBSTONE = "tombstone"
 """What a message under which others stand becomes when it is deleted."""
 GONE = (TOMBSTONE, "hidden_by_limit")
+RECORDED = "slack_audio"
 COMMAND = "/rejoinder"
 HELP = "/help"
 
@@ -137,7 +138,15 @@ def _files(files: Iterable[File]) -> Iterable[Attachment]:
     for file in files:
         if file.mode not in GONE:
             address = file.url_private_download or file.url_private or None
-            yield Attachment(file.id, file.name or file.title, file.mimetype, file.size, address)
+            yield Attachment(
+                file.id,
+                file.name or file.title,
+                file.mimetype,
+                file.size,
+                address,
+                kind="voice" if file.subtype == RECORDED else None,
+                seconds=None if file.duration_ms is None else file.duration_ms / 1000,
+            )
 
 
 def _context(heard: Message) -> Iterable[str]:

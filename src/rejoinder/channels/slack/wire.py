@@ -18,6 +18,9 @@ class File(Struct, frozen=True):
     size: int | None = None
     url_private: str = ""
     url_private_download: str = ""
+    subtype: str = ""
+    """`slack_audio`: a clip that was recorded in Slack."""
+    duration_ms: float | None = None
     mode: str = ""
     """`tombstone` or `hidden_by_limit`: there is nothing to load."""
 

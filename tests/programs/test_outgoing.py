@@ -148,7 +148,8 @@ async def test_one_that_is_refused_does_not_hold_up_the_next(monkeypatch):
 async def test_a_dead_address_slows_no_chat_and_is_shown(monkeypatch):
     """IN-8: the answer comes though nobody takes the events; the console says how many wait, and why."""
     monkeypatch.setattr(outgoing, "TIMEOUT", 1.0)
-    silent = await asyncio.start_server(lambda *_: asyncio.sleep(PATIENCE), "127.0.0.1", 0)
+    held: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(lambda _, writer: held.append(writer), "127.0.0.1", 0)
     url = f"http://127.0.0.1:{silent.sockets[0].getsockname()[1]}/"
     other = HookSettings(url="http://127.0.0.1:1/", secret=Secret(SECRET), events=("reply_sent",))
     async with running(hooked(settings(("Hello.",) * 20), url, other=other)) as site, site.page() as page:
@@ -157,6 +158,9 @@ async def test_a_dead_address_slows_no_chat_and_is_shown(monkeypatch):
             await page.hears("Hello.")
         hooks = await shown(site, lambda hooks: all(each["error"] for each in hooks.values()))
     silent.close()
+    for writer in held:
+        writer.close()
+        await writer.wait_closed()
     assert hooks["log"]["waiting"] >= 60
     assert hooks["other"]["waiting"] == 20
     assert hooks["other"]["error"].startswith("it cannot be reached")

@@ -292,7 +292,7 @@ class Stage:
             self.posted.append(path)
             return JSONResponse({"ok": True})
         if path not in self.api:
-            return JSONResponse({"error": f"no message has the id {path.rpartition('/')[2]}"}, 404)
+            return JSONResponse({"error": f"no message has the id {path.partition('/')[2].partition('/')[0]}"}, 404)
         return Response(msgspec.json.encode(self.api[path]), media_type="application/json")
 
     def app(self) -> Starlette:

@@ -11,6 +11,12 @@ settings.register_profile("rejoinder", deadline=None)
 settings.load_profile("rejoinder")
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Bytes are no part of a test's name: a file made while tests are collected may hold the time, and then each
+    process would know the test by another name."""
+    return "bytes" if isinstance(val, bytes) else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """The order of the tests is shuffled; `random` is not seeded, for several processes would then draw the same."""
     if hasattr(config.option, "randomly_reset_seed"):

@@ -35,8 +35,6 @@ PERSON = "rejoinder.person"
 """Where a request's scope says who has logged in; None: nobody has to."""
 ANSWER_PAUSE = 30.0
 """Seconds for a piece of the answer to be taken."""
-SMALL_BODY, TAKEN_IN = 64 << 10, 2.0
-"""Bytes of a body that is read before it is refused, and seconds for it."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 MARKED = ("/api/", "/files")
 MARK = "x-rejoinder"
@@ -114,7 +112,6 @@ class Guard:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 4403, "reason": ""})  # before accept: HTTP 403
         else:
-            await _take_in(scope, receive)
             await refusal(scope, receive, _dressed(send))
 
     def _strange(self, scope: Scope, headers: Headers) -> Response | None:
@@ -200,17 +197,6 @@ class Guard:
 
         with suppress(ClientDisconnect), closing(body):  # if it is gone, nobody is there to be told
             await self._app(scope, body.receive, taken_up)
-
-
-async def _take_in(scope: Scope, receive: Receive) -> None:
-    """Reads a small body that nobody wants: a connection that ends while it is on its way takes the refusal with it."""
-    length = Headers(scope=scope).get("content-length", "0")
-    if not length.isdecimal() or not 0 < int(length) <= SMALL_BODY:
-        return
-    with suppress(TimeoutError):
-        async with asyncio.timeout(TAKEN_IN):
-            while (await receive()).get("more_body", False):
-                continue
 
 
 def _bearer(headers: Headers) -> str | None:

@@ -138,7 +138,8 @@ async def _subagents(house: House, _: Flow, request: Request) -> Struct:
     store = house.store
     kept = await store.latest_subagents(MOST_SUBAGENTS)
     logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in kept]
-    return views.Subagents(tuple(map(views.subagent_view, kept, logs)))
+    doing = [house.doing(each.session) for each in kept]
+    return views.Subagents(tuple(map(views.subagent_view, kept, logs, doing)))
 
 
 async def _hooks(house: House, _: Flow, request: Request) -> Struct:

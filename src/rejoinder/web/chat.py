@@ -19,6 +19,7 @@ from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.guard import PERSON
 from rejoinder.web.house import House
 from rejoinder.web.pages import lost
+from rejoinder.web.subagents import RoomSubagents
 from rejoinder.web.writing import write_frames
 
 SHOWN = frozenset(
@@ -34,10 +35,12 @@ LONGEST_NAME = 200
 def routes(house: House, quota: Quota) -> list[BaseRoute]:
     channel = house.channel
     blobs = channel.journal.blobs
+    subagents = RoomSubagents(house)
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
-        talk = Talk(channel.journal, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
+        greeting = Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake)
+        talk = Talk(channel.journal, channel.hub, greeting, subagents)
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive, socket.scope[PERSON])

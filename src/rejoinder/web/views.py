@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from rejoinder.channels.web.logins import Invited
-from rejoinder.events import PromptText, Step
+from rejoinder.events import Step
 from rejoinder.store.base import (
     Entry,
     InboxEvent,
@@ -20,6 +20,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
+from rejoinder.store.subagents import log_of
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
 from rejoinder.web.sentences import Handled, in_a_sentence
@@ -173,7 +174,7 @@ class SubagentView(Struct, frozen=True):
     started: datetime
     ended: datetime | None
     log: tuple[str, ...]
-    """The latest of what it was told and said."""
+    """The latest of what it was told, did and said."""
 
 
 class GatewayView(Struct, frozen=True):
@@ -318,7 +319,9 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
     )
 
 
-def subagent_view(kept: KeptSubagent, entries: tuple[Entry, ...]) -> SubagentView:
+def subagent_view(
+    kept: KeptSubagent, entries: tuple[Entry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
+) -> SubagentView:
     return SubagentView(
         kept.session,
         kept.name,
@@ -330,12 +333,7 @@ def subagent_view(kept: KeptSubagent, entries: tuple[Entry, ...]) -> SubagentVie
         kept.result,
         kept.started,
         kept.ended,
-        tuple(
-            f"{'>' if entry.role == 'user' else '<'} {part.text[:LONGEST_EXCERPT]}"
-            for entry in entries
-            for part in entry.parts
-            if isinstance(part, PromptText)
-        ),
+        tuple(line.plain[:LONGEST_EXCERPT] for line in log_of(kept, entries, *doing)),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.events import PromptText, Route
-from rejoinder.store.rows import Entry
+from rejoinder.store.rows import TranscriptEntry
 from rejoinder.store.verbs import Verb
 
 SubagentState = Literal["running", "ended", "failed", "killed"]
@@ -67,7 +67,9 @@ class LogLine(Struct, frozen=True):
         return {"told": "> ", "did": "", "said": "< "}[self.kind] + self.text
 
 
-def log_of(kept: KeptSubagent, entries: Sequence[Entry], doing: Sequence[str] = (), saying: str = "") -> list[LogLine]:
+def log_of(
+    kept: KeptSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str] = (), saying: str = ""
+) -> list[LogLine]:
     """Its log, the oldest first. `doing` and `saying`: what it has done and said so far in the turn that runs; what it
     did in its last turn stands before what it said then."""
     log = [LogLine("told" if entry.role == "user" else "said", words_of(entry)) for entry in entries]
@@ -79,5 +81,5 @@ def log_of(kept: KeptSubagent, entries: Sequence[Entry], doing: Sequence[str] = 
     return [line for line in log if line.text]
 
 
-def words_of(entry: Entry) -> str:
+def words_of(entry: TranscriptEntry) -> str:
     return "\n".join(part.text for part in entry.parts if isinstance(part, PromptText)).strip()

@@ -7,7 +7,6 @@ from msgspec import Struct
 from rejoinder.channels.web.logins import Invited
 from rejoinder.events import Step
 from rejoinder.store.base import (
-    Entry,
     InboxEvent,
     Input,
     KeptJob,
@@ -17,6 +16,7 @@ from rejoinder.store.base import (
     Quarantined,
     StoredPart,
     Traced,
+    TranscriptEntry,
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
@@ -320,7 +320,7 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
 
 
 def subagent_view(
-    kept: KeptSubagent, entries: tuple[Entry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
+    kept: KeptSubagent, entries: tuple[TranscriptEntry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
 ) -> SubagentView:
     return SubagentView(
         kept.session,

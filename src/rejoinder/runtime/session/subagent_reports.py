@@ -5,7 +5,7 @@ from datetime import datetime
 
 from rejoinder.inbound.commands.status import age
 from rejoinder.rendering.fence import fenced
-from rejoinder.store.base import Entry, KeptSubagent
+from rejoinder.store.base import KeptSubagent, TranscriptEntry
 from rejoinder.store.subagents import log_of
 from rejoinder.turns.backlog import summary_line
 
@@ -50,7 +50,7 @@ def info(kept: KeptSubagent, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def log(kept: KeptSubagent, entries: Sequence[Entry], doing: Sequence[str], saying: str) -> str:
+def log(kept: KeptSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str], saying: str) -> str:
     """What it was told, did and said; the latest, as it is."""
     text = "\n".join(line.plain for line in log_of(kept, entries, doing, saying)).strip()
     if not text:

@@ -4,8 +4,7 @@ from datetime import datetime
 
 from rejoinder.channels.web.nouns import Subagent, SubagentLine
 from rejoinder.session import agent_of
-from rejoinder.store.base import KeptSubagent
-from rejoinder.store.subagents import LogLine, log_of
+from rejoinder.store.base import KeptSubagent, LogLine, log_of
 from rejoinder.web.house import House
 
 MOST = 50

@@ -17,10 +17,10 @@ from rejoinder.store.base import (
     StoredPart,
     Traced,
     TranscriptEntry,
+    log_of,
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
-from rejoinder.store.subagents import log_of
 from rejoinder.web.console_frames import Gauges
 from rejoinder.web.house import ChannelState
 from rejoinder.web.sentences import Handled, in_a_sentence

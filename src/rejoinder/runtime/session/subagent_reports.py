@@ -5,8 +5,7 @@ from datetime import datetime
 
 from rejoinder.inbound.commands.status import age
 from rejoinder.rendering.fence import fenced
-from rejoinder.store.base import KeptSubagent, TranscriptEntry
-from rejoinder.store.subagents import log_of
+from rejoinder.store.base import KeptSubagent, TranscriptEntry, log_of
 from rejoinder.turns.backlog import summary_line
 
 NONE = "No sub-agents here. /subagents spawn <agent> <task> starts one."

@@ -21,7 +21,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from rejoinder.errors import NotUnderstood
-from rejoinder.events import Page
+from rejoinder.events import LinkedPage
 from rejoinder.media.addresses import PORT, Target, checked, redirected, target
 from rejoinder.media.documents import DocumentReader
 from rejoinder.media.program import run
@@ -91,7 +91,7 @@ class LinkReader:
         limits = DocumentSettings(max_chars=settings.max_chars, timeout_s=settings.timeout_s)
         self._documents = DocumentReader(limits)
 
-    async def read(self, address: str) -> Page:
+    async def read(self, address: str) -> LinkedPage:
         seconds = self._settings.timeout_s
         try:
             async with asyncio.timeout(seconds), self._free:
@@ -101,12 +101,12 @@ class LinkReader:
         except (aiohttp.ClientError, OSError, ValueError) as problem:
             raise NotUnderstood("it could not be loaded", f"{type(problem).__name__}: {problem}") from None
 
-    async def _follow(self, address: str) -> Page:
+    async def _follow(self, address: str) -> LinkedPage:
         url = address
         for _ in range(REDIRECTS + 1):
             here = target(url)
             found = await self._load(here, await self._addresses(here))
-            if isinstance(found, Page):
+            if isinstance(found, LinkedPage):
                 return found
             url = redirected(here.url, found)
         raise NotUnderstood("it leads on and on")
@@ -121,7 +121,7 @@ class LinkReader:
         except ValueError:
             raise NotUnderstood("there is no such server") from None
 
-    async def _load(self, here: Target, addresses: list[str]) -> Page | str:
+    async def _load(self, here: Target, addresses: list[str]) -> LinkedPage | str:
         """The page, or where it has moved."""
         async with (
             self._connect.session(addresses) as session,
@@ -137,11 +137,11 @@ class LinkReader:
             content = await self._content(response)
         text = _decoded(content, charset)
         if kind in _TEXT:
-            return Page(here.url, "", repair_text(text)[: self._settings.max_chars])
+            return LinkedPage(here.url, "", repair_text(text)[: self._settings.max_chars])
         words = (await self._documents.read("html", here.host, text.encode())).text.strip()
         if not any(map(str.isalnum, words)):
             raise NotUnderstood("there is no text on it")
-        return Page(here.url, _title(text), words[: self._settings.max_chars])
+        return LinkedPage(here.url, _title(text), words[: self._settings.max_chars])
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         """Unpacked here, piece by piece: a small body may unpack to gigabytes."""
@@ -191,7 +191,7 @@ class CommandReader:
         self._settings = settings
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def read(self, address: str) -> Page:
+    async def read(self, address: str) -> LinkedPage:
         said = self._settings
         command = [argument.replace("{url}", address) for argument in said.command]
         async with self._free:
@@ -203,7 +203,7 @@ class CommandReader:
         words = repair_text(ran.output.decode("utf-8", "replace").strip())
         if not words:
             raise NotUnderstood("there is no text on it")
-        return Page(address, "", words[: said.max_chars])
+        return LinkedPage(address, "", words[: said.max_chars])
 
 
 def page_reader(settings: LinkSettings) -> ReadsPages:

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, suppress
 
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.bot import SlackApp
-from rejoinder.channels.slack.http_events import ByHttp, Hook
-from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress
+from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.socket_mode import BySocket
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
@@ -16,7 +16,7 @@ from rejoinder.testing.patience import until
 from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from rejoinder.testing.ports import free_port
 
-QUICK = Pace(
+QUICK = Timings(
     first_pause=0.02, longest_pause=0.05, acknowledge=2.5, ping=1.0, looks=(0.0, 0.05, 0.1), watch=0.05, ghosts=0.2
 )
 
@@ -27,7 +27,7 @@ def app(
     token: str = BOT_TOKEN,
     app_token: str = APP_TOKEN,
     seconds: float = 5.0,
-    pace: Pace = QUICK,
+    pace: Timings = QUICK,
     threads="auto",
     prompts=(),
 ) -> SlackApp:
@@ -40,7 +40,7 @@ def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
     """Slack calls it, with signed events."""
     port = free_port()
     platform.people.events.events_url = f"http://127.0.0.1:{port}/slack/events"
-    hook = Hook(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
+    hook = WebhookAddress(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
     return SlackApp("slack", Api(f"{platform.url}/api/", Secret(BOT_TOKEN), seconds), ByHttp(hook, QUICK), pace=QUICK)
 
 

@@ -186,7 +186,7 @@ def manners(character: Character) -> tuple[CastLine, ...]:
         CastLine(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),
         CastLine(has_code, remarks, reply_with("eyes"), 2.0),
         CastLine(asks("review"), always("Gladly. Paste it, with ``` above and below."), reply),
-        CastLine(asks("thanks", "thank", "thx", "great", "nice", "cool", "wow", "love"), SILENCE, reply_with("heart"), 0.0),
+        CastLine(asks(*PLEASED), SILENCE, reply_with("heart"), 0.0),
         CastLine(asks("joke", "jokes", "funny"), always(character.joke), reply),
         CastLine(asks_all("who", "you"), always(character.about), reply),
         CastLine(asks("model", "llm", "gpt", "claude", "bot", "human", "real"), always(character.about), reply),
@@ -195,7 +195,7 @@ def manners(character: Character) -> tuple[CastLine, ...]:
         CastLine(asks("time", "date", "clock", "today"), _time, reply),
         CastLine(asks("ask", "tell", "forward", "call"), _passes_on),
         CastLine(asks("poem", "haiku", "song"), always(HAIKU), reply),
-        CastLine(asks("disagree", "wrong", "incorrect", "nonsense"), always("I may be. What would you do instead?"), reply),
+        CastLine(asks("disagree", "wrong", "incorrect", "nonsense"), always(DISPUTED), reply),
         CastLine(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
         CastLine(asks_all("you", "think"), always(character.opinion), reply),
         CastLine(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
@@ -209,6 +209,8 @@ def manners(character: Character) -> tuple[CastLine, ...]:
     )  # fmt: skip
 
 
+DISPUTED = "I may be. What would you do instead?"
+PLEASED = ("thanks", "thank", "thx", "great", "nice", "cool", "wow", "love")
 HAIKU = """\
 Three times it has failed,
 the exception swallowed whole.

@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from rejoinder.agents.base import Failed
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.slack import manifest
+from rejoinder.channels.slack.assistant import STATUS
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -187,6 +189,32 @@ async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own
         assert [each["message"] for each in people.methods.prompts["ann", first]] == ["What is new?", "Plan my day"]
         assert people.methods.titles == {("ann", first): "Lunch plans"}
     assert len({turn.session for turn in agent.turns}) == 2
+
+
+async def test_the_status_goes_when_a_turn_ends_without_a_word():
+    """CH-32, TU-24: where the agent chose silence, was stopped or failed, nothing says that it still thinks; where a
+    message took the status away, Slack is not asked for it."""
+    goes_on, never = asyncio.Event(), asyncio.Event()
+    agent = ScriptedAgent(
+        [goes_on.wait, "NO_REPLY"], [never.wait], [goes_on.wait, Failed("other", "It broke.")], [goes_on.wait, "Here."]
+    )
+    threads: dict[str, str] = {}
+    async with slack(agent) as platform:
+        people = platform.people
+        for how in ("silent", "stopped", "failed", "answered"):
+            thread = await people.opens_assistant("ann")
+            await platform.says("ann", "ann", f"be {how}", thread=thread)
+            await platform.truth.until(lambda at=("ann", thread): people.methods.statuses.get(at) == STATUS)
+            if how == "stopped":
+                await platform.says("ann", "ann", "/stop", thread=thread)
+            else:
+                goes_on.set()
+            await platform.truth.until(lambda at=("ann", thread): not people.methods.statuses.get(at))
+            goes_on.clear()
+            threads[how] = thread
+        cleared = {call.payload["thread_ts"] for call in platform.truth.calls if call.payload.get("status") == ""}
+        assert threads["silent"] in cleared
+        assert not {threads["failed"], threads["answered"]} & cleared
 
 
 async def test_a_command_is_answered_to_the_person_alone():

@@ -15,7 +15,7 @@ from rejoinder.channels.slack.socket_mode import BySocket
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import until
 from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from rejoinder.testing.ports import free_port
 
@@ -60,8 +60,7 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
     """Returns when its socket is open."""
     task = asyncio.create_task(channel.listen(inlet))
     try:
-        while by_socket(channel) and channel.last_sign is None and not task.done():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.005)
+        await until(lambda: not by_socket(channel) or channel.last_sign or task.done(), "the socket")
         yield channel
     finally:
         task.cancel()
@@ -72,12 +71,6 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
 
 def by_socket(channel: SlackApp) -> bool:
     return isinstance(channel._listening, BySocket)
-
-
-async def until(holds) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
 
 
 def quick(**how):

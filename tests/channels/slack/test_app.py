@@ -16,11 +16,11 @@ from rejoinder.errors import BadConfiguration, ChannelStopped, NotStored
 from rejoinder.events import Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.slack.events import MOST_SOCKETS
 from rejoinder.testing.platform.slack.strict import SCOPES
 from rejoinder.testing.platform.slack.world import BOT_USER
-from tests.channels.slack.served import AGO, app, called_app, calls, listening, quick, spoken, until
+from tests.channels.slack.served import AGO, app, called_app, calls, listening, quick, spoken
 
 
 class SlowInlet(KeptInlet):

@@ -83,6 +83,29 @@ async def test_a_mention_in_a_channel_opens_a_thread():
     assert len(agent.turns) == 2
 
 
+@pytest.mark.parametrize(("settings", "threaded"), [("", False), ('reply_to_mode = "first"', True)])
+async def test_an_answer_stands_in_one_place(settings, threaded):
+    """CH-31, CH-32: a reply is a thread here. Without a mention the answer stands in the channel, all of it, unless
+    configured otherwise; one that replies to a message stands in its thread, all of it."""
+    long = "word " * 1000
+    agent = ScriptedAgent(long, f"[[reply_to_current]]\n{long}")
+    async with slack(agent, f'require_mention = false\npace = {{ chat = "unlimited" }}\n{settings}') as platform:
+        first = await platform.says("#team", "ann", "tell me")
+        await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 2)
+        assert [seen.thread for seen in platform.truth.messages("#team")] == [first if threaded else None] * 2
+        second = await platform.says("#team", "ann", "and again, under this")
+        await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 4)
+        assert [seen.thread for seen in platform.truth.messages("#team")[2:]] == [second] * 2
+
+
+async def test_threads_may_be_off():
+    """CH-32: then a mention is answered in the channel."""
+    agent = ScriptedAgent("Here.")
+    async with slack(agent, 'threads = "off"') as platform:
+        await platform.says("#team", "ann", "@testbot are you there?")
+        assert (await platform.hears("#team", "Here.")).thread is None
+
+
 async def test_a_draft_is_a_native_stream_where_there_is_one():
     """CH-32: it grows by what is new, and is stopped at the end; no edit is made."""
     more, last = asyncio.Event(), asyncio.Event()

@@ -144,7 +144,7 @@ class Acting:
         """What is written with the answer: a row for everything it hands over."""
         stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
         self._target = None if stays_plain else occasion.trigger or None
-        self._reply_all = mode == "all"
+        self._reply_all = mode == "all" or delivery.replies_are_threads
         self._silent = False
         self._previews = False
         self._only_for: str | None = None
@@ -287,7 +287,7 @@ class Acting:
     async def _aim(self, reference: str) -> None:
         """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
         what = f"reply_to {reference}"
-        self._target, self._reply_all = None, False
+        self._target, self._reply_all = None, self._conversation.how.delivery.replies_are_threads
         if reference == "none":
             return
         target = await self._find(reference)

@@ -2,7 +2,15 @@
 
 import re
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Line, Tag, boolean, one_of, some_text
+from rejoinder.outbound.directives.declaration import (
+    Argument,
+    Declaration,
+    LineSpelling,
+    Tag,
+    boolean,
+    one_of,
+    some_text,
+)
 from rejoinder.outbound.directives.effects import SendFile
 
 _FILE = re.compile(r"(?!.*://).*[^./\\]\.[A-Za-z0-9]{1,8}")
@@ -28,7 +36,7 @@ DIRECTIVE = Declaration(
             Argument("chat", some_text),
         ),
     ),
-    line=Line(name="MEDIA", argument=Argument("path", file_with_extension)),
+    line=LineSpelling(name="MEDIA", argument=Argument("path", file_with_extension)),
     ability="files",
     granted=True,
     effect=lambda args, _: SendFile(**args),

@@ -23,11 +23,11 @@ from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.senses import Hears, LoadsFiles, ReadsDocuments, ReadsPages, Speaks, VoiceForm
 from rejoinder.session import TypingMode
-from rejoinder.turns.choose import Limits
+from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.heartbeat import ACK_MAX_CHARS
-from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
+from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
 
 OnCrash = Literal["rerun", "ask", "drop"]
@@ -84,8 +84,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     rules: Rules
     channels: Mapping[str, ChannelFacts] = {}
     queue: QueueOverride = QueueOverride()
-    lease: LeaseSettings = LeaseSettings()
-    limits: Limits = Limits()
+    lease: RunTimeouts = RunTimeouts()
+    limits: SlotLimits = SlotLimits()
     typing_mode: TypingMode | None = None
     system_prompts: Mapping[str, str] = {}
     """The operator's system prompt for each agent, by its name."""

@@ -4,7 +4,15 @@ Where links are read, the path may also be an https address."""
 
 import re
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Line, Tag, boolean, one_of, some_text
+from rejoinder.outbound.directives.declaration import (
+    Argument,
+    Declaration,
+    LineSpelling,
+    Tag,
+    boolean,
+    one_of,
+    some_text,
+)
 from rejoinder.outbound.directives.effects import SendFile
 
 _ADDRESS = re.compile(r"https://[^\s/]+\S*", re.IGNORECASE)
@@ -39,7 +47,7 @@ DIRECTIVE = Declaration(
             Argument("chat", some_text),
         ),
     ),
-    line=Line(
+    line=LineSpelling(
         name="MEDIA",
         argument=Argument("path", file_with_extension),
         with_links=Argument("path", file_or_address),

@@ -39,12 +39,21 @@ from rejoinder.outbound.directives.effects import (
 from rejoinder.outbound.directives.send_file import is_address
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.operations import React, keyed
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, keep_content, keep_remote, unsent
+from rejoinder.runtime.answer.files import (
+    KeptFile,
+    Together,
+    attached,
+    file_key,
+    keep,
+    keep_content,
+    keep_remote,
+    unsent,
+)
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
@@ -53,7 +62,7 @@ from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Underway, Unsent, message_of
-from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.senses import LoadsFiles
 from rejoinder.store.base import RunClaim
@@ -111,7 +120,7 @@ class Occasion(Struct, frozen=True):
         return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
 
 
-class Handed(Struct, frozen=True):
+class HandoffRequest(Struct, frozen=True):
     to: str
     words: str
     id: str
@@ -141,7 +150,7 @@ class Acting:
         self._hand_over = hand_over
         self._start = start
         self._spawned: dict[str, int] = {}
-        self._handed: list[Handed] = []
+        self._handed: list[HandoffRequest] = []
         self._rows: list[HandedRow] = []
         self._named: HandedRow | None = None
         self.kept = WriteBatch()
@@ -162,9 +171,9 @@ class Acting:
         self._loaded = 0  # files that it named by their address
         self._files: Together | None = None  # named last, and not sent yet: more may join them
 
-    def wording(self) -> Wording:
+    def wording(self) -> AnswerWording:
         occasion = self._occasion
-        return Wording(
+        return AnswerWording(
             reply_to=self._target,
             reply_all=self._reply_all,
             silent=self._silent,
@@ -367,7 +376,7 @@ class Acting:
             await self.warn(f"react failed: {why}")
         else:
             key, operation = keyed(React(target, sign.value, effect.remove, self._occasion.agent), f"{self._stem}/act")
-            await self._do(what, "react", (Planned(key, operation),), conversation.sender)
+            await self._do(what, "react", (PlannedOperation(key, operation),), conversation.sender)
 
     async def _send_text(self, effect: SendText, name: str) -> None:
         here = self._conversation.route
@@ -379,7 +388,7 @@ class Acting:
             return await self.warn(f"{name} failed: there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
             return await self._deny(what, why, name)
-        wording = Wording(author=self._occasion.agent)
+        wording = AnswerWording(author=self._occasion.agent)
         said = plan.say(redact(effect.text), route, elsewhere.options, wording, f"{self._stem}/act")
         await self._do(what, name, said, self._conversation.outbox.at(route))
 
@@ -428,14 +437,14 @@ class Acting:
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
         crashpoint("K27")
-        wording = Wording(
+        wording = AnswerWording(
             author=self._occasion.agent,
             silent=self._silent,
             only_for=None if elsewhere else self._only_for,
             opens=None if elsewhere else self._occasion.opens,
             reply_context=None if elsewhere else self._occasion.reply_context,
         )
-        named = Named(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
+        named = KeptFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
         await self._put_together(Together(route, limits, delivery.options, wording), named)
         if effect.cleanup and not is_remote:
             await self._clean_up(folder, path)
@@ -453,7 +462,7 @@ class Acting:
         """With `[[audio_as_voice]]` what sounds is a voice note."""
         return "voice" if self.as_voice and blob.mime.startswith("audio/") else effect.kind
 
-    async def _put_together(self, here: Together, named: Named) -> None:
+    async def _put_together(self, here: Together, named: KeptFile) -> None:
         """Files that follow each other share a message, if the platform has room for them in one."""
         if self._files is not None and not self._files.takes(here, named):
             await self.send_files()
@@ -476,7 +485,7 @@ class Acting:
             self._under_way += [(named.what, results[0]) for named in group.files]
             self._under_way += [(group.files[0].what, result) for result in results[1:]]
 
-    async def show_whole(self, path: str) -> Sequence[Planned]:
+    async def show_whole(self, path: str) -> Sequence[PlannedOperation]:
         """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
         folder."""
         folder, here = self._occasion.folder, self._conversation
@@ -527,7 +536,7 @@ class Acting:
             return await self._deny(f"handoff to {whom}", f"at most {MOST_ACTIONS} actions per answer", "handoff")
         # The id omits the words: an agent asked again after a restart may word it differently, yet hands over once.
         number = sum(handed.to == whom for handed in self._handed)
-        self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
+        self._handed.append(HandoffRequest(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
 
     async def _spawn(self, effect: Spawn, name: str) -> None:
         """Acts at once: the answer need not wait for it. As with a hand-off, the key omits the words."""
@@ -542,7 +551,13 @@ class Acting:
             return await self._deny(what, why, name)
         self.outcomes.note(what, "done")
 
-    async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
+    async def _do(
+        self,
+        what: str,
+        name: str,
+        planned: "tuple[PlannedOperation, ...] | list[PlannedOperation]",
+        sender: ConversationSender,
+    ) -> None:
         if all(each.key in self._acted for each in planned):
             return
         if len(self._acted) >= MOST_ACTIONS:
@@ -552,7 +567,7 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
-    def hand_over(self, answer: str = "") -> list[Planned]:
+    def hand_over(self, answer: str = "") -> list[PlannedOperation]:
         """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
 
         Words that the answer says already are not said again (OD-58).
@@ -561,10 +576,10 @@ class Acting:
         channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
         """
         knows_agents = can(self._conversation.channel, TellsAgents)
-        planned: list[Planned] = []
+        planned: list[PlannedOperation] = []
         delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
         for handed in self._handed:
-            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else (), opens=self._opens)
+            wording = AnswerWording(author=name, addressed=(handed.to,) if knows_agents else (), opens=self._opens)
             is_said = bool(handed.words) and answer.strip().startswith(handed.words)
             words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
             if delivery.prefix == AUTO:

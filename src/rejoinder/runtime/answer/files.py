@@ -23,7 +23,7 @@ from rejoinder.filetypes import HEAD, in_words, kind_of, mime_of, safe_name
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.operations import Say, decode
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.folders import OpenedFile, OutboxFolder
 from rejoinder.senses import LoadsFiles
@@ -81,7 +81,7 @@ def attached(blob: Blob, asked: str | None, limits: FileLimits) -> Attachment:
     return Attachment(blob.id, blob.name, blob.mime, blob.size, kind=kind)
 
 
-class Named(Struct, frozen=True):
+class KeptFile(Struct, frozen=True):
     """A file that is to be sent, and is kept already."""
 
     what: str
@@ -97,16 +97,16 @@ class Together(Struct, frozen=True):
     route: Route
     limits: FileLimits
     options: RenderOptions
-    wording: Wording
-    files: tuple[Named, ...] = ()
+    wording: AnswerWording
+    files: tuple[KeptFile, ...] = ()
 
-    def takes(self, other: "Together", named: Named) -> bool:
+    def takes(self, other: "Together", named: KeptFile) -> bool:
         if self.route != other.route or self.wording != other.wording or (self.files and named.caption):
             return False
         kinds: tuple[FileKind, ...] = tuple([each.file.kind or "document" for each in self.files])
         return self.limits.may_join(kinds, named.file.kind or "document")
 
-    def planned(self, stem: str) -> list[Planned]:
+    def planned(self, stem: str) -> list[PlannedOperation]:
         """`stem`: of the turn."""
         keys = [each.key for each in self.files]
         key = keys[0] if len(keys) == 1 else f"{stem}/files/{_digest(' '.join(keys).encode())}"

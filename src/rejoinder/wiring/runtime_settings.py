@@ -62,7 +62,9 @@ def runtime_settings(
 ) -> RuntimeSettings:
     gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
-    directives = registry_with(module.DIRECTIVE for module in plugins.others("directive"))
+    directives = registry_with(
+        (module.DIRECTIVE for module in plugins.others("directive")), links=settings.media.links.enabled
+    )
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
         rules=make_rules(

@@ -86,6 +86,9 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     with its next turn (CH-8)."""
     replies_across_threads: bool = True
     """Whether a message in a thread can be a native reply to one of the chat around it."""
+    replies_are_threads: bool = False
+    """A native reply stands in the thread of what it answers. So an answer is none unless the agent or the
+    configuration says so, and all messages of one stand there (CH-31)."""
     private_needs_interaction: bool = False
     """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"

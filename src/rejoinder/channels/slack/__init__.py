@@ -176,6 +176,7 @@ CHANNEL = ChannelKind(
     delivery="read back",
     files=FILES,
     edits="told",
+    replies_are_threads=True,
     setup=SETUP,
     manifest=app_manifest(),
 )

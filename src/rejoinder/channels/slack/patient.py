@@ -37,6 +37,8 @@ class Timings(Struct, frozen=True):
     """Slack takes an event for lost after three seconds (CH-5)."""
     ping: float = 5.0
     looks: tuple[float, ...] = (0.0, 10.0, 20.0)
+    shares: tuple[float, ...] = (0.3, 0.7, 2.0, 4.0)
+    """Pauses before it is asked where a file stands that Slack has taken."""
     watch: float = 0.5
     ghosts: float = 30.0
     """How often history is read while another program takes a share of the events."""

@@ -456,6 +456,7 @@ def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
         speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
+        loads_files=scene.settings.loads_files,
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,

@@ -23,6 +23,7 @@ from rejoinder.channels.discord.parse import Me, parse_said
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
 from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.typing import Typing
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
@@ -31,7 +32,6 @@ from rejoinder.secret import Secret
 
 log = logging.getLogger(__name__)
 
-TYPING_SECONDS = 8.0
 CHANNEL = "/channels/{channel_id}"
 REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 
@@ -71,6 +71,7 @@ class DiscordBot:
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
         self._intake.echoes = self._outgoing.echoed
         self._files = Files(self._called, self._api)
+        self._typing = Typing(self._called, self._api)
         self._http = http
 
     @property
@@ -139,9 +140,10 @@ class DiscordBot:
     # --- out ----------------------------------------------------------------------------------------
 
     async def send(self, part: Part) -> Outcome:
-        return await self._outgoing.send(part)
+        return await self.send_files(part, ())
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        await self._typing.end(place_of(part.route))
         return await self._outgoing.send(part, files)
 
     async def find(self, part: Part, since: datetime) -> Outcome:
@@ -171,10 +173,7 @@ class DiscordBot:
         return failure(answer)
 
     async def typing(self, route: Route, *, author: str = "") -> None:
-        path = "/channels/{channel_id}/typing"
-        answer = await self._api.call("POST", path, seconds=TYPING_SECONDS, channel_id=place_of(route))
-        if not isinstance(answer, Ok):
-            log.debug("%s: the typing sign was not shown: %s", self._called, answer)
+        await self._typing.show(place_of(route))
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
         if not message.isdecimal():

@@ -49,7 +49,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 
 FAKE = str(Path(__file__).with_name("fake_acp_agent.py"))
 
@@ -101,8 +101,7 @@ def alive(pid: int) -> bool:
 
 
 async def none_alive(pids: list[int]) -> None:
-    while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - the kernel rings no bell for a stranger's end
-        await asyncio.sleep(0.01)
+    await until(lambda: not any(alive(pid) for pid in pids), "their end")
 
 
 def last_failure(events: list[AgentEvent]) -> Failed:

@@ -9,7 +9,7 @@ from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.slack import manifest
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.slack import strict
 from rejoinder.wiring.opening import open_channels
@@ -222,5 +222,4 @@ async def test_a_thread_with_two_people_and_a_foreign_bot(mode, answers):
 
 
 async def until_acknowledged(platform):
-    while platform.people.events.unacknowledged:  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.01)
+    await until(lambda: not platform.people.events.unacknowledged, "the last acknowledgement")

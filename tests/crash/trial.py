@@ -220,8 +220,7 @@ async def _die_of_age(trial: Trial, machine: Machine) -> list[str]:
 
 
 async def _until_something_stands(machine: Machine) -> None:
-    while not (census := await machine.census()) or not census.parts.get("sent"):  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.05)
+    await machine.has_part("sent")
 
 
 async def _until_it_goes_on(machine: Machine, platform: FakePlatform, events: int) -> None:

@@ -31,7 +31,7 @@ from rejoinder.store.base import (
     SettleEvent,
 )
 from rejoinder.store.sqlite import SqliteStore, open_reader, open_store
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 from tests import disks
 
@@ -179,9 +179,11 @@ async def test_a_store_is_locked_before_the_patience_has_ended(tmp_path: Path, m
         monkeypatch.setattr(store._writer, "_patience", 600_000)
         with holding([sys.executable, "-c", WRITES, str(path)]) as release:
             written = asyncio.create_task(store.write(Accept((an_inbound(1),), NOW)))
-            async with asyncio.timeout(30):
-                while (await store.health()).fault is None:  # noqa: ASYNC110 - until the writer has met it
-                    await asyncio.sleep(0.01)
+
+            async def is_noticed() -> bool:
+                return (await store.health()).fault is not None
+
+            await until(is_noticed, "the fault that the writer meets")
             await says(store, "locked")
             assert not written.done()
             release()

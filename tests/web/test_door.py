@@ -119,7 +119,7 @@ async def test_a_body_that_comes_letter_by_letter_is_not_waited_for(monkeypatch:
                 with suppress(OSError):
                     while True:
                         await loop.sock_sendall(visitor, b"x")
-                        await asyncio.sleep(0.01)
+                        await asyncio.sleep(0.01)  # the slowness is the point
 
             async with asyncio.TaskGroup() as group:
                 group.create_task(drip())

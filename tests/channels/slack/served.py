@@ -12,6 +12,7 @@ from rejoinder.channels.slack.socket_mode import BySocket
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.patience import until
 from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from rejoinder.testing.ports import free_port
 
@@ -48,8 +49,7 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
     """Returns when its socket is open."""
     task = asyncio.create_task(channel.listen(inlet))
     try:
-        while by_socket(channel) and channel.last_sign is None and not task.done():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.005)
+        await until(lambda: not by_socket(channel) or channel.last_sign or task.done(), "the socket")
         yield channel
     finally:
         task.cancel()

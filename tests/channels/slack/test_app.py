@@ -17,7 +17,7 @@ from rejoinder.errors import BadConfiguration, ChannelStopped, NotStored
 from rejoinder.events import Attachment, Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.slack.events import MOST_SOCKETS
 from rejoinder.testing.platform.slack.strict import SCOPES
 from rejoinder.testing.platform.slack.world import BOT_USER
@@ -540,12 +540,6 @@ def test_the_manifest_asks_for_what_is_used():
 
 
 # --- how they are set up ------------------------------------------------------------------------
-
-
-async def until(holds) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
 
 
 def quick(**how):

@@ -1,8 +1,8 @@
 """The agents of the crash suite: what they answer follows from the question alone, so every attempt says the same.
 
 A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning, `m7.0` to `m7.4` in its midst
-and `z7` at its end, so that each of its messages has a mark, also where they are short. Four kinds of answers take turns: short; longer than a message may be;
-with a reply and a reaction; with a name in it.
+and `z7` at its end, so that each of its messages has a mark, also where they are short. Four kinds of answers take
+turns: short; longer than a message may be; with a reply and a reaction; with a name in it.
 
 In a room of two `give` answers `a7` and hands `h7` over, which `take` answers with `b7`. `change` is the exception: it
 never ends what it begins to say, and says something else when it is asked again.

@@ -96,8 +96,8 @@ SETUP = Setup(
     asks_then=(
         Ask(
             key="owners",
-            question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, Copy User "
-            "ID (0: `rejoinder pair` lets you in later)",
+            question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, "
+            "Copy User ID (0: `rejoinder pair` lets you in later)",
             default=0,
             takes="number",
             most=LARGEST_ID,

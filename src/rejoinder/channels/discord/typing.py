@@ -1,5 +1,8 @@
-"""The typing sign: Discord shows it for ten seconds, or until the bot says something. A sign that arrives after the
-message would stand there for nothing, so a message waits a moment for one that is on its way, and then calls it back."""
+"""The typing sign: Discord shows it for ten seconds, or until the bot says something.
+
+A sign that arrives after the message would stand there for nothing. So a message waits a moment for a sign that is on
+its way, and then calls it back.
+"""
 
 import asyncio
 import logging

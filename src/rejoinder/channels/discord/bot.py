@@ -20,6 +20,7 @@ from rejoinder.channels.discord.intake import Intake
 from rejoinder.channels.discord.outcomes import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Answer, Ok, Refused, failure
 from rejoinder.channels.discord.outgoing import Outgoing
 from rejoinder.channels.discord.parse import Me, parse_said
+from rejoinder.channels.discord.patient import until_answered
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
 from rejoinder.channels.discord.reception import Reception
@@ -126,16 +127,19 @@ class DiscordBot:
         await self._http.close()
 
     async def _look_up(self, channel: str) -> Place | None:
-        answer = await self._api.call("GET", CHANNEL, channel_id=channel)
-        found = convert(answer.result, Channel) if isinstance(answer, Ok) else None
+        """Asks until Discord answers: a message that is taken for one of another place is as good as lost."""
+        found = await self._ask_about(channel)
         if found is None:
             log.warning("%s: what kind of place %s is, is not known", self._called, channel)
             return None
-        if found.parent_id and self._places.get(found.parent_id) is None and found.type in THREADS:
-            around = await self._api.call("GET", CHANNEL, channel_id=found.parent_id)
-            if isinstance(around, Ok) and (parent := convert(around.result, Channel)) is not None:
-                self._places.learn(parent)
+        around = found.parent_id if found.type in THREADS else None
+        if around and self._places.get(around) is None and (parent := await self._ask_about(around)) is not None:
+            self._places.learn(parent)
         return self._places.learn(found)
+
+    async def _ask_about(self, channel: str) -> Channel | None:
+        answer = await until_answered(self._pace, lambda: self._api.call("GET", CHANNEL, channel_id=channel))
+        return convert(answer.result, Channel) if isinstance(answer, Ok) else None
 
     # --- out ----------------------------------------------------------------------------------------
 

@@ -23,7 +23,9 @@ from rejoinder.channels.discord.parse import Me, parse_said
 from rejoinder.channels.discord.patient import until_answered
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
+from rejoinder.channels.discord.reading import EventReader
 from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.surroundings import Surroundings
 from rejoinder.channels.discord.typing import Typing
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
@@ -65,12 +67,14 @@ class DiscordBot:
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
         self._reception = Reception(self._called, self._api)
-        self._intake = Intake(self._called, self._places, self._look_up, self._reception)
+        self._troubles = PlaceTroubles(self._called, self._places)
+        surroundings = Surroundings(self._places, self._troubles)
+        self._reader = EventReader(self._places, self._look_up)
+        self._intake = Intake(self._called, self._places, surroundings, self._reader, self._reception)
         self._connection = Connection(self._called, self.client, self._api, self._pace, self._intake.room)
         self._history = History(self._called, self._api, self._places, self._pace)
-        self._troubles = PlaceTroubles(self._called, self._places)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
-        self._intake.echoes = self._outgoing.echoed
+        self._reader.echoes = self._outgoing.echoed
         self._files = Files(self._called, self._api)
         self._typing = Typing(self._called, self._api)
         self._http = http

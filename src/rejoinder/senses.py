@@ -3,6 +3,7 @@
 The runtime is given these by the wiring and knows no endpoint and no program behind them. Each raises `NotUnderstood`.
 """
 
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
@@ -39,6 +40,25 @@ class Speaks(Protocol):
 class ReadsPages(Protocol):
     async def read(self, address: str) -> Page:
         """A page as Markdown, with its title."""
+        ...
+
+
+class RemoteFile(Struct, frozen=True):
+    """A file at an address, of which the beginning has come."""
+
+    name: str
+    """Safe to show: no path, no control character."""
+    mime: str
+    pieces: AsyncIterator[bytes]
+    """All of it. Raises `FileRefused` when there is more than was allowed."""
+
+
+class LoadsFiles(Protocol):
+    most: int
+    """How many files of one answer are loaded."""
+
+    def open(self, address: str, limit: int) -> AbstractAsyncContextManager[RemoteFile]:
+        """Raises `FileRefused`, also while its pieces are read."""
         ...
 
 

@@ -12,7 +12,7 @@ from rejoinder.channels.base import Rejected, Unknown
 from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime.outbox.sender import Sender as OneSender
+from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.notices import (
     AWAY,

@@ -14,7 +14,7 @@ from rejoinder.config.channels import ChannelSettings
 from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
-from rejoinder.runtime.outbox.sender import Sender as OneSender
+from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
@@ -39,7 +39,7 @@ from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
 from rejoinder.testing.fake_channel import Shown
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, Again
+from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, RerunPolicy
 from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
@@ -380,7 +380,7 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
     """DU-2, TU-21: so that it is found alone where people never cease to write; but one that lives for a while is no
     reason to keep them waiting."""
     machine = Machine(tmp_path, open_to_all())
-    (many,) = [least.crashes for least, when in VERDICTS if when is Again.FIRST]
+    (many,) = [least.crashes for least, when in VERDICTS if when is RerunPolicy.FIRST]
     for attempt in range(many):
         agent = ScriptedAgent([never], [never])
         async with machine.running(agent, killed=True):

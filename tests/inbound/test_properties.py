@@ -24,7 +24,7 @@ from rejoinder.events import (
 from rejoinder.inbound import decide
 from rejoinder.inbound.directives.removal import BLANKS, remove
 from rejoinder.inbound.dry_run import as_document, rehearsal_rules, rehearse
-from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import GroupSettings
@@ -155,7 +155,7 @@ INBOUND = st.builds(
 )
 FACTS = st.builds(
     Facts,
-    me=st.builds(Me, st.sampled_from(["999", ""]), st.sampled_from(["ourbot", ""])),
+    me=st.builds(OwnIdentity, st.sampled_from(["999", ""]), st.sampled_from(["ourbot", ""])),
     sent_by_us=st.booleans(),
     replies_to_us=st.booleans(),
     resolves_mentions=st.booleans(),

@@ -35,7 +35,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeChannel, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.turns.modes import Drop, Grouping, Mode
+from rejoinder.turns.modes import DropPolicy, Grouping, Mode
 
 NAPS = (0, 0, 0.001, 0.01, 0.03)
 MODES = [str(mode) for mode in Mode]
@@ -172,7 +172,7 @@ def settings(random: Random) -> Settings:
         mode=choose(list(Mode)),
         debounce_ms=choose((0, 1, 20)),
         cap=choose((1, 2, 5)),
-        drop=choose(list(Drop)),
+        drop=choose(list(DropPolicy)),
         grouping=choose(list(Grouping)),
     )
     limits = GatewaySettings(

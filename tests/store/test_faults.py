@@ -20,7 +20,6 @@ from rejoinder.session import Session
 from rejoinder.store import sqlite
 from rejoinder.store.base import (
     Accept,
-    Cursor,
     Destination,
     IndexedMessage,
     NoteMessages,
@@ -29,6 +28,7 @@ from rejoinder.store.base import (
     RouteEvent,
     SaveAgentSession,
     SettleEvent,
+    StoredCursor,
 )
 from rejoinder.store.sqlite import SqliteStore, open_reader, open_store
 from rejoinder.testing.patience import PATIENCE, until
@@ -52,7 +52,9 @@ async def fill_up(store: SqliteStore) -> tuple[int, StoreUnavailable]:
     """Accepts messages until one is refused: how many were taken, and the refusal."""
     for number in range(10_000):
         try:
-            await store.write(Accept((an_inbound(number, text=BIG),), NOW, Cursor("telegram", "offset", f"{number}")))
+            await store.write(
+                Accept((an_inbound(number, text=BIG),), NOW, StoredCursor("telegram", "offset", f"{number}"))
+            )
         except StoreUnavailable as full:
             return number, full
     raise AssertionError("nothing was ever full")
@@ -285,7 +287,7 @@ async def everything(store: SqliteStore) -> tuple[object, ...]:
 async def furnish(path: Path) -> tuple[object, ...]:
     async with opened(path) as store:
         for number in range(30):
-            await store.write(Accept((an_inbound(number),), NOW, Cursor("telegram", "offset", f"{number}")))
+            await store.write(Accept((an_inbound(number),), NOW, StoredCursor("telegram", "offset", f"{number}")))
             told = IndexedMessage(f"{number}", "anna", NOW, text=f"text {number}")
             await store.write(NoteMessages(HERE, (told,)), PlanParts((an_intent(number),), NOW))
         await store.write(RouteEvent(1, (Destination("s", b"payload"),)), SettleEvent(2, "overheard"))

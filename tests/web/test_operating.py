@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rejoinder.app import Gateway
 from rejoinder.config.jobs import CronJob
 from rejoinder.events import PromptText, Route
-from rejoinder.store.base import AppendTranscript, BuryPart, Entry, KeptSubagent, PlanParts, PutSubagent
+from rejoinder.store.base import AppendTranscript, BuryPart, KeptSubagent, PlanParts, PutSubagent, TranscriptEntry
 from rejoinder.testing.patience import until
 from tests.cli.a_store import said, sending
 from tests.web.running import Site, running, settings
@@ -103,7 +103,10 @@ async def test_the_operator_sees_the_runs_beside_conversations(operated: Operate
     """TU-36: each with its state, its task and its log."""
     now, store = datetime(2030, 1, 2, tzinfo=UTC), operated.gateway.store
     eve = KeptSubagent("s:eve", "s", "s", "eve", "helper", "read the log", Route("web", "lobby"), now)
-    said = (Entry("user", (PromptText("read the log"),), now), Entry("agent", (PromptText("It says 42."),), now))
+    said = (
+        TranscriptEntry("user", (PromptText("read the log"),), now),
+        TranscriptEntry("agent", (PromptText("It says 42."),), now),
+    )
     await store.write(PutSubagent(eve), AppendTranscript("s:eve", said))
     _, body = await operated.site.get("/api/subagents")
     (seen,) = body["subagents"]

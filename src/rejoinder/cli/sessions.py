@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from rejoinder.session import Session
-    from rejoinder.store.base import Pending
+    from rejoinder.store.base import PendingWork
 
 
 class Listed(Struct, frozen=True):
@@ -49,15 +49,17 @@ def list_sessions(limit: Limit = USUAL_LIMIT, as_json: AsJson = False, file: Fil
 
 
 async def _page(file: str | None, limit: int) -> Page:
-    from rejoinder.store.base import Pending
+    from rejoinder.store.base import PendingWork
 
     async with store_to_write(file) as store:  # only this side knows whether a gateway runs
         gateway, total = await store.gateway(), await store.count_sessions()
         kept, pending = await store.sessions(limit), await store.pending()
-    return Page(gateway, total, tuple(_listed(each.session, pending.get(each.session.key, Pending())) for each in kept))
+    return Page(
+        gateway, total, tuple(_listed(each.session, pending.get(each.session.key, PendingWork())) for each in kept)
+    )
 
 
-def _listed(session: "Session", pending: "Pending") -> Listed:
+def _listed(session: "Session", pending: "PendingWork") -> Listed:
     return Listed(
         key=session.key,
         agent=session.agent,

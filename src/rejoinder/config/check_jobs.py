@@ -8,7 +8,7 @@ from rejoinder.config.jobs import HeartbeatSettings, TimedTurn, agent_of
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, listed, shown
-from rejoinder.turns.expression import Misread, read_expression
+from rejoinder.turns.expression import BadExpression, read_expression
 from rejoinder.turns.hours import read_hours
 from rejoinder.turns.schedule import read_interval, read_moment
 
@@ -57,7 +57,7 @@ def _heartbeat(
     if said.active_hours is not None:
         try:
             read_hours(said.active_hours)
-        except Misread as wrong:
+        except BadExpression as wrong:
             yield (*here, "active_hours"), _misread(said.active_hours, wrong)
     yield from _place(here, said, names)
     if agent is None and said.session is not None:
@@ -75,11 +75,11 @@ def _time(path: Path, text: str, zone: str) -> Iterator[Complaint]:
                 read_interval(text)
             case _:
                 read_moment(text, ZoneInfo(zone))
-    except Misread as wrong:
+    except BadExpression as wrong:
         yield path, _misread(text, wrong)
 
 
-def _misread(text: str, wrong: Misread) -> str:
+def _misread(text: str, wrong: BadExpression) -> str:
     place = "" if wrong.at is None else f", character {wrong.at + 1}"
     return f"{shown(text)}{place}: {wrong}"
 

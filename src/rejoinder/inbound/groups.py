@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 
 from rejoinder.events import Said
 from rejoinder.inbound.activation import group_settings, requires_mention
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rules import ChannelRules
 from rejoinder.session import Activation, Session
 
@@ -28,7 +28,7 @@ def _is_same(one: Said, other: Said) -> bool:
     return (one.author_id, one.text) == (other.author_id, other.text)
 
 
-def active_mode(message: Message, session: Session, channel: ChannelRules) -> Activation:
+def active_mode(message: InboundMessage, session: Session, channel: ChannelRules) -> Activation:
     """When the agent answers in this group."""
     if session.activation is not None:
         return session.activation

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Inbound, Page
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Walk
 from rejoinder.senses import larger_than, longer_than
 
@@ -106,7 +106,7 @@ def told_unheard(inbound: Inbound) -> tuple[str, ...]:
     )
 
 
-def _addresses(message: Message, most: int) -> tuple[str, ...]:
+def _addresses(message: InboundMessage, most: int) -> tuple[str, ...]:
     inbound = message.inbound
     if not most or message.actor.source not in TYPED or inbound.forwarded is not None or inbound.sender.is_bot:
         return ()

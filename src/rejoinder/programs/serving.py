@@ -31,11 +31,11 @@ from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.place.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
-from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.completions import CompletionMessage, complete
 from rejoinder.store.base import (
-    ApprovePairing,
     DropPart,
     PairingRequest,
+    PairSender,
     PauseJob,
     ResendPart,
     Store,
@@ -272,9 +272,9 @@ def _house(
                         case str():
                             yield piece
 
-    def line(asked: Asked) -> Line:
+    def line(asked: Asked) -> CompletionMessage:
         role = cast(Literal["system", "user", "assistant"], asked.role)
-        return Line(role, asked.text, tuple(PromptImage(kind, data) for kind, data in asked.images))
+        return CompletionMessage(role, asked.text, tuple(PromptImage(kind, data) for kind, data in asked.images))
 
     async def resend(part: StoredPart) -> None:
         await store.write(ResendPart(part))
@@ -293,7 +293,7 @@ def _house(
             gateway.clockwork.changed()
 
     async def approve(code: str) -> PairingRequest | None:
-        request = await store.write(ApprovePairing(code, datetime.now(UTC)))
+        request = await store.write(PairSender(code, datetime.now(UTC)))
         gateway.engines.changed()
         return request
 

@@ -7,7 +7,6 @@ from msgspec import Struct
 from rejoinder.channels.web.logins import Invited
 from rejoinder.events import PromptText, Step
 from rejoinder.store.base import (
-    Entry,
     InboxEvent,
     Input,
     KeptJob,
@@ -17,6 +16,7 @@ from rejoinder.store.base import (
     Quarantined,
     StoredPart,
     Traced,
+    TranscriptEntry,
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
@@ -318,7 +318,7 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
     )
 
 
-def subagent_view(kept: KeptSubagent, entries: tuple[Entry, ...]) -> SubagentView:
+def subagent_view(kept: KeptSubagent, entries: tuple[TranscriptEntry, ...]) -> SubagentView:
     return SubagentView(
         kept.session,
         kept.name,

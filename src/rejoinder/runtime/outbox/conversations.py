@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
 from rejoinder.events import Choice, Inbound, NewThread, Quote, ReplyContext, Route, Said, Step
-from rejoinder.inbound.bots import BotTurns, Seen, count_turn
+from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.operations import React, keyed
-from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
@@ -126,13 +126,13 @@ class Conversation:
             return self.bot_turns
         today = now.date()
         if not inbound.sender.is_bot:
-            return count_turn(self.bot_turns, Seen("human", today))
+            return count_turn(self.bot_turns, CountedMessage("human", today))
         counted = await self.store.place(self.route, now)
         known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
         if known:  # its receipt may have been written between the two reads: now it is certainly counted
             counted = await self.store.place(self.route, now)
         turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
-        return count_turn(turns, Seen("echo" if known else "bot", today))
+        return count_turn(turns, CountedMessage("echo" if known else "bot", today))
 
     async def author_answered(self, inbound: Inbound) -> str:
         """Which of our agents wrote the message that this one answers, if one did."""
@@ -235,7 +235,7 @@ class Conversation:
 
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
-        wording = Wording(reply_to=self._target(reply_to), opens=self.opening)
+        wording = AnswerWording(reply_to=self._target(reply_to), opens=self.opening)
         planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
         results = self.sender.post(planned)
         if results:
@@ -248,7 +248,7 @@ class Conversation:
         `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
         """
         options, stem = self.how.delivery.options, offer_key(name)
-        wording = Wording(choices=choices, opens=self.opening)
+        wording = AnswerWording(choices=choices, opens=self.opening)
         return self._closing(
             self.sender.post(plan.say(redact(text), self.route, options, wording, stem), also=also), stem
         )
@@ -287,7 +287,9 @@ class Conversation:
         `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
         """
         options = self.how.delivery.options
-        wording = Wording(reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for)
+        wording = AnswerWording(
+            reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for
+        )
         said = (
             plan.say(redact(text), self.route, options, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
             for at, text in enumerate(texts)
@@ -309,7 +311,7 @@ class Conversation:
             edits = can(channel, CanEdit)
             options, wording = (
                 self.how.delivery.options,
-                Wording(reply_to=slots[0].reply_to if edits else reply_to or None),
+                AnswerWording(reply_to=slots[0].reply_to if edits else reply_to or None),
             )
             may_move = can(channel, CanDelete) or can(channel, CanEdit)
             planned = plan.settle(redact(text), slots, self.route, options, wording, stem, may_move=may_move)
@@ -322,7 +324,7 @@ class Conversation:
         sign = project(emoji, self.how.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
-        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        planned = PlannedOperation(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
     async def note(self, text: str) -> None:

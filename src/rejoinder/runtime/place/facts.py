@@ -9,7 +9,7 @@ from rejoinder.channels.base import KnowsItself
 from rejoinder.events import Inbound, Quote, Route, Said, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.needs import needs_of
 from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
@@ -153,9 +153,13 @@ class FactGatherer:
             conversation.trace(quoted, (step for each in traced for step in each.steps))
         return conversation.trace_of(quoted)
 
-    def me(self, conversation: Conversation, agent: str = "") -> Me:
+    def me(self, conversation: Conversation, agent: str = "") -> OwnIdentity:
         channel = conversation.channel
-        return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent, is_sure=False)
+        return (
+            OwnIdentity(channel.own_id, channel.own_name)
+            if can(channel, KnowsItself)
+            else OwnIdentity(agent, agent, is_sure=False)
+        )
 
     async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
         """Only `/status` reports these counts, so they are made only for it (DE-33)."""

@@ -30,7 +30,7 @@ PAGE_KEPT = timedelta(hours=1)
 PAGES_KEPT = 200
 
 
-class Found(Struct):
+class UnderstoodSoFar(Struct):
     """What came of it so far; by the id of a recording."""
 
     heard: dict[str, str]
@@ -52,7 +52,7 @@ class Understanding:
     ) -> tuple[InboxEvent, tuple[Step, ...]]:
         """The event as it was understood, and what the trace says of that."""
         began, route = perf_counter(), conversation.route
-        found = Found({}, dict(wanted.refused))
+        found = UnderstoodSoFar({}, dict(wanted.refused))
         task = self._runs.start(f"understand:{route.channel}:{route.chat}", self._find(wanted, conversation, found))
         self._under_way[route] = task
         await self._runs.wait(task)
@@ -71,7 +71,7 @@ class Understanding:
         if (task := self._under_way.get(route)) is not None:
             task.cancel()
 
-    async def _find(self, wanted: ToUnderstand, conversation: Conversation, found: Found) -> None:
+    async def _find(self, wanted: ToUnderstand, conversation: Conversation, found: UnderstoodSoFar) -> None:
         channel = conversation.channel
         found.pages = tuple(await asyncio.gather(*(self._read(each, conversation) for each in wanted.addresses)))
         for file in wanted.recordings:
@@ -117,7 +117,7 @@ class Understanding:
         return page
 
 
-def _steps(found: Found, took: float) -> tuple[Step, ...]:
+def _steps(found: UnderstoodSoFar, took: float) -> tuple[Step, ...]:
     """One for each recording and page."""
     heard = [Step("listen", "heard") for _ in found.heard]
     unheard = [Step("listen", "not heard", why) for why in found.unheard.values()]

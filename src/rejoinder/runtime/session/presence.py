@@ -51,7 +51,7 @@ class TypingSign:
 
     def seen(self, sign: typing.Sign) -> None:
         if self._typing.mode != "never":
-            self._feed(typing.Seen(sign))
+            self._feed(typing.SignOfLife(sign))
 
     def _feed(self, event: typing.Event) -> None:
         self._typing, actions = typing.step(self._typing, event)
@@ -94,7 +94,7 @@ class StatusSigns:
         self._message = message
         self._channel = conversation.channel if can(conversation.channel, CanReact) else None
         self._status = status.Status(settings)
-        self._calls: deque[status.Add | status.Remove] = deque()
+        self._calls: deque[status.Add | status.RemoveReaction] = deque()
 
     def became(self, state: status.State) -> None:
         self._feed(status.Became(state))
@@ -108,7 +108,7 @@ class StatusSigns:
             match action:
                 case status.WakeAfter(ms=ms, timer=timer, number=number):
                     asyncio.get_running_loop().call_later(ms / 1000, self._feed, status.Woke(timer, number))
-                case status.Add() | status.Remove():
+                case status.Add() | status.RemoveReaction():
                     self._calls.append(action)
                     if len(self._calls) == 1 and self._channel is not None:
                         self._runs.start("status", self._show(self._channel))
@@ -125,7 +125,7 @@ class StatusSigns:
                         self._at,
                         self._message,
                         sign,
-                        remove=isinstance(call, status.Remove),
+                        remove=isinstance(call, status.RemoveReaction),
                         author=self._author,
                     )
             finally:

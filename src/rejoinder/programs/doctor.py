@@ -137,7 +137,7 @@ def _wrong(what: str, problem: RejoinderError) -> Finding:
 # --- what is looked at ------------------------------------------------------------------------------
 
 
-async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> str:
+async def _agent(name: str, said: schema.ConfiguredAgent, settings: schema.Settings) -> str:
     agent = opening.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
     try:
         if isinstance(agent, AgentCanCheck):
@@ -148,7 +148,7 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
             await agent.close()
 
 
-async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> AsyncIterator[Finding]:
+async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.Settings) -> AsyncIterator[Finding]:
     """One for each account, which has its own failures (CH-4)."""
     what = f"channels.{name}"
     if (check := channel_kind(said.kind).check) is not None:

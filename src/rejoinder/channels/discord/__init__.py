@@ -16,7 +16,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 LIMITS = Limits(2000, "utf16")
 FILES = FileLimits(10 << 20, album=10)
@@ -84,7 +84,7 @@ SETUP = Setup(
     ),
     section={"token": "${DISCORD_TOKEN}"},
     asks=(
-        Ask(
+        SetupQuestion(
             key="api_root",
             question="Address of the API",
             default=API_ROOT,
@@ -94,7 +94,7 @@ SETUP = Setup(
     ),
     verified=True,
     asks_then=(
-        Ask(
+        SetupQuestion(
             key="owners",
             question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, "
             "Copy User ID (0: `rejoinder pair` lets you in later)",
@@ -104,7 +104,7 @@ SETUP = Setup(
             optional=True,
             listed=True,
         ),
-        Ask(
+        SetupQuestion(
             key="allow_groups",
             question="A channel it may take part in: right-click it, Copy Channel ID (0: direct messages only)",
             default=0,

@@ -11,7 +11,7 @@ from rejoinder.channels.discord import FILES, LIMITS, ONLY
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
-from rejoinder.channels.discord.connection import Connection, Pace
+from rejoinder.channels.discord.connection import GatewayConnection, Timings
 from rejoinder.channels.discord.emoji import in_reaction
 from rejoinder.channels.discord.files import Files
 from rejoinder.channels.discord.history import History
@@ -30,7 +30,7 @@ from rejoinder.channels.discord.typing import Typing
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.events import Attachment, EarlierMessage, MenuCommand, Part, ReplyContext, Route
 from rejoinder.secret import Secret
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ class DiscordBot:
         http: OneAttempt,
         *,
         threads: Threads = "auto",
-        pace: Pace | None = None,
+        pace: Timings | None = None,
         account: str = ONLY,
     ) -> None:
         self.name = name
@@ -62,7 +62,7 @@ class DiscordBot:
         self.menu: tuple[MenuCommand, ...] = ()
         self._token = token
         self._threads: Threads = threads
-        self._pace = pace or Pace()
+        self._pace = pace or Timings()
         self._places = Places()
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
@@ -71,7 +71,7 @@ class DiscordBot:
         surroundings = Surroundings(self._places, self._troubles)
         self._reader = EventReader(self._places, self._look_up)
         self._intake = Intake(self._called, self._places, surroundings, self._reader, self._reception)
-        self._connection = Connection(self._called, self.client, self._api, self._pace, self._intake.room)
+        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room)
         self._history = History(self._called, self._api, self._places, self._pace)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
         self._reader.echoes = self._outgoing.echoed
@@ -183,7 +183,7 @@ class DiscordBot:
     async def typing(self, route: Route, *, author: str = "") -> None:
         await self._typing.show(place_of(route))
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if not message.isdecimal():
             return ()
         answer = await self._history.latest(place_of(route), limit, before=message)

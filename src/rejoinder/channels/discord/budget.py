@@ -47,7 +47,7 @@ def refusals_at(address: str) -> Refusals:
     return _BY_ADDRESS.setdefault(address, Refusals())
 
 
-class Budget:
+class RateBudget:
     def __init__(self, refusals: Refusals | None = None) -> None:
         self._buckets: Bounded[str, str] = Bounded(MOST_WINDOWS)
         self._until: Bounded[str, float] = Bounded(MOST_WINDOWS)

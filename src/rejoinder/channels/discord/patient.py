@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from rejoinder.channels.base import Rejected, RetryAfter
-from rejoinder.channels.discord.connection import Pace
+from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.outcomes import Answer, Ok, failure
 
 
-async def until_answered(pace: Pace, ask: Callable[[], Awaitable[Answer]], most: int | None = None) -> Ok | Rejected:
+async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], most: int | None = None) -> Ok | Rejected:
     """`most`: how often it is asked; None: for as long as it takes."""
     tries = 0
     while True:

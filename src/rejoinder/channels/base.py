@@ -11,7 +11,17 @@ from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Attachment, FileKind, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.events import (
+    Attachment,
+    EarlierMessage,
+    FileKind,
+    Inbound,
+    LengthUnit,
+    MenuCommand,
+    Part,
+    ReplyContext,
+    Route,
+)
 from rejoinder.filetypes import FileLimits as FileLimits
 from rejoinder.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
 from rejoinder.outcomes import Outcome as Outcome
@@ -289,7 +299,7 @@ class CanFetch(Protocol):
 class CanTellThread(Protocol):
     """Can tell what was said in a thread. It is asked before an agent's first turn there (TU-31)."""
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of the thread before this one, in order, as everybody there sees them."""
         ...
 

@@ -21,7 +21,7 @@ from rejoinder.channels.base import (
 )
 from rejoinder.channels.declaration import BringsDeclaration, ChannelKind, Pace
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings, PaceSettings, RateSettings, ReplyToModes
+from rejoinder.config.channels import CommonChannelSettings, PaceSettings, RateSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.jobs import merged
 from rejoinder.config.kinds import channel_kind
@@ -247,7 +247,7 @@ def _rate(
             return None
 
 
-def _prefix(common: ChannelSettings, channel: Channel, everywhere: str) -> str:
+def _prefix(common: CommonChannelSettings, channel: Channel, everywhere: str) -> str:
     """Where several agents speak through one bot and no prefix is configured, their answers begin with their names."""
     if common.response_prefix is not None:
         return common.response_prefix

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.bot import SlackApp
-from rejoinder.channels.slack.http_events import ByHttp, Hook
-from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress
+from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.socket_mode import BySocket
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
@@ -20,7 +20,7 @@ from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING
 from rejoinder.testing.ports import free_port
 
 AGO = datetime.now(UTC) - timedelta(minutes=1)
-QUICK = Pace(
+QUICK = Timings(
     first_pause=0.02,
     longest_pause=0.05,
     acknowledge=2.5,
@@ -38,7 +38,7 @@ def app(
     token: str = BOT_TOKEN,
     app_token: str = APP_TOKEN,
     seconds: float = 5.0,
-    pace: Pace = QUICK,
+    pace: Timings = QUICK,
     threads="auto",
     prompts=(),
 ) -> SlackApp:
@@ -51,7 +51,7 @@ def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
     """Slack calls it, with signed events."""
     port = free_port()
     platform.people.events.events_url = f"http://127.0.0.1:{port}/slack/events"
-    hook = Hook(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
+    hook = WebhookAddress(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
     return SlackApp("slack", Api(f"{platform.url}/api/", Secret(BOT_TOKEN), seconds), ByHttp(hook, QUICK), pace=QUICK)
 
 

@@ -15,21 +15,21 @@ from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
 from rejoinder.channels.slack.files import Files
-from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
 from rejoinder.channels.slack.manifest import SCOPES, missing
-from rejoinder.channels.slack.memory import Memory
+from rejoinder.channels.slack.memory import ThreadMemory
 from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure, failure_aside
 from rejoinder.channels.slack.parse import Me
-from rejoinder.channels.slack.patient import Pace, Patient
+from rejoinder.channels.slack.patient import Patient, Timings
 from rejoinder.channels.slack.people import People
 from rejoinder.channels.slack.shared_files import SharedFiles
 from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.streams import CONFLICT, Streams
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import ChannelStopped
-from rejoinder.events import Attachment, Inbound, Part, Route, Said
+from rejoinder.events import Attachment, EarlierMessage, Inbound, Part, Route
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class SlackApp:
         api: Api,
         listening: Listening,
         *,
-        pace: Pace | None = None,
+        pace: Timings | None = None,
         account: str = ONLY,
         threads: Threads = "auto",
         prompts: tuple[str, ...] = (),
@@ -64,13 +64,13 @@ class SlackApp:
         self.own_name = ""
         self._api = api
         self._listening = listening
-        self._pace = pace or Pace()
+        self._pace = pace or Timings()
         self._threads: Threads = threads
         self._patient = Patient(self._called, api, self._pace)
         self._people = People(api)
         self._me = Me(name, "", "")
-        self._reader = Reader(api, lambda: self._me, self._pace.looks)
-        self._memory = Memory()
+        self._reader = HistoryReader(api, lambda: self._me, self._pace.looks)
+        self._memory = ThreadMemory()
         self._streams = Streams(self._called, api, self._memory)
         self._assistant = AssistantThreads(self._called, api, prompts)
         self._files = Files(self._called, api, self._pace.shares)
@@ -277,7 +277,7 @@ class SlackApp:
         so = isinstance(answer, Refused) and answer.error == already
         return Delivered(message) if isinstance(answer, Ok) or so else failure_aside(answer)
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if route.thread is None:
             return ()
         said = await self._reader.before(route.chat, route.thread, message, limit)

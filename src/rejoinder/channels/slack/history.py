@@ -17,7 +17,7 @@ from rejoinder.channels.slack.parse import Me, is_ours, message
 from rejoinder.channels.slack.places import later, split
 from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.wire import Message, history
-from rejoinder.events import Inbound, Said
+from rejoinder.events import EarlierMessage, Inbound
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
 NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
 
-class Reader:
+class HistoryReader:
     def __init__(self, api: Api, me: Callable[[], Me], looks: tuple[float, ...] = LOOKS) -> None:
         self._api = api
         self._me = me
@@ -55,7 +55,7 @@ class Reader:
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
         return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
 
-    async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[Said, ...]:
+    async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of a thread before this one."""
         found = await self._pages(channel, thread, oldest=None) or ()
         earlier = [each for each in found if each.ts and later(ts, each.ts)][-limit:]
@@ -132,12 +132,12 @@ class Reader:
             return await self._api.ask("conversations.history", asked)
         return await self._api.ask("conversations.replies", {**asked, "ts": thread})
 
-    def _told(self, each: Message) -> Said:
+    def _told(self, each: Message) -> EarlierMessage:
         me = self._me()
         ours = is_ours(each, me)
         name = me.name if ours else each.username or (each.bot_profile.name if each.bot_profile is not None else "")
         by = each.user or each.bot_id
-        return Said(each.ts, by, name, texts.plain(each.text), is_bot=ours or bool(each.bot_id))
+        return EarlierMessage(each.ts, by, name, texts.plain(each.text), is_bot=ours or bool(each.bot_id))
 
 
 def _told_to_wait(answer: Answer) -> float | None:

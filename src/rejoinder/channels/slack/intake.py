@@ -11,7 +11,7 @@ import msgspec
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.places import Places
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
@@ -43,7 +43,7 @@ class Intake:
         me: parse.Me,
         deliver: Inlet,
         complete: Complete,
-        pace: Pace,
+        pace: Timings,
         noted: Callable[[Inbound], None],
         started: Callable[[Assistant], None],
     ) -> None:

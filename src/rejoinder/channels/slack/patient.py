@@ -27,7 +27,7 @@ WRONG_APP_TOKEN = (
 SOCKET_MODE_OFF = "socket_mode_not_enabled"
 
 
-class Pace(Struct, frozen=True):
+class Timings(Struct, frozen=True):
     """All in seconds."""
 
     first_pause: float = 1.0
@@ -51,7 +51,7 @@ class Pace(Struct, frozen=True):
 class Patient:
     """Calls again until there is an answer, or until only a person can help."""
 
-    def __init__(self, name: str, api: Api, pace: Pace, *, is_app_token: bool = False) -> None:
+    def __init__(self, name: str, api: Api, pace: Timings, *, is_app_token: bool = False) -> None:
         self._name = name
         self._api = api
         self._pace = pace

@@ -20,7 +20,7 @@ from rejoinder.blobs import Blob, Blobs
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
-from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said, Step
+from rejoinder.events import Directive, EarlierMessage, NewThread, ReplyContext, Route, Step
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -625,7 +625,7 @@ class Acting:
         """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._occasion.agent
-            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
+            self._conversation.hear_ours(EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""

@@ -69,7 +69,7 @@ def absent_programs(settings: schema.Settings) -> list[str]:
     ]
 
 
-def _program_of(agent: schema.Agent) -> str | None:
+def _program_of(agent: schema.ConfiguredAgent) -> str | None:
     """None where only its own start can tell: a path relative to its folder, or a PATH of its own."""
     command: tuple[str, ...] = getattr(agent.settings, "command", ())
     if not command or "PATH" in getattr(agent.settings, "env", {}):

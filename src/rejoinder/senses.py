@@ -1,4 +1,4 @@
-"""What the gateway can do with sound and with links: the contract of the doors that `media` opens.
+"""What the gateway can do with sound and with links: the contract of what `media` does.
 
 The runtime is given these by the wiring and knows no endpoint and no program behind them. Each raises `NotUnderstood`.
 """
@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from rejoinder.events import Page
+from rejoinder.events import LinkedPage
 
 VoiceForm = Literal["opus", "mp3"]
 """What a voice note is made of: Opus in Ogg, as messengers have it, or what every browser plays."""
@@ -45,7 +45,7 @@ class Speaks(Protocol):
 
 
 class ReadsPages(Protocol):
-    async def read(self, address: str) -> Page:
+    async def read(self, address: str) -> LinkedPage:
         """A page as Markdown, with its title."""
         ...
 

@@ -30,10 +30,10 @@ from rejoinder.agents.base import (
     Exchange,
     Failed,
     HasProcess,
-    Limits,
     ModelSelected,
     PlanChanged,
     Question,
+    RunLimits,
     SegmentEnded,
     SessionOpened,
     TextDelta,
@@ -585,7 +585,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
 async def test_permission_nobody_answers():
     """TU-33: after the timeout it is denied, and the turn goes on."""
     async with fake() as agent:
-        agent.limits = Limits(question=0.05)
+        agent.limits = RunLimits(question=0.05)
         events = await everything(agent, a_turn("permission"))
         assert json.loads(text_of(events)) == DENIED
 

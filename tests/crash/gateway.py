@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from rejoinder.cli.dead import Page
+from rejoinder.cli.dead import DeadPage
 from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
@@ -214,7 +214,7 @@ class Machine:
         census = await self.census()
         if census is None or not census.parts.keys() & {"held", "dead"}:
             return ()
-        return msgspec.json.decode(await self.operator("dead", "--json"), type=Page).parts
+        return msgspec.json.decode(await self.operator("dead", "--json"), type=DeadPage).parts
 
     async def operator(self, *command: str) -> bytes:
         """What a command says that an operator gives beside the gateway."""

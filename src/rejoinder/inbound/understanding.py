@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Inbound, Page
+from rejoinder.events import Attachment, Inbound, LinkedPage
 from rejoinder.inbound.media import is_recording
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Walk
@@ -72,7 +72,7 @@ def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:
 
 
 def understood(
-    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[Page, ...] = ()
+    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[LinkedPage, ...] = ()
 ) -> Inbound:
     """The message with what came of it; both dictionaries by the id of a recording."""
 

@@ -11,7 +11,7 @@ from html import unescape
 from pathlib import Path
 
 from rejoinder.errors import NotUnderstood
-from rejoinder.events import Page
+from rejoinder.events import LinkedPage
 from rejoinder.media.documents import DocumentReader
 from rejoinder.media.guarded import Guarded, Loaded, within
 from rejoinder.media.program import run
@@ -38,11 +38,11 @@ class LinkReader:
         limits = DocumentSettings(max_chars=settings.max_chars, timeout_s=settings.timeout_s)
         self._documents = DocumentReader(limits)
 
-    async def read(self, address: str) -> Page:
+    async def read(self, address: str) -> LinkedPage:
         async with within(self._settings.timeout_s), self._free, self._guarded.load(address, HEADERS) as loaded:
             return await self._page(loaded)
 
-    async def _page(self, loaded: Loaded) -> Page:
+    async def _page(self, loaded: Loaded) -> LinkedPage:
         kind, charset = content_type(loaded.response.headers.get("Content-Type", ""))
         if kind not in (*_HTML, *_TEXT):
             raise NotUnderstood("it is no page of text", kind[:80])
@@ -50,11 +50,11 @@ class LinkReader:
         content = b"".join([piece async for piece in loaded.pieces(most)])
         text = _decoded(content[:most], charset)  # the beginning of a long page is worth reading
         if kind in _TEXT:
-            return Page(loaded.url, "", repair_text(text)[: self._settings.max_chars])
+            return LinkedPage(loaded.url, "", repair_text(text)[: self._settings.max_chars])
         words = (await self._documents.read("html", loaded.host, text.encode())).text.strip()
         if not any(map(str.isalnum, words)):
             raise NotUnderstood("there is no text on it")
-        return Page(loaded.url, _title(text), words[: self._settings.max_chars])
+        return LinkedPage(loaded.url, _title(text), words[: self._settings.max_chars])
 
 
 class CommandReader:
@@ -64,7 +64,7 @@ class CommandReader:
         self._settings = settings
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def read(self, address: str) -> Page:
+    async def read(self, address: str) -> LinkedPage:
         said = self._settings
         command = [argument.replace("{url}", address) for argument in said.command]
         async with self._free:
@@ -76,7 +76,7 @@ class CommandReader:
         words = repair_text(ran.output.decode("utf-8", "replace").strip())
         if not words:
             raise NotUnderstood("there is no text on it")
-        return Page(address, "", words[: said.max_chars])
+        return LinkedPage(address, "", words[: said.max_chars])
 
 
 def page_reader(settings: LinkSettings) -> ReadsPages:

@@ -42,6 +42,8 @@ class DeliveryOptions(Struct, frozen=True):
     """As far as the channel supports it."""
     reply_direct: ReplyMode | None = None
     reply_group: ReplyMode | None = None
+    replies_are_threads: bool = False
+    """All messages of an answer to a message stand in its thread."""
     prefix: str = ""
     reactions: ReactionNames = ANY_EMOJI
     on_unknown: OnUnknown = "hold"

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from rejoinder.events import ChatKind, Page, PromptAudio, PromptImage, PromptPart, PromptText, Strictness, Turn
+from rejoinder.events import ChatKind, LinkedPage, PromptAudio, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.session import Activation
 from rejoinder.turns.backlog import Summary, summary_line
 from rejoinder.unicode_repair import as_json
@@ -118,7 +118,7 @@ class TurnMessage(Struct, frozen=True):
     transcript: str | None = None
     images: tuple[PromptImage, ...] = ()
     recordings: tuple[PromptAudio, ...] = ()
-    pages: tuple[Page, ...] = ()
+    pages: tuple[LinkedPage, ...] = ()
     """What its links lead to."""
 
 

@@ -20,7 +20,7 @@ from rejoinder.blobs import Blob, Blobs
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
-from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said, Step
+from rejoinder.events import Directive, EarlierMessage, NewThread, ReplyContext, Route, Step
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -157,7 +157,7 @@ class Acting:
         """What is written with the answer: a row for everything it hands over."""
         stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
         self._target = None if stays_plain else occasion.trigger or None
-        self._reply_all = mode == "all"
+        self._reply_all = mode == "all" or delivery.replies_are_threads
         self._silent = False
         self._previews = False
         self._only_for: str | None = None
@@ -301,7 +301,7 @@ class Acting:
     async def _aim(self, reference: str) -> None:
         """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
         what = f"reply_to {reference}"
-        self._target, self._reply_all = None, False
+        self._target, self._reply_all = None, self._conversation.how.delivery.replies_are_threads
         if reference == "none":
             return
         target = await self._find(reference)
@@ -625,7 +625,7 @@ class Acting:
         """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._occasion.agent
-            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
+            self._conversation.hear_ours(EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.events import Inbound, PromptAudio, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.events import EarlierMessage, Inbound, PromptAudio, PromptImage, PromptPart, Strictness, Turn
 from rejoinder.filetypes import FileLimits, in_words, safe_name
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
@@ -133,7 +133,7 @@ def brief(scene: Scene) -> Turn:
     starter = first.thread_starter
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
-        thread_starter=_quotes((starter,))[0] if isinstance(starter, Said) else None,
+        thread_starter=_quotes((starter,))[0] if isinstance(starter, EarlierMessage) else None,
         history=_quotes(_each_once((*first.thread_history, *overheard))),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
@@ -170,12 +170,12 @@ def _boundary() -> str:
     return sixteen()[:BOUNDARY_BYTES].hex()
 
 
-def _each_once(earlier: Iterable[Said]) -> Iterable[Said]:
+def _each_once(earlier: Iterable[EarlierMessage]) -> Iterable[EarlierMessage]:
     """What was overheard in a thread may have been fetched with its history."""
     return {said.message_id or (said.author_id, said.text): said for said in earlier}.values()
 
 
-def _quotes(earlier: Iterable[Said]) -> tuple[QuotedMessage, ...]:
+def _quotes(earlier: Iterable[EarlierMessage]) -> tuple[QuotedMessage, ...]:
     return tuple(
         [QuotedMessage(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
     )

@@ -66,7 +66,7 @@ class _Session:
         return self.abandoned is None or self.abandoned.done()
 
 
-class Sessions:
+class AcpSessions:
     def __init__(self, name: str, settings: Settings, question_seconds: float) -> None:
         self._name = name
         self._settings = settings

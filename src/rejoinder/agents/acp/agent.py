@@ -112,6 +112,10 @@ class AcpAgent:
     async def levels(self) -> tuple[str, ...] | None:
         return (await (await self._work()).learn()).levels
 
+    @property
+    def hears_audio(self) -> bool:
+        return self._sessions is None or self._sessions.hears
+
     def announced(self) -> frozenset[str]:
         return frozenset() if self._sessions is None else self._sessions.announced()
 

@@ -27,7 +27,7 @@ from rejoinder.channels.base import (
     UsesStore,
 )
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
@@ -467,7 +467,7 @@ async def _close(agent: Agent) -> None:
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
     """The settings with this channel and these owners; a channel that is not configured is open to everyone."""
     configured = settings.channels.get(name)
-    common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
+    common = configured.common if configured is not None else CommonChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
-    wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
+    wired = replace(configured, common=common) if configured is not None else schema.ConfiguredChannel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed
 from rejoinder.app import Gateway, with_channel
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
@@ -55,11 +55,13 @@ def text_of(turn) -> str:
 
 
 def open_to_all(**common) -> Settings:
-    return Settings(channels={"fake": Channel("fake", ChannelSettings(dm="open", groups="open", **common), None)})
+    return Settings(
+        channels={"fake": ConfiguredChannel("fake", CommonChannelSettings(dm="open", groups="open", **common), None)}
+    )
 
 
 def queueing(mode: str, **options) -> Settings:
-    return Settings(messages=MessagesSettings(queue=QueueSettings(mode=mode, **options)))
+    return Settings(messages=MessagesSettings(queue=QueueSection(mode=mode, **options)))
 
 
 # --- what was stopped -----------------------------------------------------------------------------
@@ -796,7 +798,9 @@ async def test_a_second_gateway_is_refused(tmp_path):
 
 async def test_what_people_chose_and_who_was_let_in_survives(tmp_path):
     """DU-5: sessions, pairing and the allow-list."""
-    machine = Machine(tmp_path, Settings(channels={"fake": Channel("fake", ChannelSettings(dm="pairing"), None)}))
+    machine = Machine(
+        tmp_path, Settings(channels={"fake": ConfiguredChannel("fake", CommonChannelSettings(dm="pairing"), None)})
+    )
     async with machine.running(ScriptedAgent(), killed=True):
         await machine.chat.says("/think high")
         await machine.chat.hears("Thinking: high.")

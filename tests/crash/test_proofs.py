@@ -9,7 +9,7 @@ import pytest
 
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import RetryAfter
-from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
+from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -73,7 +73,7 @@ def test_an_outage_of_a_hundred_seconds():
         loop = asyncio.get_running_loop()
         began, day = loop.time(), datetime(2026, 5, 1, tzinfo=UTC)
         channel, agent = Away(100.0), ScriptedAgent(*answers)
-        queue = MessagesSettings(queue=QueueSettings(mode="followup", debounce_ms=0))
+        queue = MessagesSettings(queue=QueueSection(mode="followup", debounce_ms=0))
         settings = with_channel(Settings(messages=queue), channel.name, agent.name, ("ann",))
         gateway = Gateway(
             settings,

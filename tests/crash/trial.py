@@ -281,7 +281,7 @@ def _judged(
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
     here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
     wrong += stray(frames, expected)
-    if trial.talk == "files" and channel == "telegram":
+    if trial.talk == "files" and channel in ("telegram", "slack"):
         wrong += [
             f"without its file: {seen.text}" for seen in standing(frames) if " is in it" in seen.text and not seen.files
         ]

@@ -13,12 +13,12 @@ from rejoinder.events import (
     AskPairing,
     Attachment,
     Chat,
+    EarlierMessage,
     Forward,
     Inbound,
     Mention,
     Overhear,
     Quote,
-    Said,
     Sender,
 )
 from rejoinder.inbound import decide
@@ -137,7 +137,7 @@ INBOUND = st.builds(
     agent_text=MAYBE,
     transcript=MAYBE,
     thread_starter=MAYBE,
-    thread_history=st.lists(st.builds(Said, WORDS, WORDS, WORDS, WORDS), max_size=2).map(tuple),
+    thread_history=st.lists(st.builds(EarlierMessage, WORDS, WORDS, WORDS, WORDS), max_size=2).map(tuple),
     untrusted_context=st.lists(WORDS, max_size=2).map(tuple),
     participants=st.lists(WORDS, max_size=2).map(tuple),
     reply_to=st.none() | st.builds(Quote, WORDS, MAYBE, WORDS, WORDS),

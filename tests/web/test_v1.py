@@ -344,7 +344,7 @@ async def test_a_model_hears_who_said_what():
     ]
     async with ModelServer() as model:
         made = settings()
-        agent = schema.Agent("openai", {"base_url": model.openai_url, "model": "echo", "api_key": "sk-here"})
+        agent = schema.ConfiguredAgent("openai", {"base_url": model.openai_url, "model": "echo", "api_key": "sk-here"})
         async with (
             running(replace(made, agents={"helper": agent})) as site,
             openai.AsyncOpenAI(base_url=f"{site.url}/v1", api_key="none", max_retries=0) as ai,

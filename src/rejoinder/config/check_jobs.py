@@ -16,13 +16,13 @@ Complaint = tuple[Path, str]
 WHEN = ("schedule", "every", "at")
 
 
-class Names(NamedTuple):
+class JobNames(NamedTuple):
     agents: frozenset[str]
     channels: frozenset[str]
     served: frozenset[str]
 
 
-def check_jobs(settings: Settings, names: Names) -> Iterator[Complaint]:
+def check_jobs(settings: Settings, names: JobNames) -> Iterator[Complaint]:
     zones = available_timezones()
     for name, job in settings.cron.items():
         here: Path = ("cron", name)
@@ -48,7 +48,7 @@ def check_jobs(settings: Settings, names: Names) -> Iterator[Complaint]:
 
 
 def _heartbeat(
-    here: Path, said: HeartbeatSettings, agent: str | None, names: Names, zones: set[str]
+    here: Path, said: HeartbeatSettings, agent: str | None, names: JobNames, zones: set[str]
 ) -> Iterator[Complaint]:
     if said.every is not None:
         yield from _time((*here, "every"), said.every, "UTC")
@@ -90,7 +90,7 @@ def _zone(path: Path, zone: str, zones: set[str]) -> Iterator[Complaint]:
         yield path, f"there is no time zone {shown(zone)}; {did_you_mean(zone, zones, example)}"
 
 
-def _place(here: Path, said: TimedTurn, names: Names) -> Iterator[Complaint]:
+def _place(here: Path, said: TimedTurn, names: JobNames) -> Iterator[Complaint]:
     if said.channel is not None and said.channel not in names.channels:
         yield (*here, "channel"), _nobody("channel", said.channel, names.channels)
     elif said.channel is not None and said.channel not in names.served:

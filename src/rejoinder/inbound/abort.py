@@ -21,7 +21,7 @@ def abort(message: InboundMessage, session: None, rules: Rules, now: datetime) -
         return PASS
     if asked == "word" and message.addressed not in ("direct", "mention", "reply"):
         return Continue(reason="a bare stop word in a group needs a mention or a reply")
-    verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).door)
+    verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         is_all = asked == "command" or (asked == "inline" and not rest_of(message))
         return refuse(message, STOP, verdict.reason) if is_all else Continue(reason=verdict.reason)

@@ -102,7 +102,7 @@ def access(message: InboundMessage, session: None, rules: Rules, now: datetime) 
     if channel.settings.dm != "pairing" or message.in_group:
         return Drop(message.refusal)
     if (wish := control_action(message, rules)) is not None:
-        verdict = authorise(message.actor, wish, channel.door)
+        verdict = authorise(message.actor, wish, channel.gate)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
     told = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)

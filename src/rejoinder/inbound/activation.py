@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.events import Chat, Inbound, Overhear, Said
+from rejoinder.events import Chat, EarlierMessage, Inbound, Overhear
 from rejoinder.inbound.access import control_action
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
@@ -33,7 +33,7 @@ def activation(message: InboundMessage, session: Session, rules: Rules, now: dat
     if (over := _over_limit(message, group)) and not _answers_itself(message):
         return Drop(over)
     if (wish := control_action(message, rules)) is not None:
-        verdict = authorise(message.actor, wish, channel.door)
+        verdict = authorise(message.actor, wish, channel.gate)
         if isinstance(verdict, Allowed):
             heard = replace(message, listening=True) if group.mode == "listen" else None
             return Continue(heard, reason="a command needs no mention")
@@ -174,10 +174,10 @@ def is_named_literally(message: InboundMessage, channel: ChannelRules) -> bool:
     )
 
 
-def said_by(message: InboundMessage) -> Said:
+def said_by(message: InboundMessage) -> EarlierMessage:
     """The message as an entry of the history."""
     inbound = message.inbound
-    return Said(
+    return EarlierMessage(
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
         author_name=inbound.sender.called,

@@ -37,7 +37,7 @@ def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, hear
 
 def refusal(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> str | None:
     """Why the message gets no turn; None: it gets one."""
-    verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).door)
+    verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         return verdict.reason
     outcome = send_policy(message, session, rules, now)

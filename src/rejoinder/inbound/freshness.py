@@ -23,7 +23,7 @@ def freshness_and_reset(message: InboundMessage, session: Session, rules: Rules,
         return _rollover(message, session, rules, now)
     channel = channel_rules(rules, message.inbound.channel)
     action = GatedAction(reset.trigger, "sender")
-    verdict = authorise(message.actor, action, channel.door)
+    verdict = authorise(message.actor, action, channel.gate)
     if isinstance(verdict, Denied):
         if reset.closes is not None and rest_of(message):
             return Continue(reason=verdict.reason)

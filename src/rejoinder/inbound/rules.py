@@ -47,7 +47,7 @@ class AgentProfile(Struct, frozen=True):
 class ChannelRules(Struct, frozen=True):
     place: ListedChannel
     settings: ChannelSettings
-    door: ChannelGate
+    gate: ChannelGate
     agents: tuple[AgentProfile, ...]
     vocabularies: Mapping[str, Vocabulary]  # by agent
     allow: Ids
@@ -148,7 +148,7 @@ def _channel(
     return ChannelRules(
         place=place,
         settings=said,
-        door=ChannelGate(said.owner_only_commands),
+        gate=ChannelGate(said.owner_only_commands),
         agents=here,
         vocabularies={
             agent.name: vocabulary(agent.models, registry.INLINE, names.taken, names.bodies) for agent in here
@@ -195,7 +195,7 @@ def _commanders(place: ListedChannel, settings: InboundSettings, known: set[str]
 NO_CHANNEL = ChannelRules(
     place=ListedChannel("", ""),
     settings=ChannelSettings(dm="off", groups="off"),
-    door=ChannelGate(),
+    gate=ChannelGate(),
     agents=(AgentProfile("none"),),
     vocabularies={"none": vocabulary(Models(), registry.INLINE, ())},
     allow=NOBODY,

@@ -54,7 +54,7 @@ def skills(message: InboundMessage, session: Session, rules: Rules, now: datetim
     if called is None or not called.is_skill:
         return PASS
     action = GatedAction(f"/{called.name}", "sender")
-    verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
+    verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         return refuse(message, action, verdict.reason)
     # Directives in the input have been obeyed and removed by now.

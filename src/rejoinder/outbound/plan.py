@@ -1,7 +1,7 @@
 """An answer becomes operations: the messages it is cut into, and how those already on the screen become them.
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
-Rule 2: only the first message is sent as a reply, unless the reply mode says all (OD-60, DE-6).
+Rule 2: only the first message is sent as a reply, unless the reply mode says all, or a reply is a thread (OD-60, DE-6).
 Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that already says it,
         unless the platform waits for the last word.
 """

@@ -294,7 +294,7 @@ class ReplyReader(StrayReader):
     def _obey_line(self, named: re.Match[str], *, escaped: bool) -> bool:
         declared = self._registry.lines[named[1]]
         assert declared.line is not None
-        argument = declared.line.argument
+        argument = self._registry.argument_of(declared.line)
         try:
             value = argument.check(next(filter(None, named.groups()[1:])))
         except ValueError:

@@ -5,7 +5,7 @@ from datetime import datetime
 from rejoinder.channels.web.nouns import Subagent, SubagentLine
 from rejoinder.session import agent_of
 from rejoinder.store.base import KeptSubagent, LogLine, log_of
-from rejoinder.web.house import House
+from rejoinder.web.services import PageServices
 
 MOST = 50
 """Runs that are listed."""
@@ -16,20 +16,20 @@ LONGEST_TASK = 500
 
 
 class RoomSubagents:
-    def __init__(self, house: House) -> None:
-        self._house = house
-        self._channel = house.channel.name
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._channel = services.channel.name
 
     async def listed(self, room: str) -> tuple[Subagent, ...]:
-        return tuple(map(_subagent, await self._house.store.subagents_at(self._channel, room, MOST)))
+        return tuple(map(_subagent, await self._services.store.subagents_at(self._channel, room, MOST)))
 
     async def log(self, room: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
-        store = self._house.store
+        store = self._services.store
         kept = await store.subagent(subagent)
         if kept is None or (kept.route.channel, kept.route.chat) != (self._channel, room):
             return None
         entries = await store.transcript(kept.session, kept.started, MOST_ENTRIES)
-        return _latest(log_of(kept, entries, *self._house.doing(kept.session)))
+        return _latest(log_of(kept, entries, *self._services.doing(kept.session)))
 
 
 def _subagent(kept: KeptSubagent) -> Subagent:

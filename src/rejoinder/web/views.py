@@ -22,8 +22,8 @@ from rejoinder.store.base import (
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.web.console_frames import Gauges
-from rejoinder.web.house import ChannelState
 from rejoinder.web.sentences import Handled, in_a_sentence
+from rejoinder.web.services import ChannelState
 
 LONGEST_EXCERPT = 500
 
@@ -130,7 +130,7 @@ class QuarantinedView(Struct, frozen=True):
     why: str
 
 
-class Quarantine(Struct, frozen=True):
+class QuarantineList(Struct, frozen=True):
     quarantined: tuple[QuarantinedView, ...]
 
 
@@ -186,23 +186,23 @@ class GatewayView(Struct, frozen=True):
     """What of the configuration does not hold, and why; empty: all of it does."""
 
 
-class Jobs(Struct, frozen=True):
+class JobList(Struct, frozen=True):
     jobs: tuple[JobView, ...]
 
 
-class Sessions(Struct, frozen=True):
+class SessionList(Struct, frozen=True):
     sessions: tuple[SessionView, ...]
 
 
-class Subagents(Struct, frozen=True):
+class SubagentList(Struct, frozen=True):
     subagents: tuple[SubagentView, ...]
 
 
-class Lanes(Struct, frozen=True):
+class LaneList(Struct, frozen=True):
     lanes: tuple[LaneView, ...]
 
 
-class Outbox(Struct, frozen=True):
+class PartList(Struct, frozen=True):
     parts: tuple[PartView, ...]
 
 
@@ -222,7 +222,7 @@ class InvitedView(Struct, frozen=True):
     since: datetime
 
 
-class People(Struct, frozen=True):
+class PeopleList(Struct, frozen=True):
     people: tuple[InvitedView, ...]
 
 
@@ -232,7 +232,7 @@ class Invitation(Struct, frozen=True):
     """Logs its holder in; it is not shown again."""
 
 
-class Pairing(Struct, frozen=True):
+class PairingList(Struct, frozen=True):
     requests: tuple[PairingRequestView, ...]
 
 
@@ -240,7 +240,7 @@ class Series(Struct, frozen=True):
     points: tuple[Gauges, ...]
 
 
-class Hooks(Struct, frozen=True):
+class HookList(Struct, frozen=True):
     hooks: tuple[HookQueue, ...]
 
 
@@ -250,7 +250,7 @@ class Accepted(Struct, frozen=True):
     ok: bool = True
 
 
-class Problem(Struct, frozen=True):
+class ErrorAnswer(Struct, frozen=True):
     """Why it was not done, as a sentence."""
 
     error: str

@@ -68,7 +68,7 @@ def _target(said: TimedTurn) -> Route | None:
     return Route(said.channel, said.chat, said.thread, said.account or ONLY)
 
 
-def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) -> Job:
+def _heartbeat(agent: str, configured: schema.ConfiguredAgent, settings: schema.Settings) -> Job:
     assert configured.heartbeat is not None, "an agent without them has no such job"
     said, name = merged(configured.heartbeat, settings.agent_defaults.heartbeat), heartbeat.heartbeat_of(agent)
     every = said.every or heartbeat.EVERY

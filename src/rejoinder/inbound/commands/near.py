@@ -53,12 +53,12 @@ def _names(rules: Rules) -> set[str]:
 
 def _offered(message: "InboundMessage", rules: Rules) -> list[str]:
     """The names of commands that this sender may use."""
-    door = channel_rules(rules, message.inbound.channel).door
+    gate = channel_rules(rules, message.inbound.channel).gate
     commands = rules.commands
     auths: dict[str, Auth] = {name: command.auth for name, command in commands.items()}
     auths |= {trigger[1:]: "sender" for trigger in rules.triggers if trigger.startswith("/")}
     may = (
-        n for n, auth in auths.items() if not isinstance(authorise(message.actor, GatedAction(n, auth), door), Denied)
+        n for n, auth in auths.items() if not isinstance(authorise(message.actor, GatedAction(n, auth), gate), Denied)
     )
     return [name for name in may if len(name) >= _SHORTEST]
 

@@ -20,7 +20,7 @@ def may_call(command: Command, said: str, message: "InboundMessage", rules: Rule
     """Whether the sender may give this command with these words after it."""
     auth = command.auth_for(_arguments(command, said, message), in_group=message.in_group)
     action = GatedAction(f"/{command.name}", auth)
-    return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
+    return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).gate)
 
 
 def _arguments(command: Command, said: str, message: "InboundMessage") -> dict[str, str] | None:

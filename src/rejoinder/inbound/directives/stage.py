@@ -87,7 +87,7 @@ def _refused(message: InboundMessage, tokens: list[Token], asked: list[Token], h
     commands, called = here.rules.commands, message.reading.invocation
     for token in tokens:
         action = GatedAction(f"/{token.name}", BY_NAME[token.name].auth)
-        verdict = authorise(here.actor, action, here.channel.door)
+        verdict = authorise(here.actor, action, here.channel.gate)
         if isinstance(verdict, Denied):
             return refuse(message, action, verdict.reason)
     given = [(commands[token.name], token.value) for token in asked]
@@ -104,7 +104,7 @@ def _in_text(message: InboundMessage, tokens: list[Token], here: Here) -> Outcom
     obeyed: list[Token] = []
     for token in tokens:
         action = GatedAction(f"/{token.name}", BY_NAME[token.name].auth)
-        if isinstance(authorise(here.actor, action, here.channel.door), Denied) or token.value is None:
+        if isinstance(authorise(here.actor, action, here.channel.gate), Denied) or token.value is None:
             continue
         if problem := find_problem(token, here):
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, the agent is not run")

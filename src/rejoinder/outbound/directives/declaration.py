@@ -54,6 +54,8 @@ class LineSpelling(Struct, frozen=True):
 
     name: str
     argument: Argument
+    with_links: Argument | None = None
+    """Where links are read, what the value may be."""
 
 
 class Tag(Struct, frozen=True):
@@ -169,8 +171,11 @@ def squash(key: str) -> str:
 class Registry:
     """All declarations, found by key, by flag and by tag."""
 
-    def __init__(self, declarations: Iterable[Declaration], brought: Iterable[Declaration] = ()) -> None:
-        """`brought`: those of other packages, which are allowed by being installed."""
+    def __init__(
+        self, declarations: Iterable[Declaration], brought: Iterable[Declaration] = (), *, links: bool = False
+    ) -> None:
+        """`brought`: those of other packages, which are allowed by being installed. `links`: addresses are read."""
+        self._links = links
         others = tuple(brought)
         self.declarations = (*declarations, *others)
         self.brought = frozenset(declared.name for declared in others)
@@ -196,6 +201,9 @@ class Registry:
         if name in names:
             raise ValueError(f"two directives claim {name!r}")
         names[name] = owner
+
+    def argument_of(self, line: LineSpelling) -> Argument:
+        return line.with_links if self._links and line.with_links is not None else line.argument
 
     @cached_property
     def bodiless(self) -> frozenset[str]:

@@ -16,11 +16,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.blobs import Blob
+from rejoinder.blobs import Blob, Blobs
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
-from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said, Step
+from rejoinder.events import Directive, EarlierMessage, NewThread, ReplyContext, Route, Step
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -36,6 +36,7 @@ from rejoinder.outbound.directives.effects import (
     Spawn,
     Speak,
 )
+from rejoinder.outbound.directives.send_file import is_address
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.operations import React, keyed
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation
@@ -43,7 +44,16 @@ from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.files import KeptFile, Together, attached, file_key, keep, keep_content, unsent
+from rejoinder.runtime.answer.files import (
+    KeptFile,
+    Together,
+    attached,
+    file_key,
+    keep,
+    keep_content,
+    keep_remote,
+    unsent,
+)
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
@@ -54,6 +64,7 @@ from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Underway, Unsent, message_of
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.senses import LoadsFiles
 from rejoinder.store.base import RunClaim
 
 log = logging.getLogger(__name__)
@@ -89,6 +100,8 @@ class Occasion(Struct, frozen=True):
     """Where it may send besides this chat; None: anywhere."""
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
+    loads_files: LoadsFiles | None = None
+    """Loads files that the agent names by their address; None: it sends those of its folder only."""
     directives: Registry = default_registry()
     speech: Speech | None = None
     """How it may be spoken; None: nothing speaks."""
@@ -144,7 +157,7 @@ class Acting:
         """What is written with the answer: a row for everything it hands over."""
         stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
         self._target = None if stays_plain else occasion.trigger or None
-        self._reply_all = mode == "all"
+        self._reply_all = mode == "all" or delivery.replies_are_threads
         self._silent = False
         self._previews = False
         self._only_for: str | None = None
@@ -155,6 +168,7 @@ class Acting:
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
         self._given = 0  # files whose content the agent gave
+        self._loaded = 0  # files that it named by their address
         self._files: Together | None = None  # named last, and not sent yet: more may join them
 
     def wording(self) -> AnswerWording:
@@ -287,7 +301,7 @@ class Acting:
     async def _aim(self, reference: str) -> None:
         """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
         what = f"reply_to {reference}"
-        self._target, self._reply_all = None, False
+        self._target, self._reply_all = None, self._conversation.how.delivery.replies_are_threads
         if reference == "none":
             return
         target = await self._find(reference)
@@ -400,6 +414,7 @@ class Acting:
             return await self._deny(what, why, name)
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
+        is_remote = content is None and self._occasion.loads_files is not None and is_address(path)
         key = file_key(self._stem, effect)
         if content is not None:  # several may have the same name, or none
             self._given += 1
@@ -413,6 +428,8 @@ class Acting:
         try:
             if content is not None:
                 blob = await keep_content(key, path, content, outbox.blobs, limits.size)
+            elif is_remote:
+                blob = await self._load(key, path, outbox.blobs, limits.size)
             else:
                 blob = await keep(key, path, folder, outbox.blobs, limits.size)
         except FileRefused as refusal:
@@ -429,8 +446,17 @@ class Acting:
         )
         named = KeptFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
         await self._put_together(Together(route, limits, delivery.options, wording), named)
-        if effect.cleanup:
+        if effect.cleanup and not is_remote:
             await self._clean_up(folder, path)
+
+    async def _load(self, key: str, address: str, blobs: Blobs, most: int) -> Blob:
+        """A file at an address (OD-58), under the same limits as the links of people (DE-38)."""
+        loads = self._occasion.loads_files
+        assert loads is not None
+        self._loaded += 1
+        if self._loaded > loads.most:
+            raise FileRefused(f"at most {loads.most} files of an answer are loaded from an address", denied=True)
+        return await keep_remote(key, address, loads, blobs, most)
 
     def _kind(self, effect: SendFile, blob: Blob) -> str | None:
         """With `[[audio_as_voice]]` what sounds is a voice note."""
@@ -599,7 +625,7 @@ class Acting:
         """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._occasion.agent
-            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
+            self._conversation.hear_ours(EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""

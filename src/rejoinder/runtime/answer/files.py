@@ -26,6 +26,7 @@ from rejoinder.outbound.operations import Say, decode
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.folders import OpenedFile, OutboxFolder
+from rejoinder.senses import LoadsFiles
 from rejoinder.store.base import StoreReader
 
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -50,6 +51,14 @@ async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: in
         return await blobs.keep(upload, _pieces(opened))
     finally:
         await asyncio.to_thread(opened.close)
+
+
+async def keep_remote(key: str, address: str, loads: LoadsFiles, blobs: Blobs, most: int) -> Blob:
+    """The same for a file at an address. What is kept already is not loaded again."""
+    if (kept := await blobs.find_key(key)) is not None:
+        return kept
+    async with loads.open(address, most) as file:
+        return await blobs.keep(Upload(name=file.name, mime=file.mime, key=key), file.pieces)
 
 
 async def keep_content(key: str, name: str, content: bytes, blobs: Blobs, most: int) -> Blob:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
-from rejoinder.events import Choice, Inbound, NewThread, Quote, ReplyContext, Route, Said, Step
+from rejoinder.events import Choice, EarlierMessage, Inbound, NewThread, Quote, ReplyContext, Route, Step
 from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
@@ -51,7 +51,7 @@ class Conversation:
         self.sender = outbox.at(route)
         self.messages = self.sender.messages
         self._settings = services.settings
-        self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
+        self._overheard: dict[str, tuple[EarlierMessage, ...]] = {}  # said since each agent was last asked (IN-32)
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self._is_open = False
@@ -87,7 +87,7 @@ class Conversation:
         is being decided."""
         if agent in self._overheard:
             return
-        heard: tuple[Said, ...] = ()
+        heard: tuple[EarlierMessage, ...] = ()
         if self.messages.count:
             for message in await self.store.unheard(session, self.route):
                 if message.author != agent and await self._was_overheard(message, agent, session, coming):
@@ -165,13 +165,13 @@ class Conversation:
             if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
         }
         starter = inbounds[-1].thread_starter
-        if isinstance(starter, Said) and starter.message_id and readable:
+        if isinstance(starter, EarlierMessage) and starter.message_id and readable:
             quoted.setdefault(starter.message_id, _met(starter, now))
         known = {message.id for message in fresh}
         unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
         return NoteMessages(self.route, (*fresh, *unknown))
 
-    def to_meet(self, told: Iterable[Said], now: datetime) -> NoteMessages | None:
+    def to_meet(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
         """Notes those of these messages that the index does not have; None: it has them all."""
         unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
         return NoteMessages(self.route, unknown) if unknown else None
@@ -181,7 +181,7 @@ class Conversation:
         for message in messages:
             self.messages.note(message)
 
-    def hear(self, said: Said, agents: Iterable[str]) -> None:
+    def hear(self, said: EarlierMessage, agents: Iterable[str]) -> None:
         """These agents are told of it with their next turn, except the one that said it."""
         handle = self.messages.handle(said.message_id) or ""
         for agent in agents:
@@ -198,11 +198,11 @@ class Conversation:
         if text is None:
             self.messages.forget(message)
 
-    def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
+    def hear_ours(self, said: EarlierMessage, agents: Iterable[str]) -> None:
         """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""
         self.hear(said, [agent for agent in agents if agent in self._overheard])
 
-    def overheard(self, agent: str) -> tuple[Said, ...]:
+    def overheard(self, agent: str) -> tuple[EarlierMessage, ...]:
         """What was said here since this agent was last asked."""
         heard = self._overheard.get(agent, ())
         if any(not said.handle for said in heard):  # our own messages may have entered the index since
@@ -226,7 +226,7 @@ class Conversation:
             return known
         return await self.store.message(replace(self.route, thread=None), reference)
 
-    async def root(self) -> Said | None:
+    async def root(self) -> EarlierMessage | None:
         """The message this thread hangs under, where the thread has its id and the index has it."""
         known = await self.look_up(self.route.thread) if self.route.thread is not None else None
         return None if known is None or known.id != self.route.thread else _said(known)
@@ -390,11 +390,11 @@ def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:
     )
 
 
-def _met(said: Said, now: datetime) -> IndexedMessage:
+def _met(said: EarlierMessage, now: datetime) -> IndexedMessage:
     """An earlier message, as `_quoted`."""
     return IndexedMessage(said.message_id, said.author_id, now, "system", said.author_name, said.text)
 
 
-def _said(message: IndexedMessage) -> Said:
+def _said(message: IndexedMessage) -> EarlierMessage:
     by_bot = message.kind in ("bot", "own")
-    return Said(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)
+    return EarlierMessage(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import (
     CanFind,
+    CanFindFiles,
     CanFindOpening,
     Delivered,
     OpensPlaces,
@@ -260,7 +261,11 @@ class DeliveryAttempts:
         try:
             if can(channel, CanFind) and isinstance(operation, Say | Open):
                 form = form_of(operation.part, None, frozenset(row.conceded), await self._place_of(row, operation))
-                outcome = await channel.find(form, row.planned)
+                if form.files and can(channel, CanFindFiles):
+                    known = await self._store.messages(form.route, limit=LATEST_MESSAGES)
+                    outcome = await channel.find_files(form, row.planned, {message.id for message in known})
+                else:
+                    outcome = await channel.find(form, row.planned)
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
             elif can(channel, CanFindOpening) and isinstance(operation, Open):

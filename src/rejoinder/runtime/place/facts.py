@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound, Quote, Route, Said, Step
+from rejoinder.events import EarlierMessage, Inbound, Quote, Route, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
@@ -133,7 +133,7 @@ class FactGatherer:
     def _hangs_under_ours(self, inbound: Inbound) -> bool:
         """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
         starter, channel = inbound.thread_starter, channel_rules(self._settings.now.rules, inbound.channel)
-        return isinstance(starter, Said) and starter.is_bot and starter.author_id in members(inbound, channel)
+        return isinstance(starter, EarlierMessage) and starter.is_bot and starter.author_id in members(inbound, channel)
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""

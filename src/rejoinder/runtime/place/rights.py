@@ -30,4 +30,4 @@ class Rights:
         paired, allow = self._access.is_paired(place, inbound.sender.id), self._access.allow(inbound.channel)
         role = admit(inbound, Facts(OwnIdentity(""), paired=paired, allow=allow), channel).role
         action = GatedAction(f"/{RESEND.name}", RESEND.auth_for({}, in_group=in_group))
-        return isinstance(authorise(Actor(role), action, channel.door), Allowed)
+        return isinstance(authorise(Actor(role), action, channel.gate), Allowed)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanFetch, Channel, ShowsTranscripts
 from rejoinder.errors import NotUnderstood
-from rejoinder.events import Attachment, Page, Route, Step
+from rejoinder.events import Attachment, LinkedPage, Route, Step
 from rejoinder.inbound.understanding import ToUnderstand, understood
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -35,7 +35,7 @@ class UnderstoodSoFar(Struct):
 
     heard: dict[str, str]
     unheard: dict[str, str]
-    pages: tuple[Page, ...] = ()
+    pages: tuple[LinkedPage, ...] = ()
 
 
 class Understanding:
@@ -45,7 +45,7 @@ class Understanding:
         self._runs = services.runs
         self._clock = services.clock
         self._under_way: dict[Route, asyncio.Task[None]] = {}
-        self._pages: Bounded[tuple[str, str, str], tuple[datetime, Page]] = Bounded(PAGES_KEPT)
+        self._pages: Bounded[tuple[str, str, str], tuple[datetime, LinkedPage]] = Bounded(PAGES_KEPT)
 
     async def of(
         self, event: InboxEvent, wanted: ToUnderstand, conversation: Conversation
@@ -97,11 +97,11 @@ class Understanding:
             raise NotUnderstood(larger_than(most))
         return await ear.hear(file.name, file.mime, content)
 
-    async def _read(self, address: str, conversation: Conversation) -> Page:
+    async def _read(self, address: str, conversation: Conversation) -> LinkedPage:
         """A page is read once an hour in each chat."""
         reader, now = self._settings.now.reads_pages, self._clock()
         if reader is None:
-            return Page(address, unread="links are not read here any more")
+            return LinkedPage(address, unread="links are not read here any more")
         key = (conversation.route.channel, conversation.route.chat, address)
         if (kept := self._pages.get(key)) is not None and now - kept[0] < PAGE_KEPT:
             return kept[1]
@@ -109,10 +109,10 @@ class Understanding:
             page = await reader.read(address)
         except NotUnderstood as why:
             log.info("%s: %s was not read: %s", conversation.channel.name, address, why.detail or why)
-            return Page(address, unread=str(why))
+            return LinkedPage(address, unread=str(why))
         except Exception:
             log.exception("reading %s failed", address)
-            return Page(address, unread="something went wrong")
+            return LinkedPage(address, unread="something went wrong")
         self._pages[key] = now, page
         return page
 

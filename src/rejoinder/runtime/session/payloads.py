@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from rejoinder.events import Inbound, Said
+from rejoinder.events import EarlierMessage, Inbound
 from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Actor
 from rejoinder.inbound.message import Addressed, InboundMessage
@@ -31,7 +31,7 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     compacts: bool = False
     subagent: bool = False
     answerable: tuple[str, ...] = ()
-    overheard: tuple[Said, ...] = ()
+    overheard: tuple[EarlierMessage, ...] = ()
     inbound: Inbound | None = None
     """Only if deciding changed it."""
 
@@ -51,7 +51,7 @@ _told = msgspec.msgpack.Decoder(TurnContext)
 _encoder = msgspec.msgpack.Encoder()
 
 
-def pack(message: InboundMessage, agent: str, overheard: tuple[Said, ...], came: Inbound) -> bytes:
+def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, ...], came: Inbound) -> bytes:
     choices = dict(message.choices)
     decided = Decided(
         agent=agent,

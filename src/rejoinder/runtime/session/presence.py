@@ -8,7 +8,7 @@ Reactions have a queue of their own.
 import asyncio
 from collections import deque
 
-from rejoinder.channels.base import CanReact, CanType
+from rejoinder.channels.base import CanReact, CanStopTyping, CanType
 from rejoinder.events import Route
 from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
@@ -48,6 +48,8 @@ class TypingSign:
         self._feed(typing.Closed())
         if self._timer is not None:
             self._timer.cancel()
+        if self._call is not None and can(self._channel, CanStopTyping):
+            self._runs.start("typing", self._stop(self._channel, self._call))
 
     def seen(self, sign: typing.Sign) -> None:
         if self._typing.mode != "never":
@@ -72,6 +74,11 @@ class TypingSign:
     async def _tell(self, channel: CanType) -> None:
         self._conversation.sender.check()
         await channel.typing(self._conversation.route, author=self._author)
+
+    async def _stop(self, channel: CanStopTyping, last: "asyncio.Task[None]") -> None:
+        await asyncio.wait([last])  # a sign that is still on its way would stay
+        self._conversation.sender.check()
+        await channel.stop_typing(self._conversation.route)
 
 
 class StatusSigns:

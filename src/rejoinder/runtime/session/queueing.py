@@ -2,7 +2,7 @@
 
 from msgspec.structs import asdict, replace
 
-from rejoinder.events import Said
+from rejoinder.events import EarlierMessage
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
@@ -54,7 +54,7 @@ class Queueing:
         message: InboundMessage,
         agent: str,
         conversation: Conversation,
-        overheard: tuple[Said, ...],
+        overheard: tuple[EarlierMessage, ...],
         handle: str | None,
     ) -> TurnInput:
         status = self._settings.now.channel(message.inbound.channel).status

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from rejoinder.events import Said
+from rejoinder.events import EarlierMessage
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.prefixes import Prefix
@@ -21,7 +21,7 @@ class TurnInput(Struct, frozen=True):
     message: InboundMessage
     conversation: Conversation
     handle: str | None = None
-    overheard: tuple[Said, ...] = ()
+    overheard: tuple[EarlierMessage, ...] = ()
     signs: StatusSigns | None = None
 
 

@@ -117,7 +117,8 @@ class Workers:
     @property
     def _senses(self) -> Senses:
         settings = self._settings.now
-        return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
+        describer = self._agents.get(settings.describer or "")
+        return Senses(describer, settings.reads_documents, settings.prepares_recordings)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -456,6 +457,7 @@ def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
         speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
+        loads_files=scene.settings.loads_files,
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,

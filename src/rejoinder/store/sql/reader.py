@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeVar
 from rejoinder.blobs import Blob
 from rejoinder.errors import LeaseLost
 from rejoinder.events import Route
-from rejoinder.room_log import Entry as RoomEntry
-from rejoinder.room_log import Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
+from rejoinder.room_log import Find, LogState, Overview, Replies, RoomEntries, RoomEntry, RoomEvent, RoomRow
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
@@ -231,7 +230,7 @@ class SqlReader:
     async def log_growing(self, log: str) -> tuple[RoomEntry, ...]:
         return await self._read(rooms.log_growing, log)
 
-    async def log_find(self, log: str, wanted: Find) -> Found:
+    async def log_find(self, log: str, wanted: Find) -> RoomEntries:
         return await self._read(rooms.log_find, log, wanted)
 
     async def log_replies(self, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:

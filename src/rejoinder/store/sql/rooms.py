@@ -4,13 +4,13 @@ from typing import Any
 
 from rejoinder.room_log import (
     Changes,
-    Entry,
     Find,
-    Found,
     LogState,
     Mark,
     Overview,
     Replies,
+    RoomEntries,
+    RoomEntry,
     RoomEvent,
     RoomRow,
     RoomView,
@@ -54,7 +54,7 @@ def _record(db: SqlConnection, log: str, changes: Changes, now: int) -> int:
         match event.change:
             case RoomRow():
                 _put_room(db, log, event.change)
-            case Entry():
+            case RoomEntry():
                 _put_entry(db, log, seq, event.change, now)
             case Mark():
                 _put_mark(db, log, event.change)
@@ -74,7 +74,7 @@ def _put_room(db: SqlConnection, log: str, room: RoomRow) -> None:
     db.execute(sql, (log, room.id, room.person, seal(room.body)))
 
 
-def _put_entry(db: SqlConnection, log: str, seq: int, entry: Entry, now: int) -> None:
+def _put_entry(db: SqlConnection, log: str, seq: int, entry: RoomEntry, now: int) -> None:
     row = (entry.text, entry.state, seal(entry.body))
     if entry.version:
         sql = (
@@ -95,7 +95,7 @@ def _put_entry(db: SqlConnection, log: str, seq: int, entry: Entry, now: int) ->
     name(db, _namer(log, entry), entry.blobs)
 
 
-def _namer(log: str, entry: Entry) -> str:
+def _namer(log: str, entry: RoomEntry) -> str:
     return f"entry/{log}/{entry.id}"
 
 
@@ -127,7 +127,7 @@ ENTRY = (
 )
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> RoomEntry:
     (
         seq,
         id,
@@ -146,7 +146,7 @@ def _entry(row: Row) -> Entry:
         body,
         blobs,
     ) = row
-    return Entry(
+    return RoomEntry(
         id=id,
         room=room,
         author=author,
@@ -180,17 +180,17 @@ def log_room(db: SqlConnection, log: str, id: str) -> RoomRow | None:
     return None if row is None else RoomRow(row[0], row[1], unseal(row[2]))
 
 
-def log_entry(db: SqlConnection, log: str, id: str) -> Entry | None:
+def log_entry(db: SqlConnection, log: str, id: str) -> RoomEntry | None:
     row = db.execute(f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND id = ?", (log, id)).fetchone()
     return None if row is None else _entry(row)
 
 
-def log_entry_under(db: SqlConnection, log: str, key: str) -> Entry | None:
+def log_entry_under(db: SqlConnection, log: str, key: str) -> RoomEntry | None:
     row = db.execute(f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND key = ?", (log, key)).fetchone()
     return None if row is None else _entry(row)
 
 
-def log_growing(db: SqlConnection, log: str) -> tuple[Entry, ...]:
+def log_growing(db: SqlConnection, log: str) -> tuple[RoomEntry, ...]:
     sql = f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND state = 'growing' ORDER BY seq"
     return tuple(map(_entry, db.execute(sql, (log,))))
 
@@ -198,7 +198,7 @@ def log_growing(db: SqlConnection, log: str) -> tuple[Entry, ...]:
 SEEN = "state <> 'deleted' AND (audience IS NULL OR audience = ?)"
 
 
-def log_find(db: SqlConnection, log: str, wanted: Find) -> Found:
+def log_find(db: SqlConnection, log: str, wanted: Find) -> RoomEntries:
     asked: list[tuple[str, tuple[Any, ...]]] = [("log = ?", (log,)), ("state <> 'deleted'", ())]
     if wanted.room is not None:
         asked.append(("room = ?", (wanted.room,)))
@@ -228,16 +228,16 @@ def _literal(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _page(rows: Any, wanted: Find) -> Found:
-    entries: list[Entry] = []
+def _page(rows: Any, wanted: Find) -> RoomEntries:
+    entries: list[RoomEntry] = []
     left = wanted.bytes
     for row in rows:
         entry = _entry(row)
         left -= len(entry.body)
         if len(entries) == wanted.limit or (entries and left < 0):
-            return Found(tuple(entries), more=True)
+            return RoomEntries(tuple(entries), more=True)
         entries.append(entry)
-    return Found(tuple(entries), more=False)
+    return RoomEntries(tuple(entries), more=False)
 
 
 def log_replies(db: SqlConnection, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:

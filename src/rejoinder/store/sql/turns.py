@@ -20,8 +20,8 @@ from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, sess
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
 # The partial index has the wider condition; SQLite would not use it for the narrower one alone.
-UNTOLD = (
-    "SELECT event FROM turn_input WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
+TELL = (
+    "UPDATE turn_input SET turn = ? WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
     "AND state = 'summarised'"
 )
 
@@ -35,9 +35,8 @@ def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
     assert turn is not None, "its number is new"
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
-    if told:
-        db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
+    if verb.tells:
+        db.execute(TELL, (turn, verb.session))
     return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 
 

@@ -61,7 +61,7 @@ LONGER = {
     "outbound/reader.py: _in_text": "one state of the reader, a branch for each character that matters",
     "web/pages.py: routes": "a list of routes",
     "web/chat.py: routes": "a list of routes",
-    "programs/serving.py: _house": "what the pages are given, field by field",
+    "programs/serving.py: _page_services": "what the pages are given, field by field",
     "runtime/engine.py: __init__": "what is built on what, read from top to bottom",
     "config/describe.py: json_schema": "the frame of one document",
 }

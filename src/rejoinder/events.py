@@ -144,7 +144,7 @@ class Attachment(Struct, frozen=True):
     note: str | None = None  # what these words are, or why there are none
 
 
-class Said(Struct, frozen=True):
+class EarlierMessage(Struct, frozen=True):
     """An earlier message of the same place: who said what, and how to point to it."""
 
     message_id: str
@@ -155,7 +155,7 @@ class Said(Struct, frozen=True):
     is_bot: bool = False
 
 
-class Page(Struct, frozen=True, omit_defaults=True):
+class LinkedPage(Struct, frozen=True, omit_defaults=True):
     """A page that a message links to, as it was read: the words of whoever wrote it."""
 
     address: str
@@ -214,9 +214,9 @@ class Inbound(Struct, frozen=True):
     command_text: str | None = None
     agent_text: str | None = None
     transcript: str | None = None
-    thread_starter: Said | str | None = None
+    thread_starter: EarlierMessage | str | None = None
     """The message its thread hangs under; a string where the platform tells only the words."""
-    thread_history: tuple[Said, ...] = ()
+    thread_history: tuple[EarlierMessage, ...] = ()
     """What was said in its thread before it, where the platform tells that by itself."""
     untrusted_context: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
@@ -245,7 +245,7 @@ class Inbound(Struct, frozen=True):
     understood: bool = False
     """What had to be understood of it has been: its voice was listened to, its links were read. `transcript`, `pages`
     and the attachments say what came of it, and nothing is asked twice."""
-    pages: tuple[Page, ...] = ()
+    pages: tuple[LinkedPage, ...] = ()
     """The pages its text links to."""
 
     @property
@@ -363,7 +363,7 @@ class Overhear(Struct, frozen=True, tag="overhear"):
     """No agent was addressed: keep it for the next turn of this place (IN-32)."""
 
     route: Route
-    said: Said
+    said: EarlierMessage
 
 
 class ReviseMessage(Struct, frozen=True, tag="revise_message"):

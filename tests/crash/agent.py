@@ -64,7 +64,7 @@ async def answer(turn: Turn) -> AsyncIterator[str]:
         step = max(9, len(text) // 8)  # cuts directives in the middle
         for start in range(0, len(text), step):
             yield text[start : start + step]
-            await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)
+            await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)  # a kill meets it while it writes
 
 
 async def give(turn: Turn) -> AsyncIterator[str]:

@@ -21,7 +21,7 @@ from rejoinder.errors import BadUse
 if TYPE_CHECKING:
     from rejoinder.channels.declaration import Setup
     from rejoinder.cli.addresses import Found
-    from rejoinder.setup import Ask
+    from rejoinder.setup import SetupQuestion
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -109,14 +109,14 @@ def _channel(name: str, setup: "Setup", given: dict[str, str]) -> dict[str, Any]
     return {**section, **setup.adds}
 
 
-def _answered(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Found":
+def _answered(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
     """As `_answers`, from the first question again where an address is dropped."""
     while (found := _answers(name, section, asks)) == "dropped":
         pass
     return found
 
 
-def _answers(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Found":
+def _answers(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
     """Puts the answers into the section, and says what was found at the addresses: once one is dropped, no more is
     asked."""
     found: Found = "answers"
@@ -137,7 +137,7 @@ def _answers(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Fo
     return found
 
 
-def _address(name: str, section: Mapping[str, Any], ask: "Ask") -> "tuple[str, Found]":
+def _address(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> "tuple[str, Found]":
     """An address, and who is there."""
     from rejoinder.cli.addresses import ask_address
 

@@ -135,7 +135,7 @@ async def _looked(what: str, look: Look) -> Finding:
 # --- what is looked at ------------------------------------------------------------------------------
 
 
-async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> str:
+async def _agent(name: str, said: schema.ConfiguredAgent, settings: schema.Settings) -> str:
     agent = opening.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
     try:
         if isinstance(agent, AgentCanCheck):
@@ -146,7 +146,7 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
             await agent.close()
 
 
-async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
+async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.Settings) -> str:
     if (check := channel_kind(said.kind).check) is not None:
         return await check(said.settings, await _gateway(settings.gateway.store))
     return "; ".join([await _account(each) for each in opening.open_accounts(name, said).values()])

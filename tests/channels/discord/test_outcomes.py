@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.channels.base import Rejected, RetryAfter, Unknown
-from rejoinder.channels.discord.budget import MOST_REFUSED, REFUSED_SECONDS, Budget
+from rejoinder.channels.discord.budget import MOST_REFUSED, REFUSED_SECONDS, RateBudget
 from rejoinder.channels.discord.outcomes import Refused, Unheard, Unreached, failure
 
 TABLE = [
@@ -55,7 +55,7 @@ def test_only_what_was_written_is_of_unknown_fate():
 
 def test_a_used_up_bucket_is_not_called():
     """CH-28: of its channel only, and until it is filled again."""
-    budget = Budget()
+    budget = RateBudget()
     headers = {"X-RateLimit-Bucket": "b1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "2.5"}
     budget.note("POST /messages", "1", headers, 100.0)
     assert budget.wait("POST /messages", "1", 101.0) == 1.5
@@ -64,14 +64,14 @@ def test_a_used_up_bucket_is_not_called():
 
 
 def test_a_global_limit_holds_everywhere():
-    budget = Budget()
+    budget = RateBudget()
     budget.close("POST /messages", "1", 3.0, 100.0, everywhere=True)
     assert budget.wait("PUT /reactions", "9", 101.0) == 2.0
 
 
 def test_too_many_refusals_end_all_calls_for_a_while():
     """CH-28: Discord shuts out an address after ten thousand in ten minutes."""
-    budget = Budget()
+    budget = RateBudget()
     for _ in range(MOST_REFUSED):
         budget.count(403, 100.0)
         budget.count(200, 100.0)

@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rejoinder.agents.acp import Settings
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, Limits, TextDelta, ToolSource
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Histories, Said
+from rejoinder.agents.history import Histories, SaidSoFar
 from rejoinder.agents.think import LEVELS
 from rejoinder.bounded import Bounded
 from rejoinder.events import Turn
@@ -37,7 +37,7 @@ class AcpAgent:
         self.aliases = settings.models
         self.allowed = settings.allow
         self.takes_exec = tuple(settings.exec_options)
-        self.limits = Limits()
+        self.limits = RunLimits()
         self._settings = settings
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
         self._histories = Histories(RETOLD_TOKENS)
@@ -54,7 +54,7 @@ class AcpAgent:
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         sessions = await self._work()
-        past, said = self._histories.before(turn.session, turn.parts), Said()
+        past, said = self._histories.before(turn.session, turn.parts), SaidSoFar()
         saved = self._saved.pop(turn.session, None)
         try:
             async with aclosing(sessions.events(turn, saved, past)) as events:

@@ -16,7 +16,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 LIMITS = Limits(2000, "utf16")
 FILES = FileLimits(10 << 20, album=10)
@@ -84,7 +84,7 @@ SETUP = Setup(
     ),
     section={"token": "${DISCORD_TOKEN}"},
     asks=(
-        Ask(
+        SetupQuestion(
             key="api_root",
             question="API (Enter: Discord's own)",
             default=API_ROOT,
@@ -94,7 +94,7 @@ SETUP = Setup(
     ),
     verified=True,
     asks_then=(
-        Ask(
+        SetupQuestion(
             key="owners",
             question="Your own Discord id, a number (0: `rejoinder pair` lets you in later)",
             default=0,

@@ -11,7 +11,7 @@ from rejoinder.channels.discord import FILES, LIMITS, ONLY
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
-from rejoinder.channels.discord.connection import Connection, Pace
+from rejoinder.channels.discord.connection import GatewayConnection, Timings
 from rejoinder.channels.discord.emoji import in_reaction
 from rejoinder.channels.discord.files import Files
 from rejoinder.channels.discord.history import History
@@ -26,7 +26,7 @@ from rejoinder.channels.discord.reception import Reception
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.events import Attachment, EarlierMessage, MenuCommand, Part, ReplyContext, Route
 from rejoinder.secret import Secret
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class DiscordBot:
         http: OneAttempt,
         *,
         threads: Threads = "auto",
-        pace: Pace | None = None,
+        pace: Timings | None = None,
         account: str = ONLY,
     ) -> None:
         self.name = name
@@ -59,13 +59,13 @@ class DiscordBot:
         self.menu: tuple[MenuCommand, ...] = ()
         self._token = token
         self._threads: Threads = threads
-        self._pace = pace or Pace()
+        self._pace = pace or Timings()
         self._places = Places()
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
         self._reception = Reception(self._called, self._api)
         self._intake = Intake(self._called, self._places, self._look_up, self._reception)
-        self._connection = Connection(self._called, self.client, self._api, self._pace, self._intake.room)
+        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room)
         self._history = History(self._called, self._api, self._places, self._pace)
         self._troubles = PlaceTroubles(self._called, self._places)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
@@ -176,7 +176,7 @@ class DiscordBot:
         if not isinstance(answer, Ok):
             log.debug("%s: the typing sign was not shown: %s", self._called, answer)
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if not message.isdecimal():
             return ()
         answer = await self._history.latest(place_of(route), limit, before=message)

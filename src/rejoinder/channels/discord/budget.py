@@ -13,7 +13,7 @@ COUNTED = frozenset({401, 403, 429})
 EVERYTHING = "*"
 
 
-class Budget:
+class RateBudget:
     def __init__(self) -> None:
         self._buckets: Bounded[str, str] = Bounded(MOST_WINDOWS)
         self._until: Bounded[str, float] = Bounded(MOST_WINDOWS)

@@ -54,7 +54,7 @@ REFUSED = (
 )
 
 
-class Pace(Struct, frozen=True):
+class Timings(Struct, frozen=True):
     """All in seconds."""
 
     first_pause: float = 1.0
@@ -63,8 +63,10 @@ class Pace(Struct, frozen=True):
     """How long Discord may take to tell of its servers after a new session."""
 
 
-class Connection:
-    def __init__(self, called: str, client: Client, api: Api, pace: Pace, room: Callable[[], Awaitable[None]]) -> None:
+class GatewayConnection:
+    def __init__(
+        self, called: str, client: Client, api: Api, pace: Timings, room: Callable[[], Awaitable[None]]
+    ) -> None:
         """`room` returns when there is room for another event."""
         self._called = called
         self._client = client

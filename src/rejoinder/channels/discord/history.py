@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from rejoinder.channels.base import Rejected, RetryAfter
 from rejoinder.channels.discord.api import Api
-from rejoinder.channels.discord.connection import Pace
+from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.intake import TakeHistory
 from rejoinder.channels.discord.outcomes import Answer, Ok, failure
 from rejoinder.channels.discord.places import Places, Unread, moment, snowflake
@@ -24,7 +24,7 @@ MOST_TRIES = 8
 
 
 class History:
-    def __init__(self, called: str, api: Api, places: Places, pace: Pace) -> None:
+    def __init__(self, called: str, api: Api, places: Places, pace: Timings) -> None:
         self._called = called
         self._api = api
         self._places = places

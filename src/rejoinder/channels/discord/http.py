@@ -14,7 +14,7 @@ import msgspec
 from discord.http import HTTPClient, Route
 
 import discord
-from rejoinder.channels.discord.budget import Budget
+from rejoinder.channels.discord.budget import RateBudget
 from rejoinder.channels.discord.outcomes import TOO_MANY
 from rejoinder.channels.http_faults import proxy_for, timeout
 from rejoinder.channels.multipart import Form
@@ -55,7 +55,7 @@ class OneAttempt(HTTPClient):
         super().__init__(cast(Any, None), proxy=proxy, proxy_auth=auth)
         self._root = f"{root.rstrip('/')}/{VERSION}"
         self._seconds = seconds
-        self._budget = Budget()
+        self._budget = RateBudget()
         self.clock_ahead = 0.0
         """How many seconds Discord's clock is ahead of ours."""
 

@@ -18,7 +18,7 @@ from secrets import token_hex
 import psycopg
 
 from rejoinder.store.postgresql.connection import OURS, Connection
-from rejoinder.store.sql.connection import Connection as SqlConnection
+from rejoinder.store.sql.connection import SqlConnection
 
 log = logging.getLogger(__name__)
 

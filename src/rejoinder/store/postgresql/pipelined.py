@@ -16,7 +16,7 @@ from greenlet import getcurrent, greenlet
 from rejoinder.store.postgresql.connection import LATEST, prepared, taking
 from rejoinder.store.postgresql.fibers import pause, wait
 from rejoinder.store.postgresql.wire import Answer, Row, Skipped, Wire
-from rejoinder.store.sql.connection import Connection, Parameters, Rows, insertion
+from rejoinder.store.sql.connection import Parameters, Rows, SqlConnection, insertion
 
 DRAW = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
 
@@ -62,7 +62,7 @@ class Belief(NamedTuple):
     fiber: greenlet
 
 
-class Pipelined(Connection):
+class Pipelined(SqlConnection):
     def __init__(self, db: psycopg.Connection[Row], loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self.wire = Wire(db, loop)

@@ -20,9 +20,9 @@ from rejoinder.store.base import (
     RESUMED_FOR,
     Health,
     Lease,
-    Owners,
-    Recovery,
+    RecoveryRows,
     Renewal,
+    ShardOwners,
     Verb,
 )
 from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
@@ -32,8 +32,7 @@ from rejoinder.store.postgresql.listening import Listening, end_the_lifeless, ga
 from rejoinder.store.postgresql.migrate import migrate, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
-from rejoinder.store.sql.connection import Connection as SqlConnection
-from rejoinder.store.sql.connection import Numbers
+from rejoinder.store.sql.connection import Numbers, SqlConnection
 from rejoinder.store.sql.leases import owners, renew
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.reader import SqlReader, SqlShard
@@ -196,7 +195,9 @@ class PostgresStore(PostgresReader):
                 return await self._asking.ask(question, *arguments)
         return await super()._read(question, *arguments)
 
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
         return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ class PostgresStore(PostgresReader):
         self._held.clear()
         await self._change(partial(leases.leave, holder=holder))
 
-    async def owners(self) -> Owners:
+    async def owners(self) -> ShardOwners:
         return await self._change(_owners)
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
@@ -343,5 +344,5 @@ def _renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: floa
     return renew(db, holder, leases, seconds, _now(db))
 
 
-def _owners(db: Connection) -> Owners:
+def _owners(db: Connection) -> ShardOwners:
     return owners(db, _now(db))

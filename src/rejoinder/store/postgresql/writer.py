@@ -28,7 +28,7 @@ from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
 from rejoinder.store.postgresql.fibers import run_lanes, start, wait
 from rejoinder.store.postgresql.pipelined import Failed, Pipelined
-from rejoinder.store.sql.connection import Connection as SqlConnection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.values import seal
 

@@ -8,7 +8,7 @@ import pytest
 
 from rejoinder.errors import LeaseLost, StoreUnavailable, Superseded
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.store.base import Accept, Cursor, Destination, InboxEvent, RouteEvent, SettleEvent
+from rejoinder.store.base import Accept, Destination, InboxEvent, RouteEvent, SettleEvent, StoredCursor
 from rejoinder.store.postgresql import PostgresStore, open_store
 from rejoinder.store.postgresql.wire import Wire
 from rejoinder.testing.store_contract.given import NOW, an_inbound
@@ -100,7 +100,7 @@ async def test_the_last_cursor_is_the_one_that_stands(store: PostgresStore) -> N
     """DU-1: also when an earlier message has to make its place first."""
 
     async def accept(number: int, *events: Inbound) -> None:
-        await store.write(Accept(events, NOW, cursor=Cursor("test", "offset", str(number))))
+        await store.write(Accept(events, NOW, cursor=StoredCursor("test", "offset", str(number))))
 
     await asyncio.gather(
         accept(1, *(from_chat(number, f"new chat {number}") for number in range(5))),

@@ -20,13 +20,14 @@ from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, sess
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
 # The partial index has the wider condition; SQLite would not use it for the narrower one alone.
-TELL = (
-    "UPDATE turn_input SET turn = ? WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
+UNTOLD = (
+    "SELECT event FROM turn_input WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
     "AND state = 'summarised'"
 )
 
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
+    untold = db.execute(UNTOLD, (verb.session,)) if verb.tells else ()  # asked first: both answers come together
     if (busy := _active(db, verb.session)) is not None:
         return busy
     place, shard = place_of(db, verb.route), session_shard(db, verb.session)
@@ -35,8 +36,8 @@ def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
     assert turn is not None, "its number is new"
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    if verb.tells:
-        db.execute(TELL, (turn, verb.session))
+    if told := [(turn, event, verb.session) for (event,) in untold]:
+        db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
     return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 
 

@@ -63,7 +63,7 @@ agents = {agents}
 bot_turns = 100
 dm = "open"
 groups = "open"
-require_mention = false
+require_mention = {require_mention}
 on_unknown = "{on_unknown}"
 {streaming}
 
@@ -91,6 +91,7 @@ class Machine:
         debounce_ms: int,
         agents: Sequence[str] = ("answer",),
         drafts: bool = True,
+        require_mention: bool = False,
         stable_after: float = STABLE_SOON,
         store: str = "sqlite:rejoinder.db",
     ) -> None:
@@ -106,6 +107,7 @@ class Machine:
             on_unknown=on_unknown,
             mode=mode,
             debounce_ms=debounce_ms,
+            require_mention=str(require_mention).lower(),
             streaming="" if drafts else 'streaming = "off"',
         )
         (folder / "rejoinder.toml").write_text(config)

@@ -22,7 +22,7 @@ RETOLD_TOKENS = 10_000
 """How much of a conversation is kept for an agent that may lose its own memory of it."""
 
 if TYPE_CHECKING:
-    from rejoinder.agents.acp.sessions import Sessions
+    from rejoinder.agents.acp.sessions import AcpSessions
 
 
 class AcpAgent:
@@ -41,7 +41,7 @@ class AcpAgent:
         self._settings = settings
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
         self._histories = Histories(RETOLD_TOKENS)
-        self._sessions: Sessions | None = None
+        self._sessions: AcpSessions | None = None
         self._tools: ToolSource | None = None
 
     def take_tools(self, source: ToolSource) -> None:
@@ -68,7 +68,7 @@ class AcpAgent:
     async def check(self) -> str:
         return await (await self._work()).check()
 
-    async def _work(self) -> "Sessions":
+    async def _work(self) -> "AcpSessions":
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp.sessions")
             # The first turn of another session may have created it meanwhile.
@@ -111,6 +111,10 @@ class AcpAgent:
 
     async def levels(self) -> tuple[str, ...] | None:
         return (await (await self._work()).learn()).levels
+
+    @property
+    def hears_audio(self) -> bool:
+        return self._sessions is None or self._sessions.hears
 
     def announced(self) -> frozenset[str]:
         return frozenset() if self._sessions is None else self._sessions.announced()

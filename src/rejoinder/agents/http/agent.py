@@ -1,6 +1,6 @@
 """Posts a turn as JSON and reads the events that stream back.
 
-The turn is the Turn of events.py, the events are those of base.py, each with its `type`. They come as JSON
+The turn is the Turn of events/turn.py, the events are those of base.py, each with its `type`. They come as JSON
 lines or as server-sent events; a `text/plain` response is all text, an `application/json` response is a single
 event or a list of them. An event of an unknown type is skipped.
 """

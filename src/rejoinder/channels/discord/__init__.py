@@ -86,7 +86,7 @@ SETUP = Setup(
     asks=(
         SetupQuestion(
             key="api_root",
-            question="API (Enter: Discord's own)",
+            question="Address of the API",
             default=API_ROOT,
             takes="address",
             optional=True,
@@ -96,7 +96,17 @@ SETUP = Setup(
     asks_then=(
         SetupQuestion(
             key="owners",
-            question="Your own Discord id, a number (0: `rejoinder pair` lets you in later)",
+            question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, "
+            "Copy User ID (0: `rejoinder pair` lets you in later)",
+            default=0,
+            takes="number",
+            most=LARGEST_ID,
+            optional=True,
+            listed=True,
+        ),
+        SetupQuestion(
+            key="allow_groups",
+            question="A channel it may take part in: right-click it, Copy Channel ID (0: direct messages only)",
             default=0,
             takes="number",
             most=LARGEST_ID,
@@ -104,9 +114,7 @@ SETUP = Setup(
             listed=True,
         ),
     ),
-    advice="""\
-  Discord shows ids when Developer Mode is on (Settings, Advanced): right-click your name, Copy User ID. The channels in
-  which the bot may take part are listed under `allow_groups`, by their ids.""",
+    advice="  More channels can be listed under `allow_groups`, by their ids.",
 )
 
 _SNOWFLAKE = re.compile(r"[0-9]{5,20}")

@@ -424,7 +424,7 @@ class Acting:
         if len(self._acted) >= MOST_ACTIONS:  # before anything is kept
             return await self._deny(what, f"at most {MOST_ACTIONS} actions per answer", name)
         self._acted.add(key)
-        limits = outbox.file_limits(channel)
+        limits = outbox.file_limits(channel, route)
         try:
             if content is not None:
                 blob = await keep_content(key, path, content, outbox.blobs, limits.size)
@@ -491,7 +491,7 @@ class Acting:
         folder, here = self._occasion.folder, self._conversation
         if folder is None or not can(here.channel, CanSendFiles):
             return ()
-        key, limits = f"{self._stem}/whole", here.outbox.file_limits(here.channel)
+        key, limits = f"{self._stem}/whole", here.outbox.file_limits(here.channel, here.route)
         try:
             blob = await keep(key, path, folder, here.outbox.blobs, limits.size)
         except (FileRefused, StoreUnavailable) as why:

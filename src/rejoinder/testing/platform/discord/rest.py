@@ -74,11 +74,14 @@ class Rest:
         self._nonces: dict[tuple[str, str], tuple[str, str, float]] = {}
         self.url = ""
         self.files: dict[str, bytes] = {}
-        self.file_limit = 10 << 20
-        """Bytes that a file may have."""
+        self.file_limits = {0: 10 << 20, 1: 10 << 20, 2: 50 << 20, 3: 100 << 20}
+        """Bytes that a file may have, by the level of the server; in a direct chat as in one that is not boosted."""
         self.commands: dict[str, list[Payload]] = {}
         """The menu of each bot."""
         self.clock: Callable[[], float] = time.monotonic
+
+    def file_limit(self, room: Place) -> int:
+        return self.file_limits[0 if room.type == DIRECT else self._world.boosts]
 
     # --- who ----------------------------------------------------------------------------------------
 
@@ -169,7 +172,7 @@ class Rest:
             raise Refusal(400, 50008, "Cannot send messages in a non-text channel")
         check_fields(call.payload, CREATE)
         check_words(call.payload, call.files)
-        check_files(call.payload, [len(file.content) for file in call.files], self.file_limit)
+        check_files(call.payload, [len(file.content) for file in call.files], self.file_limit(room))
         check_message(call.payload, room)
         nonce = call.payload.get("nonce")
         if nonce and call.payload.get("enforce_nonce") and (known := self._taken(call.bot, str(nonce))):

@@ -221,6 +221,11 @@ class DiscordServer:
         self.world.roles[name] = role_id(name)
         return self.world.roles[name]
 
+    def boosts(self, level: int) -> None:
+        """The server's level changes."""
+        self.world.boosts = level
+        self.gateway.tell("GUILD_UPDATE", self.world.guild(BOT_NAME))
+
     def closes(self, chat: str, code: int = 50001) -> None:
         """The bots are not let in any more."""
         self.world.room(chat).closed = code

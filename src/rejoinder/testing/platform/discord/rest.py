@@ -12,6 +12,8 @@ from rejoinder.testing.platform.discord.gateway import GatewayServer
 from rejoinder.testing.platform.discord.strict import (
     CREATE,
     EDIT,
+    POST,
+    POSTED,
     THREAD,
     Refusal,
     check_commands,
@@ -19,6 +21,7 @@ from rejoinder.testing.platform.discord.strict import (
     check_fields,
     check_files,
     check_message,
+    check_tags,
     check_words,
     invalid,
     known_room,
@@ -121,6 +124,10 @@ class Rest:
         rooms = [room for room in self._world.rooms.values() if room.type != DIRECT and room.parent is None]
         return [self._world.channel(room) for room in rooms]
 
+    def active_threads(self, call: Call) -> Payload:
+        rooms = [room for room in self._world.rooms.values() if room.parent is not None]
+        return {"threads": [self._world.channel(room) for room in rooms], "members": []}
+
     def guild(self, call: Call) -> Payload:
         return self._world.guild(call.bot)
 
@@ -182,11 +189,20 @@ class Rest:
             self._nonces[call.bot, str(nonce)] = (room.id, stored.id, self.clock())
         return {**self._world.message(stored), "nonce": nonce} if nonce else self._world.message(stored)
 
-    def say(self, room: Place, by: str, payload: Payload, files: Sequence[Upload] = (), only_for: str = "") -> Stored:
+    def say(
+        self,
+        room: Place,
+        by: str,
+        payload: Payload,
+        files: Sequence[Upload] = (),
+        only_for: str = "",
+        id: str | None = None,
+    ) -> Stored:
+        """`id`: of the first message of a post, which has that of its thread."""
         content = str(payload.get("content") or "").strip()
         reference: Payload = payload.get("message_reference") or {}
         target = str(reference.get("message_id", "")) if reference.get("message_id") in room.messages else None
-        stored = self._world.add(room, by, content, reply_to=target, only_for=only_for)
+        stored = self._world.add(room, by, content, id=id, reply_to=target, only_for=only_for)
         stored.flags, stored.nonce = int(payload.get("flags", 0)), payload.get("nonce")
         stored.components = payload.get("components") or []
         stored.attachments = [self._attached(room, stored, number, file) for number, file in enumerate(files)]
@@ -277,11 +293,16 @@ class Rest:
         room = self._room(call)
         if room.type != FORUM:
             raise Refusal(400, 50024, "Cannot execute action on this channel type")
+        check_fields(call.payload, POST)
         words: Payload = call.payload.get("message") or {}
+        check_fields(words, POSTED, "message")
         check_words(words, call.files)
+        check_files(words, [len(file.content) for file in call.files], self.file_limit(room))
+        check_tags(room, call.payload.get("applied_tags") or [])
         thread = self._world.open_thread(room, self._world.new_id(), _title(call.payload))
+        thread.bot = call.by
         self._gateway.tell("THREAD_CREATE", {**self._world.channel(thread), "newly_created": True}, room)
-        stored = self.say(thread, call.by, words, call.files)
+        stored = self.say(thread, call.by, words, call.files, id=thread.id)
         return {**self._world.channel(thread), "message": self._world.message(stored)}
 
     # --- shared -------------------------------------------------------------------------------------
@@ -376,6 +397,7 @@ ROUTES: tuple[tuple[str, str, Verb, Callable[[Rest, Call], Any]], ...] = (
     ("GET", r"/guilds/(\d+)", "other", Rest.guild),
     ("GET", r"/guilds/(\d+)/channels", "other", Rest.guild_channels),
     ("GET", r"/guilds/(\d+)/members/(\d+)", "other", Rest.guild_member),
+    ("GET", r"/guilds/(\d+)/threads/active", "other", Rest.active_threads),
     ("GET", C, "other", Rest.channel),
     ("POST", C + "/typing", "typing", Rest.typing),
     ("GET", C + "/messages", "other", Rest.messages),

@@ -154,8 +154,12 @@ class Outgoing:
         """An idempotent change to a message."""
         if not message.isdecimal():
             return Rejected(f"there is no message {message!r}", "target")
-        answer = await self._api.call(method, MESSAGE, change, channel_id=place_of(route), message_id=message)
-        return Delivered(message) if isinstance(answer, Ok) else failure(answer)
+        where = place_of(route)
+        answer = await self._api.call(method, MESSAGE, change, channel_id=where, message_id=message)
+        if isinstance(answer, Ok):  # which does not tell whether anything new can be said there
+            return Delivered(message)
+        refused = self._troubles.note(where, answer)
+        return Delivered(message) if isinstance(refused, Ok) else failure(refused)
 
 
 def _is_same(message: Message, part: Part, mark: str) -> bool:

@@ -73,7 +73,7 @@ async def test_who_waits_for_a_person_is_not_silent():
         await chat.hears()
         lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
         later = monotonic() + 100
-        assert lane.lease_until(later) == later + lane.run.lease.limits.idle_timeout_s
+        assert lane.lease_until(later) == later + lane.run.timer.limits.idle_timeout_s
         agent.answers.put_nowait("yes")
         await chat.hears("I was told yes.")
 

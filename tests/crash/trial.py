@@ -1,6 +1,7 @@
 """One trial: people write, the gateway dies at a point and is started again, and the ground truth is judged."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -291,7 +292,8 @@ def _judged(
     surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in resends)]
     wrong += [f"twice: {each}" for each in surprising]
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
-    here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
+    twice = _answers(verdict.duplicated)
+    here_twice, also_beside = _split(twice, trial.passes_one_of(MAY_BE_TWICE))
     wrong += [] if trial.talk == "speaks" else stray(frames, expected)
     if trial.talk == "speaks":
         wrong += _unspoken(trial, frames, asked, held)
@@ -302,7 +304,7 @@ def _judged(
     if trial.talk == "alone":
         held_there, twice_there = trial.passes_one_of(MAY_BE_HELD), trial.passes_one_of(MAY_BE_TWICE)
         exactly = {"telegram hold": (held_there, 0), "telegram resend": (0, twice_there)}.get(trial.personality, (0, 0))
-        if exactly != (found := (len(held), len(verdict.duplicated))):
+        if exactly != (found := (len(held), len(twice))):
             wrong.append(f"held and twice are {found} instead of {exactly}")
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
@@ -333,6 +335,16 @@ def _unspoken(trial: Trial, frames: list[Frame], asked: list[Question], held: li
     if least <= len(notes) <= most:
         return []
     return [f"{len(notes)} voice notes for {len(asked)} questions, {unsure} held: {[seen.text for seen in said]}"]
+
+
+def _answers(marks: Sequence[str]) -> list[str]:
+    """One mark of each answer: a message of a long one has several."""
+    first: dict[tuple[str, str, str], str] = {}
+    for each in marks:
+        where, _, mark = each.rpartition(" ")
+        letter = mark[0] if mark[0] in "hb" else "a"  # what is handed over and taken is said by others
+        first.setdefault((where, letter, mark[1:].partition(".")[0]), each)
+    return list(first.values())
 
 
 def _split(found: list[str], here: int) -> tuple[list[str], list[str]]:

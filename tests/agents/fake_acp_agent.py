@@ -83,7 +83,9 @@ def offers() -> dict[str, Any]:
     if "--old" in ARGS:
         models = [{"modelId": "small", "name": "S"}, {"modelId": "large", "name": "L"}]
         return {"models": {"availableModels": models, "currentModelId": SETTINGS["model"]}}
-    return {"configOptions": config()}
+    modes = [{"id": each, "name": each} for each in (option("--modes") or "").split(",") if each]
+    told = {"modes": {"availableModes": modes, "currentModeId": modes[0]["id"]}} if modes else {}
+    return {"configOptions": config(), **told}
 
 
 def replay(session: str, but_last: int = 0) -> None:
@@ -223,7 +225,10 @@ def serve(message: dict[str, Any]) -> None:
         case "initialize":
             if "--mute" not in ARGS:
                 version = int(option("--say-version") or 1)
-                can = {"loadSession": "--no-load" not in ARGS, "promptCapabilities": {"image": "--images" in ARGS}}
+                can = {
+                    "loadSession": "--no-load" not in ARGS,
+                    "promptCapabilities": {"image": "--images" in ARGS, "audio": "--audio" in ARGS},
+                }
                 if "--queues" in ARGS:
                     can["_meta"] = {"claudeCode": {"promptQueueing": True}}
                 info = {"name": "fake", "version": "1"}

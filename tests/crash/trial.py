@@ -1,6 +1,7 @@
 """One trial: people write, the gateway dies at a point and is started again, and the ground truth is judged."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -279,7 +280,8 @@ def _judged(
     surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in resends)]
     wrong += [f"twice: {each}" for each in surprising]
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
-    here_twice, also_beside = _split(verdict.duplicated, trial.passes_one_of(MAY_BE_TWICE))
+    twice = _answers(verdict.duplicated)
+    here_twice, also_beside = _split(twice, trial.passes_one_of(MAY_BE_TWICE))
     wrong += stray(frames, expected)
     if trial.talk == "files" and channel in ("telegram", "slack"):
         wrong += [
@@ -288,7 +290,7 @@ def _judged(
     if trial.talk == "alone":
         held_there, twice_there = trial.passes_one_of(MAY_BE_HELD), trial.passes_one_of(MAY_BE_TWICE)
         exactly = {"telegram hold": (held_there, 0), "telegram resend": (0, twice_there)}.get(trial.personality, (0, 0))
-        if exactly != (found := (len(held), len(verdict.duplicated))):
+        if exactly != (found := (len(held), len(twice))):
             wrong.append(f"held and twice are {found} instead of {exactly}")
     for name in ("wrong_chat", "out_of_order", "leaked", "typing_after_final", "over_length", "mentions_fired"):
         wrong += [f"{name.replace('_', ' ')}: {each}" for each in getattr(verdict, name)]
@@ -306,6 +308,16 @@ def stray(frames: list[Frame], expected: dict[str, list[str]]) -> list[str]:
     there = [seen for seen in standing(frames) if seen.by == BOT and not seen.text.endswith(ASK_AGAIN)]
     left = [seen for seen in there if not any(mark in seen.text for mark in expected.get(seen.chat, ()))]
     return [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in left]
+
+
+def _answers(marks: Sequence[str]) -> list[str]:
+    """One mark of each answer: a message of a long one has several."""
+    first: dict[tuple[str, str, str], str] = {}
+    for each in marks:
+        where, _, mark = each.rpartition(" ")
+        letter = mark[0] if mark[0] in "hb" else "a"  # what is handed over and taken is said by others
+        first.setdefault((where, letter, mark[1:].partition(".")[0]), each)
+    return list(first.values())
 
 
 def _split(found: list[str], here: int) -> tuple[list[str], list[str]]:

@@ -252,6 +252,13 @@ class CanTellModels(Protocol):
 
 
 @runtime_checkable
+class CanTellModes(Protocol):
+    """Knows in which modes of its own it can work; empty: it has none, or cannot tell."""
+
+    async def modes(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
 class HasProfiles(Protocol):
     """Has other keys or endpoints, chosen together with a model: `turn.model` is then `name@profile`."""
 
@@ -298,6 +305,13 @@ class CanSeeImages(Protocol):
     """Takes `PromptImage`. An agent that only learns at run time that it cannot has to say so itself."""
 
     sees_images: bool
+
+
+@runtime_checkable
+class CanHearAudio(Protocol):
+    """Takes `PromptAudio`: WAV or MP3 where ffmpeg is installed, else what the platform has."""
+
+    hears_audio: bool
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound
-from rejoinder.runtime.answer.handoff import HandedRow
+from rejoinder.runtime.answer.handed_row import HandedRow
 from rejoinder.runtime.external_changes import EventEntry, ExternalChanges
 from rejoinder.runtime.outbox.conversations import Conversations
 from rejoinder.runtime.outbox.outbox import Outbox

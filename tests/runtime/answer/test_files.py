@@ -8,7 +8,8 @@ from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, Limits, Rejected
 from rejoinder.errors import FileRefused
 from rejoinder.outbound.directives import default_registry
-from rejoinder.runtime.answer.acting import MOST_ACTIONS, Occasion
+from rejoinder.runtime.answer.action_log import MOST_ACTIONS
+from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.senses import RemoteFile
 from rejoinder.store.base import Retention, Sweep
 from rejoinder.testing import FakeFiles

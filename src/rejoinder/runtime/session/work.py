@@ -20,10 +20,10 @@ from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
-from rejoinder.runtime.answer.acting import Occasion
 from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer, stem_of
-from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
+from rejoinder.runtime.answer.handed_row import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.answer.unposted import Unposted
@@ -117,7 +117,8 @@ class Workers:
     @property
     def _senses(self) -> Senses:
         settings = self._settings.now
-        return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
+        describer = self._agents.get(settings.describer or "")
+        return Senses(describer, settings.reads_documents, settings.prepares_recordings)
 
     # --- a turn -----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Directive, Inbound, Step, Turn, TurnEnded, TurnOutcome
+from rejoinder.events import AGENT_STEP, Directive, Inbound, Step, Turn
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
@@ -176,7 +176,7 @@ class Workers:
                 result = answer.text, answer.failure
                 over = self._subagents().ending(run.session, run.claim.turn, *result)
             also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
-            also = (*also, *self._hooks.kept(_turn_ended(run, agent, ended, reason)))
+            also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
             await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
             if over is not None and run.closed:
                 self._subagents().ended(over)
@@ -189,7 +189,7 @@ class Workers:
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
                 run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
-            self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
+            self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
         await self.compaction.after_turn(agent, turn, run.seen)
 
     def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:
@@ -429,12 +429,6 @@ class Workers:
         if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
             await WriteBatch(said).insist(self._store)
             notices.wake((left.asked.conversation,))
-
-
-def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> TurnEnded:
-    also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-    who = (run.session, agent.name, run.conversation.route)
-    return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
 
 
 def _occasion(scene: Scene, speech: Speech | None) -> Occasion:

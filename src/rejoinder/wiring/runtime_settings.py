@@ -164,7 +164,6 @@ def _channel_facts(name: str, channel: Channel, settings: schema.Settings) -> Ch
         private_needs_interaction=kind.private_needs_interaction,
         edits_told=kind.edits == "told",
         voice_form=kind.voice,
-        files=channel.file_limits if isinstance(channel, CanSendFiles) else None,
     )
 
 

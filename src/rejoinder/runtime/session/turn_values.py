@@ -3,7 +3,7 @@
 from time import monotonic
 
 from rejoinder.agents.base import Agent, Usage
-from rejoinder.events import AGENT_STEP, Step, TurnEnded, TurnOutcome
+from rejoinder.events import AGENT_STEP, Step
 from rejoinder.outbound.tools import display_for
 from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.reach import Reach
@@ -71,12 +71,6 @@ def chose_model(scene: Scene) -> bool:
     """Whether a person chose the model of this turn, and so has to hear that another one answers."""
     chosen = scene.session.model is not None or scene.choices.get("model") is not None
     return chosen and not scene.run.message.heartbeat
-
-
-def turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> TurnEnded:
-    also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-    who = (run.session, agent.name, run.conversation.route)
-    return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
 
 
 def steps_of(agent: Agent, ended: str, reason: str | None, began: float, answer: Words) -> tuple[Step, ...]:

@@ -52,7 +52,6 @@ from rejoinder.runtime.session.turn_values import (
     occasion_of,
     shows,
     steps_of,
-    turn_ended,
 )
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
@@ -175,7 +174,7 @@ class Workers:
             reason = failed.kind if failed is not None else answer.undelivered
             over = self._subagent_runs.ending(run, answer)
             also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
-            also = (*also, *self._hooks.kept(turn_ended(run, agent, ended, reason)))
+            also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
             await self._end(run, relay.usage, answer, failed, steps_of(agent, ended, reason, began, answer), also)
             if over is not None and run.closed:
                 self._subagent_runs.ended(over)
@@ -188,7 +187,7 @@ class Workers:
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
                 run.conversation.trace(run.trigger, steps_of(agent, ended, reason, began, answer))
-            self._hooks.tell(turn_ended(run, agent, ended, reason), kept=run.closed)
+            self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
         await self.compaction.after_turn(agent, turn, run.seen)
 
     def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:

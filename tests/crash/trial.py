@@ -22,7 +22,7 @@ from tests.crash.points import Personality, Point
 
 KILLED, STOPPED = -9, (143, -15)
 """Stopped cleanly, or before anything had begun."""
-PATIENCE = 120.0
+PATIENCE = 240.0
 LOOK_SECONDS = 0.2
 Talk = Literal["answers", "hands over", "files", "speaks", "alone"]
 CHATS: dict[Talk, tuple[tuple[str, str], ...]] = {

@@ -68,7 +68,7 @@ class FileRequests:
         if self._log.is_full():  # before anything is kept
             return await self._log.deny(what, TOO_MANY, name)
         self._log.add(key)
-        limits = outbox.file_limits(channel)
+        limits = outbox.file_limits(channel, route)
         try:
             if content is not None:
                 blob = await keep_content(key, path, content, outbox.blobs, limits.size)
@@ -136,7 +136,7 @@ class FileRequests:
         folder, here = self._occasion.folder, self._conversation
         if folder is None or not can(here.channel, CanSendFiles):
             return ()
-        key, limits = f"{self._log.stem}/whole", here.outbox.file_limits(here.channel)
+        key, limits = f"{self._log.stem}/whole", here.outbox.file_limits(here.channel, here.route)
         try:
             blob = await keep(key, path, folder, here.outbox.blobs, limits.size)
         except (FileRefused, StoreUnavailable) as why:

@@ -81,5 +81,5 @@ async def voice_note(
     words = await words_of(text, speech)
     if not words:
         return []
-    file = await recorded(words, speech, stem, here.outbox.blobs, here.outbox.file_limits(channel))
+    file = await recorded(words, speech, stem, here.outbox.blobs, here.outbox.file_limits(channel, here.route))
     return plan.show_files((file,), "", here.route, here.how.delivery.options, wording, f"{stem}/{file.id}")

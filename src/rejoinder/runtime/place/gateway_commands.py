@@ -130,12 +130,13 @@ class GatewayCommands:
         transcript = Transcript(session, entries, settings.directives, settings.silence)
         conversation, channel = asking.conversation, asking.conversation.channel
         page = await asyncio.to_thread(_file, transcript)  # a transcript may cover years
-        if not can(channel, CanSendFiles) or len(page) > conversation.outbox.file_limits(channel).size:
+        is_sent = can(channel, CanSendFiles)
+        limits = conversation.outbox.file_limits(channel, conversation.route) if is_sent else None
+        if limits is None or len(page) > limits.size:
             return Performed(says=await asyncio.to_thread(_shown, transcript))
         key = f"{said_about(asking.event.id)}/transcript"
         name = f"session-{asking.now:%Y-%m-%d-%H%M}.md"
         blob = await conversation.outbox.blobs.keep(Upload(name=name, mime="text/markdown", key=key), whole(page))
-        limits = conversation.outbox.file_limits(channel)
         file, options = attached(blob, None, limits), captioned(conversation.how.delivery.options, limits)
         caption = "The transcript of this session."
         planned = plan.show_files((file,), caption, conversation.route, options, AnswerWording(), key)

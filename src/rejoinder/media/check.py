@@ -35,10 +35,11 @@ async def check_speech(said: SpeechToText | TextToSpeech) -> str:
 
 
 async def check_links(said: LinkSettings) -> str:
+    """Raises BadUse with what to do."""
     if said.command:
         return _program(said.command)
-    if (missing := _missing_reader()) is not None:
-        raise BadUse(f"{missing}, which reads pages, is not installed: {how_to_install(EXTRA)}")
+    if _missing_reader("html2text") is not None:
+        raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install(EXTRA)}")
     return "pages of the public internet are read"
 
 
@@ -51,8 +52,7 @@ async def check_documents(said: DocumentSettings) -> str:
 
 
 def _missing_reader(*modules: str) -> str | None:
-    wanted = modules or ("html2text",)
-    return next((READERS.get(each, each) for each in wanted if find_spec(each) is None), None)
+    return next((READERS[each] for each in modules if find_spec(each) is None), None)
 
 
 def _program(command: tuple[str, ...]) -> str:

@@ -125,7 +125,7 @@ def _hash(row: Row, columns: tuple[str, ...]) -> int:
         if name == "shard":
             continue
         kept = value.replace(NUL, SHOWN_NUL).encode() if isinstance(value, str) else value
-        shown = bytes(kept) if isinstance(kept, bytes | memoryview) else repr(kept).encode()
+        shown = kept if isinstance(kept, bytes) else repr(kept).encode()
         digest.update(b"%s %d:%s" % (type(value).__name__.encode(), len(shown), shown))
     return int.from_bytes(digest.digest(), "big")
 

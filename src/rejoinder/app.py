@@ -27,7 +27,7 @@ from rejoinder.channels.base import (
     UsesStore,
 )
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
@@ -40,12 +40,12 @@ from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.intake import Intake
+from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
+from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import process_name
 from rejoinder.runtime.ownership.renewing import Renewing
-from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
@@ -312,7 +312,7 @@ class Gateway:
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs)
-        self.intake = Intake(self.engines, self.store, self._settings, self._clock, self.hooks)
+        self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
         if self.store.lease_seconds is None:  # the store is this gateway's alone
             for shard in range(self.store.shards):
@@ -341,10 +341,19 @@ class Gateway:
         log.error("Another gateway serves the store now: this one ends")
         self.runs.start("drain", self.drain(0))
 
-    def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure, runs: Runs) -> Engine:
+    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease, runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
-            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, self.tools, tenure
+            self.agents,
+            places,
+            store,
+            runs,
+            self._settings,
+            self._clock,
+            self.hooks,
+            self.blobs,
+            self.tools,
+            held_lease,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -458,7 +467,7 @@ async def _close(agent: Agent) -> None:
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
     """The settings with this channel and these owners; a channel that is not configured is open to everyone."""
     configured = settings.channels.get(name)
-    common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
+    common = configured.common if configured is not None else CommonChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
-    wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
+    wired = replace(configured, common=common) if configured is not None else schema.ConfiguredChannel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})

@@ -107,7 +107,7 @@ def prompt(id: Any, session: str, blocks: list[dict[str, Any]]) -> None:
     if option("--load") == "very-late" and session not in REPLAYED:
         REPLAYED.append(session)
         replay(session, but_last=1)
-        time.sleep(0.6)
+        time.sleep(0.6)  # longer than the client listens for a replay
     match word.split()[0]:
         case "echoed":
             update(session, "user_message_chunk", content={"type": "text", "text": word})
@@ -223,7 +223,10 @@ def serve(message: dict[str, Any]) -> None:
         case "initialize":
             if "--mute" not in ARGS:
                 version = int(option("--say-version") or 1)
-                can = {"loadSession": "--no-load" not in ARGS, "promptCapabilities": {"image": "--images" in ARGS}}
+                can = {
+                    "loadSession": "--no-load" not in ARGS,
+                    "promptCapabilities": {"image": "--images" in ARGS, "audio": "--audio" in ARGS},
+                }
                 if "--queues" in ARGS:
                     can["_meta"] = {"claudeCode": {"promptQueueing": True}}
                 info = {"name": "fake", "version": "1"}

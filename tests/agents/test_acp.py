@@ -30,10 +30,10 @@ from rejoinder.agents.base import (
     Exchange,
     Failed,
     HasProcess,
-    Limits,
     ModelSelected,
     PlanChanged,
     Question,
+    RunLimits,
     SegmentEnded,
     SessionOpened,
     TextDelta,
@@ -46,10 +46,10 @@ from rejoinder.agents.base import (
 from rejoinder.agents.process import AgentProcess
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 
 FAKE = str(Path(__file__).with_name("fake_acp_agent.py"))
 
@@ -101,8 +101,7 @@ def alive(pid: int) -> bool:
 
 
 async def none_alive(pids: list[int]) -> None:
-    while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - the kernel rings no bell for a stranger's end
-        await asyncio.sleep(0.01)
+    await until(lambda: not any(alive(pid) for pid in pids), "their end")
 
 
 def last_failure(events: list[AgentEvent]) -> Failed:
@@ -586,7 +585,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
 async def test_permission_nobody_answers():
     """TU-33: after the timeout it is denied, and the turn goes on."""
     async with fake() as agent:
-        agent.limits = Limits(question=0.05)
+        agent.limits = RunLimits(question=0.05)
         events = await everything(agent, a_turn("permission"))
         assert json.loads(text_of(events)) == DENIED
 
@@ -739,6 +738,17 @@ async def test_pictures(options: list[str], seen: str):
     async with fake(*options) as agent:
         parts = (PromptImage("image/png", b"\x89PNG"), PromptText("blocks"))
         assert seen in text_of(await everything(agent, Turn("s", parts)))
+
+
+@pytest.mark.parametrize(("options", "heard"), [(["--audio"], "<audio>"), ([], "cannot hear")])
+async def test_recordings(options: list[str], heard: str):
+    """ME-1: they go to agents with the prompt capability `audio`; others are told that there was one, and get no more
+    once that is known."""
+    async with fake(*options) as agent:
+        assert agent.hears_audio
+        parts = (PromptAudio("audio/mpeg", b"ID3"), PromptText("blocks"))
+        assert heard in text_of(await everything(agent, Turn("s", parts)))
+        assert agent.hears_audio is bool(options)
 
 
 async def test_a_program_that_is_not_there():

@@ -21,8 +21,8 @@ from rejoinder.agents.base import (
     Done,
     Failed,
     FailureKind,
-    Limits,
     ModelSelected,
+    RunLimits,
     SegmentEnded,
     TextDelta,
     Thought,
@@ -34,7 +34,7 @@ from rejoinder.agents.chat_completions import ChatReading
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.agents.settings import Profile
-from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.model_dialects import DIALECTS
@@ -379,6 +379,23 @@ async def test_system_and_pictures(server: ModelServer):
     assert second["messages"][0]["content"][1]["source"]["data"] == "iVBORw=="
 
 
+async def test_recordings_go_to_models_that_hear(server: ModelServer):
+    """ME-1: as the API wants them, once: the next question goes without. What no model takes is said in words."""
+    agent = open_agent("openai", server, hears_audio=True)
+    sounds = (PromptAudio("audio/mpeg", b"ID3"), PromptAudio("audio/wav", b"RIFF"), PromptAudio("audio/ogg", b"OggS"))
+    await everything(agent, Turn("s", (PromptText("Listen"), *sounds)))
+    await everything(agent, Turn("s", (PromptText("Well?"),)))
+    await agent.close()
+    first, second = (asked.body["messages"] for asked in server.requests)
+    assert first[0]["content"][1:3] == [
+        {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
+        {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}},
+    ]
+    assert "could not be converted" in first[0]["content"][3]["text"]
+    assert [each["content"] for each in second if each["role"] == "user"] == ["Listen", "Well?"]
+    assert not open_agent("openai", server).hears_audio
+
+
 @pytest.mark.parametrize("kind", KINDS)
 async def test_an_endpoint_that_does_not_stream(kind: str, server: ModelServer):
     """Some proxies answer at once whatever they are asked."""
@@ -672,7 +689,7 @@ async def test_an_address_that_is_none(kind: str):
 async def test_silence_ends_the_run(kind: str, server: ModelServer):
     """TU-20: a model that goes silent is given up after the idle timeout, and the connection with it."""
     agent = open_agent(kind, server)
-    agent.limits = Limits(idle=0.05)
+    agent.limits = RunLimits(idle=0.05)
     server.will(Stall("Let me"))
     last = (await everything(agent))[-1]
     assert isinstance(last, Failed)

@@ -301,6 +301,13 @@ class CanSeeImages(Protocol):
 
 
 @runtime_checkable
+class CanHearAudio(Protocol):
+    """Takes `PromptAudio`: WAV or MP3 where ffmpeg is installed, else what the platform has."""
+
+    hears_audio: bool
+
+
+@runtime_checkable
 class CanTellMore(Protocol):
     """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
 
@@ -340,7 +347,7 @@ MAX_ANSWER_CHARS = 200_000
 """Where an answer is cut, if its agent's section says nothing else."""
 
 
-class Limits(Struct, frozen=True):
+class RunLimits(Struct, frozen=True):
     """Seconds an agent may be silent, take altogether, and wait for a person's permission (TU-20)."""
 
     idle: float = 600
@@ -353,7 +360,7 @@ class KeepsLimits(Protocol):
     """Ends its runs in time by itself, and so can report a timeout in its own words. The configured limits are set
     after the agent has been opened."""
 
-    limits: Limits
+    limits: RunLimits
 
 
 @runtime_checkable

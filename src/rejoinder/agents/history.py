@@ -9,15 +9,15 @@ sent only once.
 from msgspec import Raw
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS, REMEMBERED, Exchange
-from rejoinder.agents.wording import Content, Wording
+from rejoinder.agents.wording import AlternatingMessages, Content
 from rejoinder.bounded import Bounded
-from rejoinder.events import PromptPart, PromptText
+from rejoinder.events import PromptPart, PromptText, without_sound
 from rejoinder.unicode_repair import repair_text
 
 IMAGE_TOKENS = 1500
 
 
-class Said:
+class SaidSoFar:
     """What a model says in one turn. People are not shown more than `most` characters, and no more is remembered."""
 
     def __init__(self, most: int = MAX_ANSWER_CHARS) -> None:
@@ -39,7 +39,7 @@ class _Conversation:
     def __init__(self) -> None:
         self.past: tuple[Exchange, ...] = ()
         self.sizes: tuple[int, ...] = ()  # of each exchange, in tokens, measured once
-        self.wording = Wording()
+        self.wording = AlternatingMessages()
 
 
 class Histories:
@@ -54,7 +54,7 @@ class Histories:
         known = self._sessions.get(session)
         if known is None:
             return ()
-        past = _without_same_question(known.past, parts)
+        past = _without_same_question(known.past, without_sound(parts))
         budget = self._budget - tokens_of(Exchange(parts))
         return past[_first_fitting(known.sizes[: len(past)], budget) :]
 
@@ -63,10 +63,10 @@ class Histories:
     ) -> list[Raw]:
         """This past and this question, as messages of the model's API."""
         known = self._sessions.get(session)
-        return (Wording() if known is None else known.wording).messages(past, parts, content)
+        return (AlternatingMessages() if known is None else known.wording).messages(past, parts, content)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
-        known = self._sessions.get(session) or _Conversation()
+        known, parts = self._sessions.get(session) or _Conversation(), without_sound(parts)
         exchange = Exchange(parts, answer if answer.strip() else "")
         past = _without_same_question(known.past, parts)
         sizes = (*known.sizes[: len(past)], tokens_of(exchange))

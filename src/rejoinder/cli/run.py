@@ -40,8 +40,8 @@ def run_gateway(
     from rejoinder.config.load import FILE
     from rejoinder.event_loop import fast_loop
     from rejoinder.programs import serving
-    from rejoinder.programs.agent_choice import with_agent
-    from rejoinder.programs.reloading import Source, Watch
+    from rejoinder.programs.agent_choice import absent_programs, with_agent
+    from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
     log_to_stderr()
@@ -51,7 +51,7 @@ def run_gateway(
         told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop())
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
-        beginning = [sentence] if sentence else []
+        beginning = [*([sentence] if sentence else []), *absent_programs(settings)]
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
 
@@ -61,7 +61,7 @@ def run_gateway(
             return serving.with_page(with_agent(settings_to_serve(watch.path, overlay), None)[0], port)
 
         made = serving.with_page(settings, port)
-        source = Source(watch, read, overlay, settings_to_serve)
+        source = SettingsSource(watch, read, overlay, settings_to_serve)
         serve = serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving)
         told = run(serve, fast_loop())
     if isinstance(told, app.Restart):

@@ -12,8 +12,9 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Inbound, Page
-from rejoinder.inbound.message import Message
+from rejoinder.events import Attachment, Inbound, LinkedPage
+from rejoinder.inbound.media import is_recording
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Walk
 from rejoinder.senses import larger_than, longer_than
 
@@ -62,10 +63,6 @@ def recordings(inbound: Inbound) -> tuple[Attachment, ...]:
     return tuple([file for file in (*inbound.attachments, *quoted) if is_recording(file)])
 
 
-def is_recording(file: Attachment) -> bool:
-    return file.kind in ("voice", "audio") or file.mime.startswith("audio/")
-
-
 def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:
     if file.seconds is not None and file.seconds > settings.max_seconds:
         return longer_than(settings.max_seconds)
@@ -75,7 +72,7 @@ def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:
 
 
 def understood(
-    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[Page, ...] = ()
+    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[LinkedPage, ...] = ()
 ) -> Inbound:
     """The message with what came of it; both dictionaries by the id of a recording."""
 
@@ -106,7 +103,7 @@ def told_unheard(inbound: Inbound) -> tuple[str, ...]:
     )
 
 
-def _addresses(message: Message, most: int) -> tuple[str, ...]:
+def _addresses(message: InboundMessage, most: int) -> tuple[str, ...]:
     inbound = message.inbound
     if not most or message.actor.source not in TYPED or inbound.forwarded is not None or inbound.sender.is_bot:
         return ()

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from msgspec.structs import replace
 
 from rejoinder import plugins
-from rejoinder.agents.declaration import Offer
+from rejoinder.agents.declaration import AgentOffer
 from rejoinder.agents.discover import Declared, discover, offers, programs
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kinds
@@ -15,14 +15,14 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.extras import how_to_install
 
 
-def discovered() -> tuple[str, schema.Agent, str]:
+def discovered() -> tuple[str, schema.ConfiguredAgent, str]:
     """The agent for a person who chose none: its name, its settings, and a sentence that says which it is and why."""
     kinds = agent_kinds()
     choice = discover(kinds, _installed(kinds), os.environ, _missing(kinds))
-    return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
+    return choice.name, schema.ConfiguredAgent(choice.kind, choice.settings), choice.sentence
 
 
-def offered() -> tuple[Offer, ...]:
+def offered() -> tuple[AgentOffer, ...]:
     """The agents a person may choose from here."""
     kinds = agent_kinds()
     return offers(kinds, _installed(kinds), os.environ, _missing(kinds))
@@ -47,7 +47,7 @@ def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Se
             there = ", ".join(sorted({*settings.agents, *plugins.names("agent")}))
             raise BadConfiguration(f"no agent called {wanted!r}; there are: {there}")
         plugins.find("agent", wanted)
-        agent = schema.Agent(wanted, {})
+        agent = schema.ConfiguredAgent(wanted, {})
         return replace(settings, agents={**settings.agents, wanted: agent}), wanted, ""
     if wanted is not None:
         return settings, wanted, ""
@@ -57,3 +57,22 @@ def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Se
         return settings, chosen or next(iter(settings.agents)), ""
     name, agent, sentence = discovered()
     return replace(settings, agents={name: agent}), name, sentence
+
+
+def absent_programs(settings: schema.Settings) -> list[str]:
+    """A sentence for each agent whose program is not on this machine: the operator reads it at the start, and not the
+    first person who writes."""
+    return [
+        f"agents.{name}: there is no program {program} on the PATH. Install it; until then {name} cannot answer."
+        for name, agent in settings.agents.items()
+        if (program := _program_of(agent)) and shutil.which(program) is None
+    ]
+
+
+def _program_of(agent: schema.ConfiguredAgent) -> str | None:
+    """None where only its own start can tell: a path relative to its folder, or a PATH of its own."""
+    command: tuple[str, ...] = getattr(agent.settings, "command", ())
+    if not command or "PATH" in getattr(agent.settings, "env", {}):
+        return None
+    program = command[0]
+    return program if os.path.isabs(program) or os.sep not in program else None

@@ -4,6 +4,7 @@ from typing import Any
 
 from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.media.documents import DocumentReader
+from rejoinder.media.recordings import Recordings
 from rejoinder.media.settings import MediaSettings
 from rejoinder.runtime.settings import SpeechOptions
 
@@ -13,6 +14,7 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
     listens, speaks = media.speech_to_text, media.text_to_speech
     fields: dict[str, Any] = {
         "reads_documents": DocumentReader(media.documents),
+        "prepares_recordings": Recordings(),
         "understanding": UnderstandingSettings(
             hears=listens.is_on,
             max_seconds=listens.max_seconds,
@@ -26,8 +28,10 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
         fields["hears"] = Ear(listens)
     if media.links.enabled:
         from rejoinder.media.links import page_reader  # noqa: PLC0415 - only where it is configured
+        from rejoinder.media.remote_files import RemoteFiles  # noqa: PLC0415
 
         fields["reads_pages"] = page_reader(media.links)
+        fields["loads_files"] = RemoteFiles(media.links)
     if speaks.is_on:
         from rejoinder.media.speaking import Voice  # noqa: PLC0415 - only where it is configured
 

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import JobTicked
-from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
@@ -40,7 +40,7 @@ class Clockwork:
         begin: Begin,
         clock: Callable[[], datetime],
         read: Callable[[str], str | None],
-        tell: Tell,
+        tell: TellHooks,
     ) -> None:
         """`read` returns the contents of a file, if there is one."""
         self._jobs = jobs

@@ -20,9 +20,9 @@ from rejoinder.store.base import (
     RESUMED_FOR,
     Health,
     Lease,
-    Owners,
-    Recovery,
+    RecoveryRows,
     Renewal,
+    ShardOwners,
     Verb,
 )
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
@@ -190,7 +190,9 @@ class PostgresStore(PostgresReader):
         self._writer.refuse_when_closed()
         return await super()._read(question, *arguments)
 
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
         return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
@@ -215,7 +217,7 @@ class PostgresStore(PostgresReader):
         self._held.clear()
         await self._change(partial(leases.leave, holder=holder))
 
-    async def owners(self) -> Owners:
+    async def owners(self) -> ShardOwners:
         return await self._change(_owners)
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
@@ -335,5 +337,5 @@ def _renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: floa
     return renew(db, holder, leases, seconds, _now(db))
 
 
-def _owners(db: Connection) -> Owners:
+def _owners(db: Connection) -> ShardOwners:
     return owners(db, _now(db))

@@ -9,8 +9,8 @@ Rule 3: `at` is when it was asked for, also when the writer has to do a group ag
 from datetime import datetime
 
 from rejoinder.errors import LeaseLost
-from rejoinder.store.base import Lease, Owners, Renewal, Shard
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.base import Lease, Renewal, Shard, ShardOwners
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import micros
 
 HOUR = 3_600_000_000
@@ -21,14 +21,14 @@ UNDER_WAY = (  # there are few runs and many turns: a cross join reads the runs 
 TRYING = "SELECT id FROM inbox WHERE state = 'new' AND trying = 1 AND shard = :shard"
 
 
-def held(db: Connection, lease: Lease) -> int:
+def held(db: SqlConnection, lease: Lease) -> int:
     """The shard of a lease that is valid."""
     if db.generation_of(lease.shard) != lease.generation:
         raise LeaseLost(f"{lease.holder} no longer holds shard {lease.shard}")
     return lease.shard
 
 
-def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: datetime) -> Lease | None:
+def claim(db: SqlConnection, shard: int, holder: str, seconds: float | None, at: datetime) -> Lease | None:
     now = micros(at)
     last, until = db.execute("SELECT holder, lease_until FROM shard WHERE id = ?", (shard,)).fetchone()
     if last is not None and last != holder and (until is None or until > now):
@@ -55,7 +55,7 @@ def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: da
     return Lease(shard, holder, generation)
 
 
-def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
+def _end_last(db: SqlConnection, shard: int, last: str, now: int) -> None:
     """What was under way when the last holder lost the shard. A gateway that ends cleanly leaves nothing."""
     turns = db.execute(UNDER_WAY, {"shard": shard}).fetchall()
     events = db.execute(TRYING, {"shard": shard}).fetchall()
@@ -77,7 +77,7 @@ def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
     db.execute(sql, (len(turns) + len(events), last))
 
 
-def renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float | None, at: datetime) -> Renewal:
+def renew(db: SqlConnection, holder: str, leases: tuple[Lease, ...], seconds: float | None, at: datetime) -> Renewal:
     """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
     until = _until(micros(at), seconds)
     sql = "UPDATE shard SET lease_until = ? WHERE id = ? AND holder = ? AND generation = ?"
@@ -86,31 +86,31 @@ def renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float
     return Renewal(tuple(kept), at)
 
 
-def release(db: Connection, lease: Lease) -> None:
+def release(db: SqlConnection, lease: Lease) -> None:
     sql = "UPDATE shard SET holder = NULL, lease_until = NULL WHERE id = ? AND holder = ? AND generation = ?"
     db.execute(sql, (lease.shard, lease.holder, lease.generation))
 
 
-def leave(db: Connection, holder: str) -> None:
+def leave(db: SqlConnection, holder: str) -> None:
     db.execute("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
     db.execute("DELETE FROM process WHERE name = ?", (holder,))
 
 
-def owners(db: Connection, at: datetime) -> Owners:
+def owners(db: SqlConnection, at: datetime) -> ShardOwners:
     now = micros(at)
     sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
     shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
     sql = "SELECT name FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
-    return Owners(shards, tuple(name for (name,) in db.execute(sql, (now,))))
+    return ShardOwners(shards, tuple(name for (name,) in db.execute(sql, (now,))))
 
 
-def all_have_ended(db: Connection) -> None:
+def all_have_ended(db: SqlConnection) -> None:
     """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
     db.execute("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
     db.execute("UPDATE process SET lease_until = 0")
 
 
-def _show(db: Connection, holder: str, until: int | None, now: int) -> None:
+def _show(db: SqlConnection, holder: str, until: int | None, now: int) -> None:
     """Lets others see that the process is alive, and forgets those that ended long ago."""
     sql = (
         "INSERT INTO process (name, lease_until) VALUES (?, ?) "

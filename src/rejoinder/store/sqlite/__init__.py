@@ -23,9 +23,9 @@ from rejoinder.store.base import (
     Health,
     Lease,
     OperatorStore,
-    Owners,
-    Recovery,
+    RecoveryRows,
     Renewal,
+    ShardOwners,
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
@@ -154,7 +154,9 @@ class SqliteStore(SqliteReader):
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._read(question, *arguments)
 
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
         return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ class SqliteStore(SqliteReader):
     async def leave(self, holder: str) -> None:
         await self._change(partial(leases.leave, holder=holder))
 
-    async def owners(self) -> Owners:
+    async def owners(self) -> ShardOwners:
         return await self._read(leases.owners, self._clock())
 
     async def _change(self, work: Callable[[Connection], T]) -> T:

@@ -19,7 +19,7 @@ const WORDS = /** @type {Record<string, string>} */ ({
   cancelled: "stopped",
 });
 
-const NOTHING = "Nothing yet. Write a message in a chat: it appears here.";
+const NOTHING = "Nothing since the gateway started. Write a message in a chat: it appears here.";
 
 export class Flow {
   #rows = /** @type {Map<string, any>} */ (new Map());

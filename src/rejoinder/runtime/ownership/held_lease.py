@@ -26,7 +26,7 @@ def boot_time() -> float:
     return time.clock_gettime(_CLOCK)
 
 
-class Tenure:
+class HeldLease:
     def __init__(self, lease: Lease, deadline: float = inf, clock: Callable[[], float] = boot_time) -> None:
         self.lease = lease
         self.deadline = deadline
@@ -54,7 +54,7 @@ class Tenure:
             self.deadline = deadline
 
     def lose(self) -> None:
-        """Ends it at once and for good; a later claim is another tenure."""
+        """Ends it at once and for good; a later claim is another HeldLease."""
         if self._over:
             return
         self._over = True
@@ -62,7 +62,7 @@ class Tenure:
             told()
 
 
-UNENDING: Final = Tenure(Lease(0, "this process", 0))
+UNENDING: Final = HeldLease(Lease(0, "this process", 0))
 """For an engine on a store that nobody else can open."""
 
 

@@ -277,6 +277,13 @@ class CanSendFiles(Protocol):
 
 
 @runtime_checkable
+class LimitsFilesByPlace(Protocol):
+    """Takes larger files in some places than `file_limits` says of all of them."""
+
+    def file_limits_at(self, route: Route) -> FileLimits: ...
+
+
+@runtime_checkable
 class UsesStore(Protocol):
     """Keeps something of its own in the gateway's store, such as rooms if it is a platform itself."""
 
@@ -383,6 +390,15 @@ class ShowsTranscripts(Protocol):
     """Shows what was heard in a voice note below it (ME-4)."""
 
     async def show_transcript(self, route: Route, message: str, words: str) -> None: ...
+
+
+@runtime_checkable
+class ShowsSubagents(Protocol):
+    """Shows the runs beside a chat (TU-36)."""
+
+    async def subagents_changed(self, route: Route) -> None:
+        """One has begun or ended there."""
+        ...
 
 
 @runtime_checkable

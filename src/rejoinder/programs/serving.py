@@ -297,6 +297,10 @@ def _page_services(
         gateway.engines.changed()
         return request
 
+    def doing(session: str) -> tuple[tuple[str, ...], str]:
+        found = (engine.subagents.doing(session) for engine in gateway.engines)
+        return next(filter(any, found), ((), ""))
+
     return PageServices(
         channel=web,
         agents=tuple(gateway.agents),
@@ -313,6 +317,7 @@ def _page_services(
         approve=approve,
         start=tasks.start,
         programs=Incoming(gateway, web),
+        doing=doing,
         tools=_tools(gateway, address),
         hooks=lambda: tuple(gateway.configured.hooks),
         invitations=invitations,

@@ -83,7 +83,7 @@ from rejoinder.store.rows import (
     Workload,
     said_about,
 )
-from rejoinder.store.subagents import KeptSubagent, PutSubagent, SubagentState
+from rejoinder.store.subagents import KeptSubagent, LogLine, PutSubagent, SubagentState, log_of
 from rejoinder.store.verbs import (
     PART_MOVES,
     Accept,
@@ -305,6 +305,7 @@ __all__ = [
     "KeptSubagent",
     "Later",
     "Lease",
+    "LogLine",
     "MarkSent",
     "MarkUnknown",
     "MoveCursor",
@@ -378,6 +379,7 @@ __all__ = [
     "WantTurn",
     "WithdrawParts",
     "Workload",
+    "log_of",
     "said_about",
     "scope_of",
 ]

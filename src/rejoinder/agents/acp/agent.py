@@ -72,7 +72,7 @@ class AcpAgent:
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp.sessions")
             # The first turn of another session may have created it meanwhile.
-            self._sessions = self._sessions or work.Sessions(self.name, self._settings, self.limits.question)
+            self._sessions = self._sessions or work.AcpSessions(self.name, self._settings, self.limits.question)
             assert self._sessions is not None
             self._sessions.tools = self._tools
         return self._sessions
@@ -108,6 +108,9 @@ class AcpAgent:
 
     async def offered(self) -> tuple[str, ...]:
         return (await (await self._work()).learn()).models
+
+    async def modes(self) -> tuple[str, ...]:
+        return (await (await self._work()).learn()).modes
 
     async def levels(self) -> tuple[str, ...] | None:
         return (await (await self._work()).learn()).levels

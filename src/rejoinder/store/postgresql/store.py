@@ -25,13 +25,14 @@ from rejoinder.store.base import (
     ShardOwners,
     Verb,
 )
+from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
 from rejoinder.store.postgresql.listening import Listening, end_the_lifeless, gateways, notify
 from rejoinder.store.postgresql.migrate import migrate, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
-from rejoinder.store.sql.connection import Numbers
+from rejoinder.store.sql.connection import Numbers, SqlConnection
 from rejoinder.store.sql.leases import owners, renew
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.reader import SqlReader, SqlShard
@@ -156,6 +157,7 @@ class PostgresStore(PostgresReader):
         self._seconds = lease_seconds
         self._listening = listening
         self._writer = Writer(self._where, self._connect_writer, self._notify)
+        self._asking = Asking(self._connect)
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
         self._lease_db: Connection | None = None
         self._held: set[int] = set()
@@ -188,6 +190,9 @@ class PostgresStore(PostgresReader):
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         self._writer.refuse_when_closed()
+        if question in ON_LOOP:
+            with suppress(NotNow):
+                return await self._asking.ask(question, *arguments)
         return await super()._read(question, *arguments)
 
     async def recover(
@@ -252,7 +257,8 @@ class PostgresStore(PostgresReader):
             self._writer.refuse_when_closed()
             if self._listening.is_served:
                 raise StoreUnavailable("served", self._where)
-            if (fault := self._writer.fault) is not None:
+            held_up = StoreUnavailable("locked", self._where) if self._writer.is_held_up else None
+            if (fault := self._writer.fault or held_up) is not None:
                 try:
                     async with asyncio.timeout(A_MOMENT):
                         await self._writer.touch()
@@ -265,7 +271,7 @@ class PostgresStore(PostgresReader):
     def on_foreign_change(self, told: Callable[[], None]) -> None:
         self._listening.tell(lambda _: told())
 
-    def _notify(self, db: Connection, shards: set[int]) -> None:
+    def _notify(self, db: SqlConnection, shards: set[int]) -> None:
         if elsewhere := shards - self._held:
             notify(db, self._listening.origin, elsewhere)
 
@@ -274,6 +280,7 @@ class PostgresStore(PostgresReader):
         self._listening.end()
         with suppress(StoreUnavailable):  # closed before, or the server is gone
             await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
+        await self._asking.close()
         await self._writer.close()
         await self._listening.close()
         self._leases.shutdown()

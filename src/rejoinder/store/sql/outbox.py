@@ -29,7 +29,7 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
-from rejoinder.store.sql.blobs import name, of_part
+from rejoinder.store.sql.blobs import forget_names, name, of_part
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.messages import note
 from rejoinder.store.sql.values import (
@@ -82,7 +82,7 @@ def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *,
     shard = db.shard_of_place(place)
     state: PartState = "planned"
     generation = attempts = 0
-    if claims and _is_ours(db, shard) and not _waits(db, place, intent.kind):
+    if claims and db.acts_for(shard) and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
     id = db.insert(
         "part",
@@ -112,13 +112,9 @@ def _waits(db: SqlConnection, place: int, kind: str) -> bool:
     return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
 
 
-def _is_ours(db: SqlConnection, shard: int) -> bool:
-    return db.acting is None or db.acting == shard
-
-
 def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | Later | None:
     place = find_place(db, verb.route)
-    if place is None or not _is_ours(db, db.shard_of_place(place)):
+    if place is None or not db.acts_for(db.shard_of_place(place)):
         return None
     row = db.execute(NEXT, {"place": place}).fetchone()
     if row is None:
@@ -142,6 +138,8 @@ def mark_sent(db: SqlConnection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, error="")
+    if verb.had_files:
+        forget_names(db, of_part(part.key), micros(verb.at))
     if verb.receipt is None:
         return None
     own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)

@@ -334,6 +334,9 @@ async def test_voice_and_links_are_looked_at_where_they_are_configured(monkeypat
         ok, said = await found(f'[{speaks}]\nbase_url = "{url}/v1"\n', speaks)
     assert (ok, said.partition(",")[0]) == (False, "ffmpeg is not installed")
     assert (await found("[media.links]\nenabled = true\n", "media.links"))[0]
+    monkeypatch.setattr("rejoinder.media.check.find_spec", lambda _: None)
+    ok, said = await found("[media.links]\nenabled = true\n", "media.links")
+    assert (ok, "the extra 'documents'" in said, "html2text" in said) == (False, True, True)
 
 
 async def test_each_account_is_a_finding_of_its_own():

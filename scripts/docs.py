@@ -210,7 +210,10 @@ SCENES = {
 
 def tested_agents() -> str:
     """What the last `make test-agents` found, as it wrote it down."""
-    ran = json.loads((ROOT / "tests" / "agents" / "tested.json").read_text())
+    written = ROOT / "tests" / "agents" / "tested.json"
+    if not written.exists():
+        return "No run has been written down yet."
+    ran = json.loads(written.read_text())
     rows: list[list[str]] = []
     for each in ran["agents"]:
         scenes = each["scenes"]

@@ -76,7 +76,6 @@ Fault = Literal[
     "no-rights",
     "crowded",
     "standby",
-    "served",
     "closed",
 ]
 
@@ -102,7 +101,6 @@ FAULTS: dict[Fault, str] = {
     "rejoinder goes on by itself.",
     "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; when it can be "
     "written, rejoinder goes on by itself.",
-    "served": "Another gateway serves it. One that is started meanwhile waits, and takes over when that one has ended.",
     "closed": "It has been closed.",
 }
 

@@ -132,6 +132,24 @@ class KnowsItself(Protocol):
 
 
 @runtime_checkable
+class CanIntroduce(Protocol):
+    """Where several processes serve an account, one listens and all of them send (SC-11)."""
+
+    async def introduce(self) -> None:
+        """Learns who it is on its platform, and gets ready to send, without listening. Takes as long as the platform
+        does not answer; raises ChannelStopped as `listen` does."""
+        ...
+
+
+@runtime_checkable
+class AcceptsAnywhere(Protocol):
+    """Is fed from outside, by HTTP: it listens in every process, not in one of them (SC-10)."""
+
+    @property
+    def accepts_anywhere(self) -> bool: ...
+
+
+@runtime_checkable
 class HasAccount(Protocol):
     """One of several accounts of a channel, each listening for itself (CH-4). A channel without it is the only account,
     or says itself which account a message came to."""

@@ -7,7 +7,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import JobTicked
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.session.clockwork import LONGEST_WAIT, Clockwork
+from rejoinder.runtime.session.clockwork import LONGEST_WAIT, Clockwork, JobHome
 from rejoinder.store.base import WantJob
 from rejoinder.store.sqlite import open_store
 from rejoinder.turns.job import Heartbeat, Job
@@ -37,7 +37,8 @@ class World:
         self.looked = 0
         self.refusal = None
         self.answer = "it was only tried"
-        self.clockwork = Clockwork(Live(jobs), self.store, self, self.begin, self.now, read, self.told.append)
+        home = JobHome(self.store, self, self.begin)
+        self.clockwork = Clockwork(Live(jobs), self.store, lambda _: home, self.now, read, self.told.append)
 
     def now(self):
         self.looked += 1

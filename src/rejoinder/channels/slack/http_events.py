@@ -41,6 +41,8 @@ class Hook(Struct, frozen=True):
 
 
 class ByHttp:
+    accepts_anywhere = True
+
     """Listens for signed events."""
 
     def __init__(self, hook: Hook, pace: Pace) -> None:

@@ -33,6 +33,7 @@ class WebChannel:
     keeps_keys: Final[Literal[True]] = True
     tells_agents: Final[Literal[True]] = True
     file_limits = FILES
+    accepts_anywhere: Final[Literal[True]] = True
     own_id = OWN_ID
     own_name = OWN_ID
 

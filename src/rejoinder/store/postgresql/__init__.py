@@ -8,10 +8,14 @@ faults      the server's errors in the words of the operator
 store       the contract
 """
 
-from rejoinder.store.base import OperatorStore, StoreReader
-from rejoinder.store.declaration import StoreKind
+from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
+from rejoinder.store.declaration import Sharing, StoreKind
 from rejoinder.store.postgresql.faults import address
-from rejoinder.store.postgresql.store import PostgresOperator, PostgresReader, PostgresStore, open_store
+from rejoinder.store.postgresql.store import LEASE, PostgresOperator, PostgresReader, PostgresStore, open_store
+
+
+def share(url: str, how: Sharing) -> SharedStore:
+    return open_store(url, shards=how.shards, lease_seconds=how.lease_seconds or LEASE)
 
 
 def open_reader(url: str) -> StoreReader:
@@ -24,4 +28,4 @@ def open_for_operator(url: str) -> OperatorStore:
 
 __all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
 
-STORE = StoreKind(open_store, open_reader, open_for_operator, address)
+STORE = StoreKind(open_store, open_reader, open_for_operator, share, address)

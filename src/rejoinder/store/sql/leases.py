@@ -1,5 +1,6 @@
-"""Leases on shards (SC-3 to SC-6). In a file the kernel's lock is the lease of the whole process, and these rows only
-order the engines within it; in memory they may also run out, as those of a store that several processes share.
+"""Leases on shards, and by name (SC-3 to SC-6, SC-10). In a file the kernel's lock is the lease of the whole process,
+and these rows only order the engines within it; in memory they may also run out, as those of a store that several
+processes share.
 
 Rule 1: a claim draws a new generation and takes over what the last holder left, in one step.
 Rule 2: who is not the latest generation of its shard writes nothing (`held`).
@@ -9,8 +10,9 @@ Rule 3: `at` is when it was asked for, also when the writer has to do a group ag
 from datetime import datetime
 
 from rejoinder.errors import LeaseLost
-from rejoinder.store.base import Lease, Owners, Renewal, Shard
+from rejoinder.store.base import IN_FLIGHT, AnyLease, Lease, NamedLease, Owners, Renewal, Shard
 from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.outbox import any_of
 from rejoinder.store.sql.values import micros
 
 HOUR = 3_600_000_000
@@ -77,22 +79,50 @@ def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
     db.execute(sql, (len(turns) + len(events), last))
 
 
-def renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float | None, at: datetime) -> Renewal:
+def claim_named(db: Connection, name: str, holder: str, seconds: float | None, at: datetime) -> NamedLease | None:
+    now = micros(at)
+    db.execute("INSERT INTO named_lease VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (name,))
+    sql = (
+        "UPDATE named_lease SET holder = ?, generation = generation + 1, lease_until = ? "
+        "WHERE name = ? AND (holder IS NULL OR holder = ? OR lease_until <= ?)"
+    )
+    until = _until(now, seconds)
+    if not db.execute(sql, (holder, until, name, holder, now)).rowcount:
+        return None
+    _show(db, holder, until, now)
+    (generation,) = db.execute("SELECT generation FROM named_lease WHERE name = ?", (name,)).fetchone()
+    return NamedLease(name, holder, generation)
+
+
+def renew(
+    db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: float | None, at: datetime, *, claims: bool
+) -> Renewal:
     """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
     until = _until(micros(at), seconds)
-    sql = "UPDATE shard SET lease_until = ? WHERE id = ? AND holder = ? AND generation = ?"
-    kept = [each for each in leases if db.execute(sql, (until, each.shard, holder, each.generation)).rowcount]
+    kept: list[AnyLease] = []
+    for each in leases:
+        table, key, value = _row_of(each)
+        sql = f"UPDATE {table} SET lease_until = ? WHERE {key} = ? AND holder = ? AND generation = ?"
+        if db.execute(sql, (until, value, holder, each.generation)).rowcount:
+            kept.append(each)
     _show(db, holder, until, micros(at))
+    db.execute("UPDATE process SET claims = ? WHERE name = ? AND claims <> ?", (int(claims), holder, int(claims)))
     return Renewal(tuple(kept), at)
 
 
-def release(db: Connection, lease: Lease) -> None:
-    sql = "UPDATE shard SET holder = NULL, lease_until = NULL WHERE id = ? AND holder = ? AND generation = ?"
-    db.execute(sql, (lease.shard, lease.holder, lease.generation))
+def release(db: Connection, lease: AnyLease) -> None:
+    table, key, value = _row_of(lease)
+    sql = f"UPDATE {table} SET holder = NULL, lease_until = NULL WHERE {key} = ? AND holder = ? AND generation = ?"
+    db.execute(sql, (value, lease.holder, lease.generation))
+
+
+def _row_of(lease: AnyLease) -> tuple[str, str, int | str]:
+    return ("shard", "id", lease.shard) if isinstance(lease, Lease) else ("named_lease", "name", lease.name)
 
 
 def leave(db: Connection, holder: str) -> None:
     db.execute("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
+    db.execute("UPDATE named_lease SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
     db.execute("DELETE FROM process WHERE name = ?", (holder,))
 
 
@@ -100,13 +130,28 @@ def owners(db: Connection, at: datetime) -> Owners:
     now = micros(at)
     sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
     shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
-    sql = "SELECT name FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
-    return Owners(shards, tuple(name for (name,) in db.execute(sql, (now,))))
+    sql = "SELECT name, claims FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
+    alive = db.execute(sql, (now,)).fetchall()
+    processes, fronts = ([name for name, claims in alive if bool(claims) is wanted] for wanted in (True, False))
+    sql = "SELECT name, holder FROM named_lease WHERE holder IS NOT NULL AND (lease_until IS NULL OR lease_until > ?)"
+    named = dict(db.execute(sql, (now,)).fetchall())
+    return Owners(shards, tuple(processes), tuple(fronts), named)
+
+
+WITH_WORK = (
+    "SELECT shard FROM inbox WHERE state = 'new' UNION SELECT shard FROM inbox WHERE wanted = 1 "
+    f"UNION SELECT shard FROM turn WHERE wanted = 1 UNION SELECT shard FROM part WHERE {any_of('state', IN_FLIGHT)}"
+)
+
+
+def shards_with_work(db: Connection) -> frozenset[int]:
+    return frozenset(shard for (shard,) in db.execute(WITH_WORK))
 
 
 def all_have_ended(db: Connection) -> None:
     """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
     db.execute("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
+    db.execute("UPDATE named_lease SET lease_until = 0 WHERE holder IS NOT NULL")
     db.execute("UPDATE process SET lease_until = 0")
 
 

@@ -312,7 +312,7 @@ class Gateway:
         self._ending = True
         for engine in self.engines:
             engine.take_no_more()
-        for task in (*self.listening, *self._upkeep.named("clock")):
+        for task in (*self.listening, *self._upkeep.named("clock"), *self._upkeep.named("own")):
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
@@ -351,9 +351,8 @@ class Gateway:
         await self._stack.enter_async_context(self.runs)
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
-                await channel.use_store(
-                    Kept(ChannelLog(channel.name, self.intake.record, self.store, self._clock), self.blobs)
-                )
+                log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
+                await channel.use_store(Kept(log_of, self.blobs))
         if self.sharing is None:
             self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)

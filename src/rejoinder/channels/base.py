@@ -19,7 +19,7 @@ from rejoinder.outcomes import Refusal as Refusal
 from rejoinder.outcomes import Rejected as Rejected
 from rejoinder.outcomes import RetryAfter as RetryAfter
 from rejoinder.outcomes import Unknown as Unknown
-from rejoinder.room_log import Kept
+from rejoinder.room_log import Entry, Kept
 
 
 class Limits(Struct, frozen=True):
@@ -281,6 +281,15 @@ class UsesStore(Protocol):
 
     async def use_store(self, kept: Kept) -> None:
         """Called once, before anything is heard or sent."""
+        ...
+
+
+@runtime_checkable
+class EndsGrowing(Protocol):
+    """Keeps in a room log how its messages grow, and so finds those that nobody goes on writing."""
+
+    async def end_growing(self, left: tuple[Entry, ...]) -> None:
+        """Ends what the last owner of these places left half-written; the gateway may complete it later."""
         ...
 
 

@@ -189,6 +189,8 @@ class StoredPart(Struct, frozen=True):
     error: str = ""
     conceded: tuple[str, ...] = ()
     """What earlier tries have given up, such as the formatting."""
+    elsewhere: bool = False
+    """Whether it was planned for a home of another owner, who sends it (SC-1)."""
 
 
 class Pending(Struct, frozen=True):

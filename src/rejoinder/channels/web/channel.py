@@ -17,7 +17,7 @@ from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route, Said
-from rejoinder.room_log import Kept
+from rejoinder.room_log import Entry, Kept
 
 OWN_ID = "rejoinder"
 AT_ONCE = 500
@@ -52,6 +52,10 @@ class WebChannel:
     async def use_store(self, kept: Kept) -> None:
         self.journal = Journal(kept.log, kept.blobs, self.name, self.agents, self._now, self.hub.tell)
         self.hub.begin((await self.journal.begin()).seq)
+
+    async def end_growing(self, left: tuple[Entry, ...]) -> None:
+        with suppress(StoreUnavailable):
+            await self.journal.end_growing(left)
 
     # --- in -----------------------------------------------------------------------------------------
 

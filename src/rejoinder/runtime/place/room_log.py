@@ -39,9 +39,6 @@ class ChannelLog:
     async def entry_under(self, key: str) -> Entry | None:
         return await self._store.log_entry_under(self._name, key)
 
-    async def growing(self) -> tuple[Entry, ...]:
-        return await self._store.log_growing(self._name)
-
     async def find(self, wanted: Find) -> Found:
         return await self._store.log_find(self._name, wanted)
 

@@ -210,7 +210,10 @@ class PostgresStore(PostgresReader):
         return await self._change(partial(_claim_named, name=name, holder=holder, seconds=self._seconds))
 
     async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
-        return await self._change(partial(_renew, holder=holder, leases=leases, seconds=self._seconds, claims=claims))
+        work = partial(_renew, holder=holder, leases=leases, seconds=self._seconds, claims=claims)
+        renewal = await self._change(work)
+        self._held -= {each.shard for each in leases if isinstance(each, Lease) and each not in renewal.held}
+        return renewal
 
     async def release(self, lease: AnyLease) -> None:
         if isinstance(lease, Lease):

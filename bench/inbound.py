@@ -10,8 +10,8 @@ from bench.timing import Bars, duration, measure_at_most, measure_together, prin
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound import decide
 from rejoinder.inbound.dry_run import CHANNEL, rehearsal_rules
-from rejoinder.inbound.facts import Facts, Me
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.facts import Facts, OwnIdentity
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Walk
 from rejoinder.inbound.rules import Rules, make_rules
 from rejoinder.session import Session
@@ -36,10 +36,10 @@ def with_entries(rules: Rules, count: int) -> Rules:
 def decider(rules: Rules, text: str) -> Callable[[], Walk]:
     """One decision, with nothing in it that is not part of one."""
     inbound = Inbound(CHANNEL, "1", "1", Chat("sender"), Sender("sender"), text)
-    facts = Facts(Me("bot-id", "bot"))
+    facts = Facts(OwnIdentity("bot-id", "bot"))
     session = Session(key="key", agent="agent", started=NOW, touched=NOW)
 
-    def find_session(message: Message) -> Session:
+    def find_session(message: InboundMessage) -> Session:
         return session
 
     return lambda: decide(inbound, facts, find_session, rules, NOW, perf_counter)

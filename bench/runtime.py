@@ -20,8 +20,8 @@ from bench.relay import relay
 from bench.timing import duration, print_table
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.base import Delivered, Limits, Outcome
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Agent, Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.events import Chat, Inbound, Part, Sender
 from rejoinder.garbage import settle_memory
 
@@ -60,8 +60,8 @@ def _inbound(chat: str, id: str, text: str) -> Inbound:
 async def gateway(url: str) -> None:
     model = {"base_url": f"{url}/v1", "model": "any"}
     settings = Settings(
-        agents={"helper": Agent("openai", model)},
-        channels={"polling": Channel("polling", ChannelSettings(agent="helper", dm="open"), None)},
+        agents={"helper": ConfiguredAgent("openai", model)},
+        channels={"polling": ConfiguredChannel("polling", CommonChannelSettings(agent="helper", dm="open"), None)},
     )
     async with Gateway(settings, channels=[Polling(url)], store=MEMORY) as running:
         settle_memory()  # as `rejoinder run` does

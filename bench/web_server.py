@@ -7,15 +7,15 @@ import time
 from rejoinder.channels.base import Delivered
 from rejoinder.channels.web import Settings, open_channel
 from rejoinder.channels.web.port import bind
-from rejoinder.door import Room
 from rejoinder.events import Part, Route
+from rejoinder.listener import ConnectionLimits
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.sqlite import MEMORY, open_store
-from rejoinder.web.house import House
 from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address
+from rejoinder.web.services import PageServices
 
-EVERYBODY = Room(per_address=100_000, in_all=100_000)
+EVERYBODY = ConnectionLimits(per_address=100_000, in_all=100_000)
 PER_SECOND = 10
 WORDS = 40
 """Characters of a delta: about what a model says in a tenth of a second."""
@@ -32,7 +32,7 @@ async def main() -> None:
         raise NotImplementedError
 
     async with Runs() as runs:
-        house = House(
+        services = PageServices(
             channel=channel,
             agents=("one", "two"),
             version="bench",
@@ -48,7 +48,7 @@ async def main() -> None:
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,
         )
-        pages, listening = Pages(house, Login(None), room=EVERYBODY), bind("127.0.0.1", 0)
+        pages, listening = Pages(services, Login(None), limits=EVERYBODY), bind("127.0.0.1", 0)
         runs.start("pages", pages.serve(listening))
         await pages.up.wait()
         print(address(listening), flush=True)

@@ -55,13 +55,12 @@ def test_floors_never_wait(name):
 LINES, STATEMENTS, PARAMETERS, ATTRIBUTES = 500, 60, 7, 27
 """How long a file and a function may be, how much a constructor may take, and how much an object may have."""
 LONGER = {
-    "events.py": "the nouns of every border, one after the other",
     "runtime/answer/acting.py": "what each directive does; to be split by directive",
     "runtime/session/work.py": "a turn from its messages to its end; to be split",
     "outbound/reader.py: _in_text": "one state of the reader, a branch for each character that matters",
     "web/pages.py: routes": "a list of routes",
     "web/chat.py: routes": "a list of routes",
-    "programs/serving.py: _house": "what the pages are given, field by field",
+    "programs/serving.py: _page_services": "what the pages are given, field by field",
     "runtime/engine.py: __init__": "what is built on what, read from top to bottom",
     "config/describe.py: json_schema": "the frame of one document",
 }
@@ -93,10 +92,33 @@ def test_nothing_grows_into_two_ideas():
     assert {each for name in files(".") for each in over_the_bars(name)} == LONGER.keys()
 
 
+OF_ITS_OWN = re.compile(r"(channels|agents|store)/[^/]+/|testing/|web/v1/")
+"""Rooms of one platform, one agent kind or one engine: there `wire.Message` is what the platform calls a message."""
+SAME_IDEA = {
+    "CanCheck": "an ability, of channels and of agents",
+    "CanClose": "an ability, of channels and of agents",
+    "Invitations": "what the pages are given, and who gives it",
+    "Settings": "of an agent kind, and of the gateway: the record of a section",
+    "WakeAfter": "a timer of a state machine",
+    "Woke": "its end",
+}
+
+
+def test_a_class_name_means_one_thing():
+    """Whoever reads a name does not have to ask from which room it comes."""
+    rooms: dict[str, list[str]] = {}
+    for name in files("."):
+        if not OF_ITS_OWN.match(name):
+            for node in ast.walk(tree(name)):
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    rooms.setdefault(node.name, []).append(name)
+    assert {name for name, where in rooms.items() if len(where) > 1} == SAME_IDEA.keys()
+
+
 RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("place", "session", "answer", "outbox", "ownership"))]
 
 
-@pytest.mark.parametrize("room", ["agents", "config", "outbound", "rendering", *RUNTIME, "turns"])
+@pytest.mark.parametrize("room", ["agents", "config", "events", "outbound", "rendering", *RUNTIME, "turns"])
 def test_a_large_room_names_its_files(room):
     """Who opens it reads in its first lines what is where."""
     told = re.findall(r"\w+", ast.get_docstring(tree(f"{room}/__init__.py")) or "")

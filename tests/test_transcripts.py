@@ -10,7 +10,7 @@ from rejoinder.events import PromptText
 from rejoinder.rendering.fence import fenced
 from rejoinder.rendering.markdown import parse_blocks
 from rejoinder.session import Session
-from rejoinder.store.base import Entry
+from rejoinder.store.base import TranscriptEntry
 from rejoinder.transcripts import SILENT, Transcript, as_markdown, latest
 
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -18,14 +18,14 @@ SESSION = Session("s", "helper", NOW, NOW)
 
 
 def said(*texts: str) -> Transcript:
-    return Transcript(SESSION, tuple(Entry("agent", (PromptText(text),), NOW) for text in texts))
+    return Transcript(SESSION, tuple(TranscriptEntry("agent", (PromptText(text),), NOW) for text in texts))
 
 
 def test_it_is_the_chat_as_people_had_it():
     """Without the blocks that a model is told; under the name of who wrote, made harmless."""
     who = '{"schema":"rejoinder.sender.v1","display_name":"Anna\\u001b[31m"}'
     block = f"<sender_context-a1b2>\n{who}\n</sender_context-a1b2>"
-    asked = Entry("user", (PromptText(block), PromptText("Is it raining?")), NOW)
+    asked = TranscriptEntry("user", (PromptText(block), PromptText("Is it raining?")), NOW)
     page = as_markdown(Transcript(SESSION, (asked,)))
     assert page.endswith("## Anna [31m, 2024-01-02 03:04:05 UTC\n\nIs it raining?\n")
 

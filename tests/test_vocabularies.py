@@ -5,13 +5,13 @@ from typing import get_args
 from rejoinder.agents.base import FailureKind
 from rejoinder.agents.failures import SENTENCES
 from rejoinder.agents.think import LEVELS as OF_AGENTS
-from rejoinder.config.schema import QueueSettings as Configured
+from rejoinder.config.schema import QueueSection as Configured
 from rejoinder.errors import FAULTS, Fault
 from rejoinder.inbound.directives.levels import LEVELS
 from rejoinder.inbound.rules import USUAL_QUEUE
 from rejoinder.inbound.settings import ThinkLevel
 from rejoinder.session import QueueDrop, QueueMode
-from rejoinder.turns.modes import Drop, Mode, QueueSettings
+from rejoinder.turns.modes import DropPolicy, Mode, QueueSettings
 
 
 def test_levels_of_thinking():
@@ -22,7 +22,7 @@ def test_levels_of_thinking():
 def test_modes_of_the_queue():
     """TU-3, TU-5: what a person may choose is what a lane does."""
     assert set(get_args(QueueMode)) == set(Mode)
-    assert set(get_args(QueueDrop)) == set(Drop)
+    assert set(get_args(QueueDrop)) == set(DropPolicy)
 
 
 def test_defaults_of_the_queue():

@@ -29,7 +29,7 @@ from rejoinder.channels.base import (
 )
 from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
@@ -42,12 +42,11 @@ from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
-from rejoinder.runtime.intake import Intake
+from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
-from rejoinder.runtime.ownership.duties import Duties
+from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import process_name
-from rejoinder.runtime.ownership.tenure import Tenure
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
@@ -244,7 +243,7 @@ class Gateway:
 
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
-        if self.sharing is not None:
+        if self.sharing.is_shared:
             await self._share(self.sharing)
         for engine in self.engines:
             await engine.recover()
@@ -279,7 +278,7 @@ class Gateway:
 
         if isinstance(channel, AcceptsAnywhere) and channel.accepts_anywhere:
             return await listen(None)
-        await self.duties.do(name, listen, self.runs)
+        await self.sharing.duties.do(name, listen, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
@@ -333,13 +332,10 @@ class Gateway:
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs)
-        self.duties = Duties(self.store, self.engines.holder)
-        self.intake = Intake(self.engines, self.store, self._settings, self._clock, self.hooks)
+        self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
-        self.sharing = None
-        if self.store.lease_seconds is not None:
-            self.sharing = Sharing(self.store, self.engines, self.duties, by_database)
-        else:  # the store is this gateway's alone
+        self.sharing = Sharing(self.store, self.engines, by_database)
+        if not self.sharing.is_shared:
             for shard in range(self.store.shards):
                 if await self.engines.claim(shard) is None:
                     raise StoreUnavailable("taken", str(self._opens))
@@ -353,17 +349,26 @@ class Gateway:
             if isinstance(channel, UsesStore):
                 log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
                 await channel.use_store(Kept(log_of, self.blobs))
-        if self.sharing is None:
+        if not self.sharing.is_shared:
             self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
-        self.upkeep = Upkeep(self.store, self._clock)
-        self._upkeep.start("upkeep", self.duties.do("upkeep", lambda _: self.upkeep.run(), self._upkeep))
+        upkeep = Upkeep(self.store, self._clock)
+        self._upkeep.start("upkeep", self.sharing.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
-    def _make_engine(self, restarting: Restarting, store: Store, tenure: Tenure[Lease], runs: Runs) -> Engine:
+    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease[Lease], runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
-            self.agents, places, store, runs, self._settings, self._clock, self.hooks, self.blobs, self.tools, tenure
+            self.agents,
+            places,
+            store,
+            runs,
+            self._settings,
+            self._clock,
+            self.hooks,
+            self.blobs,
+            self.tools,
+            held_lease,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -389,7 +394,7 @@ class Gateway:
 
         of_session = self.engines.of_session
         self.clockwork = open_clockwork(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
-        if self.sharing is None:
+        if not self.sharing.is_shared:
             self.store.on_foreign_change(self.clockwork.changed)
         else:
             self.sharing.looks.append(self.clockwork.changed)
@@ -481,7 +486,7 @@ async def _close(agent: Agent) -> None:
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:
     """The settings with this channel and these owners; a channel that is not configured is open to everyone."""
     configured = settings.channels.get(name)
-    common = configured.common if configured is not None else ChannelSettings(dm="open", groups="open")
+    common = configured.common if configured is not None else CommonChannelSettings(dm="open", groups="open")
     common = replace(common, agent=agent, agents=(), owners=(*common.owners, *owners))
-    wired = replace(configured, common=common) if configured is not None else schema.Channel(name, common, {})
+    wired = replace(configured, common=common) if configured is not None else schema.ConfiguredChannel(name, common, {})
     return replace(settings, channels={**settings.channels, name: wired})

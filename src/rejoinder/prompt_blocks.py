@@ -14,7 +14,7 @@ FIRST_TAG = re.compile(r"<\w+-(\w+)>\n")
 BLOCK = re.compile(r"<sender_context-(\w+)>")
 
 
-class Quoted(Struct, frozen=True):
+class QuotedBlock(Struct, frozen=True):
     handle: str | None = None
 
 
@@ -25,7 +25,7 @@ class Teller(Struct, frozen=True):
     sender_id: str = ""
     display_name: str = ""
     is_bot: bool = False
-    reply_to: Quoted | None = None
+    reply_to: QuotedBlock | None = None
 
 
 def own_words(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:

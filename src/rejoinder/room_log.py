@@ -27,7 +27,7 @@ class RoomRow(Struct, frozen=True):
     body: bytes
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class RoomEntry(Struct, frozen=True, kw_only=True):
     """A message of a room, as it is found. Only its text, its body, its state and its files may change."""
 
     id: str
@@ -72,7 +72,7 @@ class RoomEvent(Struct, frozen=True, kw_only=True):
     body: bytes
     audience: str | None = None
     """The one person who is told; None: everybody."""
-    change: RoomRow | Entry | Mark | None = None
+    change: RoomRow | RoomEntry | Mark | None = None
     seq: int = 0
 
 
@@ -132,10 +132,10 @@ class Find(Struct, frozen=True, kw_only=True):
     """The most that their bodies have together; one entry is returned whatever its length."""
 
 
-class Found(Struct, frozen=True):
+class RoomEntries(Struct, frozen=True):
     """In the order asked for. `more`: there are others behind these."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[RoomEntry, ...]
     more: bool
 
 
@@ -152,7 +152,7 @@ class RoomView(Struct, frozen=True):
     row: RoomRow
     read: int
     unread: int
-    latest: Entry | None
+    latest: RoomEntry | None
 
 
 class Overview(Struct, frozen=True):
@@ -178,13 +178,13 @@ class RoomLog(Protocol):
 
     async def room(self, id: str) -> RoomRow | None: ...
 
-    async def entry(self, id: str) -> Entry | None:
+    async def entry(self, id: str) -> RoomEntry | None:
         """Also one that is deleted."""
         ...
 
-    async def entry_under(self, key: str) -> Entry | None: ...
+    async def entry_under(self, key: str) -> RoomEntry | None: ...
 
-    async def find(self, wanted: Find) -> Found: ...
+    async def find(self, wanted: Find) -> RoomEntries: ...
 
     async def replies(self, threads: tuple[str, ...], person: str) -> dict[str, Replies]: ...
 

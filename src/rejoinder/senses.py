@@ -1,14 +1,15 @@
-"""What the gateway can do with sound and with links: the contract of the doors that `media` opens.
+"""What the gateway can do with sound and with links: the contract of what `media` does.
 
 The runtime is given these by the wiring and knows no endpoint and no program behind them. Each raises `NotUnderstood`.
 """
 
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from rejoinder.events import Page
+from rejoinder.events import LinkedPage
 
 VoiceForm = Literal["opus", "mp3"]
 """What a voice note is made of: Opus in Ogg, as messengers have it, or what every browser plays."""
@@ -37,8 +38,27 @@ class Speaks(Protocol):
 
 
 class ReadsPages(Protocol):
-    async def read(self, address: str) -> Page:
+    async def read(self, address: str) -> LinkedPage:
         """A page as Markdown, with its title."""
+        ...
+
+
+class RemoteFile(Struct, frozen=True):
+    """A file at an address, of which the beginning has come."""
+
+    name: str
+    """Safe to show: no path, no control character."""
+    mime: str
+    pieces: AsyncIterator[bytes]
+    """All of it. Raises `FileRefused` when there is more than was allowed."""
+
+
+class LoadsFiles(Protocol):
+    most: int
+    """How many files of one answer are loaded."""
+
+    def open(self, address: str, limit: int) -> AbstractAsyncContextManager[RemoteFile]:
+        """Raises `FileRefused`, also while its pieces are read."""
         ...
 
 

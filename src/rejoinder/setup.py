@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Ask(Struct, frozen=True, kw_only=True):
+class SetupQuestion(Struct, frozen=True, kw_only=True):
     """The answer is a key of the section."""
 
     key: str

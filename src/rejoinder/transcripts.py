@@ -16,7 +16,7 @@ from rejoinder.outbound.reading import read_reply
 from rejoinder.outbound.silence import Mode
 from rejoinder.prompt_blocks import own_words, tellers
 from rejoinder.session import Session
-from rejoinder.store.base import Entry
+from rejoinder.store.base import TranscriptEntry
 from rejoinder.unicode_repair import one_line
 
 SILENT = "*(nothing)*"
@@ -24,7 +24,7 @@ SILENT = "*(nothing)*"
 
 class Transcript(Struct, frozen=True):
     session: Session
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
     directives: Registry = default_registry()
     """What its agent could write beside its words."""
     silence: Mode = "edges"
@@ -68,7 +68,7 @@ def _head(session: Session) -> str:
     return f"# {one_line(session.label or session.key)}\n\n{listed}"
 
 
-def _entry(entry: Entry, transcript: Transcript) -> str:
+def _entry(entry: TranscriptEntry, transcript: Transcript) -> str:
     if entry.role == "agent":
         who = transcript.session.agent
         words = "\n\n".join(_seen(part.text, transcript) for part in entry.parts if isinstance(part, PromptText))

@@ -107,7 +107,7 @@ def prompt(id: Any, session: str, blocks: list[dict[str, Any]]) -> None:
     if option("--load") == "very-late" and session not in REPLAYED:
         REPLAYED.append(session)
         replay(session, but_last=1)
-        time.sleep(0.6)
+        time.sleep(0.6)  # longer than the client listens for a replay
     match word.split()[0]:
         case "echoed":
             update(session, "user_message_chunk", content={"type": "text", "text": word})

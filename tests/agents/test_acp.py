@@ -30,10 +30,10 @@ from rejoinder.agents.base import (
     Exchange,
     Failed,
     HasProcess,
-    Limits,
     ModelSelected,
     PlanChanged,
     Question,
+    RunLimits,
     SegmentEnded,
     SessionOpened,
     TextDelta,
@@ -49,7 +49,7 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 
 FAKE = str(Path(__file__).with_name("fake_acp_agent.py"))
 
@@ -101,8 +101,7 @@ def alive(pid: int) -> bool:
 
 
 async def none_alive(pids: list[int]) -> None:
-    while any(alive(pid) for pid in pids):  # noqa: ASYNC110 - the kernel rings no bell for a stranger's end
-        await asyncio.sleep(0.01)
+    await until(lambda: not any(alive(pid) for pid in pids), "their end")
 
 
 def last_failure(events: list[AgentEvent]) -> Failed:
@@ -586,7 +585,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
 async def test_permission_nobody_answers():
     """TU-33: after the timeout it is denied, and the turn goes on."""
     async with fake() as agent:
-        agent.limits = Limits(question=0.05)
+        agent.limits = RunLimits(question=0.05)
         events = await everything(agent, a_turn("permission"))
         assert json.loads(text_of(events)) == DENIED
 

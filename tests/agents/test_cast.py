@@ -5,7 +5,7 @@ import json
 import pytest
 
 from rejoinder.agents.base import TextDelta
-from rejoinder.agents.cast import PARTS, CastAgent, Part
+from rejoinder.agents.cast import PARTS, CastAgent, CastMember
 from rejoinder.events import PromptText, Turn
 
 ADA, BO, CLEO = PARTS
@@ -14,7 +14,7 @@ ADA, BO, CLEO = PARTS
 async def no_pause(_: float) -> None: ...
 
 
-async def answer(part: Part, text: str, *, by: str = "", name: str = "Ann") -> str:
+async def answer(part: CastMember, text: str, *, by: str = "", name: str = "Ann") -> str:
     """What it says, directives included, to Ann or to another agent."""
     who = {"sender_id": by, "is_bot": True} if by else {"display_name": name}
     context = json.dumps({"schema": "rejoinder.sender.v1", "handle": "m7", **who})
@@ -25,7 +25,7 @@ async def answer(part: Part, text: str, *, by: str = "", name: str = "Ann") -> s
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 @pytest.mark.parametrize("text", ["@all what now?", "so @bo and @cleo, lunch?", "mail me@example.org"])
-async def test_who_does_not_understand_wakes_nobody(part: Part, text: str):
+async def test_who_does_not_understand_wakes_nobody(part: CastMember, text: str):
     """IN-21: an @ in its answer would wake the others, and they would answer each other."""
     said = await answer(part, text)
     assert said.startswith("[[reply_to:m7]]")
@@ -63,7 +63,7 @@ TRIED = {
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 @pytest.mark.parametrize("text", TRIED)
-async def test_what_people_try_is_answered(part: Part, text: str):
+async def test_what_people_try_is_answered(part: CastMember, text: str):
     """Whoever is asked answers it, and wakes nobody else."""
     said = await answer(part, text)
     assert TRIED[text] in said

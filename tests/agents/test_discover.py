@@ -3,14 +3,14 @@
 import pytest
 
 from rejoinder.agents import acp, openai, tour
-from rejoinder.agents.declaration import AgentKind, Key, Offer, Program
-from rejoinder.agents.discover import Choice, discover, keys, offers, programs
+from rejoinder.agents.declaration import AgentKind, AgentOffer, ApiKeyVariable, Program
+from rejoinder.agents.discover import DiscoveredAgent, discover, keys, offers, programs
 from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import read
-from rejoinder.config.schema import Agent, Settings
+from rejoinder.config.schema import ConfiguredAgent, Settings
 from rejoinder.config.show import as_toml, effective
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 KINDS = agent_kinds()
 KEYS = [key for _, key in keys(KINDS)]
@@ -58,9 +58,9 @@ CHOICES = [discover(KINDS, {program.command[0]}, {}) for program in PROGRAMS] + 
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=[choice.sentence[15:40] for choice in CHOICES])
-def test_every_choice_is_a_configuration(choice: Choice):
+def test_every_choice_is_a_configuration(choice: DiscoveredAgent):
     """What is chosen opens as if it stood in rejoinder.toml; the sentence says how to change it."""
-    shown = as_toml(effective(Settings(agents={choice.name: Agent(choice.kind, choice.settings)})))
+    shown = as_toml(effective(Settings(agents={choice.name: ConfiguredAgent(choice.kind, choice.settings)})))
     assert "secret" not in shown
     assert (
         read(shown, "x.toml", {key.variable: "secret" for key in KEYS}).agents[choice.name].settings == choice.settings
@@ -83,14 +83,14 @@ def test_another_kind_is_found_by_what_it_declares():
         open=openai.open_agent,
         settings=Branch,
         programs=(Program(("perch",), "Perch", ("PERCH_TOKEN",)),),
-        keys=(Key("PERCH_API_KEY", "Perch", ("tit", "wren"), "https://perch.example/v1"),),
+        keys=(ApiKeyVariable("PERCH_API_KEY", "Perch", ("tit", "wren"), "https://perch.example/v1"),),
         offers=(
-            Offer("a perch here", {}),
-            Offer("a perch elsewhere", {}, (Ask(key="base_url", question="Where"),)),
+            AgentOffer("a perch here", {}),
+            AgentOffer("a perch elsewhere", {}, (SetupQuestion(key="base_url", question="Where"),)),
         ),
     )
     kinds = {**KINDS, "perch": theirs}
-    assert discover(kinds, {"perch"}, {"PERCH_TOKEN": "x"}) == Choice(
+    assert discover(kinds, {"perch"}, {"PERCH_TOKEN": "x"}) == DiscoveredAgent(
         "perch",
         "perch",
         Branch(command=("perch",), pass_env=("PERCH_TOKEN",)),

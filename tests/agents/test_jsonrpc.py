@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents.jsonrpc import Gone, Peer, Refused
+from rejoinder.agents.jsonrpc import Gone, Peer, RpcError
 
 
 class Heard:
@@ -44,7 +44,7 @@ async def test_a_refusal_says_why():
     peer, _, _ = a_peer()
     answer = peer.ask("x", None)
     peer.take(b'{"id":1,"error":{"code":-32602,"message":"no","data":"such thing"}}')
-    with pytest.raises(Refused, match=r"no \(-32602\): such thing") as caught:
+    with pytest.raises(RpcError, match=r"no \(-32602\): such thing") as caught:
         await answer
     assert caught.value.code == -32602
 
@@ -56,7 +56,7 @@ async def test_odd_errors_are_answers_too(error: str):
     answer = peer.ask("x", None)
     peer.take(f'{{"id":1,"error":{error}}}'.encode())
     assert answer.done()
-    assert error == "null" or isinstance(answer.exception(), Refused)
+    assert error == "null" or isinstance(answer.exception(), RpcError)
 
 
 @pytest.mark.parametrize("id", ["true", "1.0", '"1"', "null", "[1]", "{}", "99"])

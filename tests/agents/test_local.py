@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rejoinder.agents.base import Done, Exchange, Limits, TextDelta
+from rejoinder.agents.base import Done, Exchange, RunLimits, TextDelta
 from rejoinder.agents.local import Settings, open_agent
 from rejoinder.agents.local.agent import LocalAgent
-from rejoinder.config.schema import Agent
+from rejoinder.config.schema import ConfiguredAgent
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptText
 from rejoinder.testing.agent_contract import a_turn, begun, everything, text_of
@@ -64,4 +64,4 @@ def test_weights_that_are_not_there(tmp_path: Path):
 @pytest.mark.skipif(find_spec("xllamacpp") is not None, reason="the package is installed")
 def test_without_the_package():
     with pytest.raises(BadConfiguration, match=r"needs the extra 'local'; .* -m pip install 'xllamacpp"):
-        opening.open_agent("small", Agent("local", Settings()), Limits())
+        opening.open_agent("small", ConfiguredAgent("local", Settings()), RunLimits())

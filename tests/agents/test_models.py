@@ -21,8 +21,8 @@ from rejoinder.agents.base import (
     Done,
     Failed,
     FailureKind,
-    Limits,
     ModelSelected,
+    RunLimits,
     SegmentEnded,
     TextDelta,
     Thought,
@@ -672,7 +672,7 @@ async def test_an_address_that_is_none(kind: str):
 async def test_silence_ends_the_run(kind: str, server: ModelServer):
     """TU-20: a model that goes silent is given up after the idle timeout, and the connection with it."""
     agent = open_agent(kind, server)
-    agent.limits = Limits(idle=0.05)
+    agent.limits = RunLimits(idle=0.05)
     server.will(Stall("Let me"))
     last = (await everything(agent))[-1]
     assert isinstance(last, Failed)

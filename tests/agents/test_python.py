@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rejoinder.agents.base import Done, Failed, Limits, TextDelta, ToolEnded, ToolStarted
+from rejoinder.agents.base import Done, Failed, RunLimits, TextDelta, ToolEnded, ToolStarted
 from rejoinder.agents.python import Settings, open_agent, text_of
 from rejoinder.agents.python.function import PythonAgent
 from rejoinder.errors import BadConfiguration
@@ -277,7 +277,7 @@ async def test_a_generator_does_not_run_away():
 async def test_silence_is_given_up():
     """TU-20: a plain function that never returns is left alone after the idle timeout."""
     agent = agent_of(lambda turn: threading.Event().wait())
-    agent.limits = Limits(idle=0.05)
+    agent.limits = RunLimits(idle=0.05)
     last = (await everything(agent))[-1]
     assert isinstance(last, Failed)
     assert last.kind == "timeout"

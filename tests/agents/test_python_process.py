@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Done, Failed, HasProcess, Limits
+from rejoinder.agents.base import Done, Failed, HasProcess, RunLimits
 from rejoinder.agents.python import Settings, open_agent, process
 from rejoinder.agents.python.process import IsolatedAgent
 from rejoinder.errors import BadConfiguration
@@ -102,11 +102,11 @@ async def test_a_busy_one_is_killed_at_its_time_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(process, "HEARD_SECONDS", 0.2)
     async with asked("busy") as agent:
         await everything(agent, a_turn("calm"))  # the time to start a process is none of its own
-        agent.limits = Limits(idle=1.0)
+        agent.limits = RunLimits(idle=1.0)
         *_, last = await everything(agent)
         assert isinstance(last, Failed)
         assert last.kind == "timeout"
-        agent.limits = Limits()
+        agent.limits = RunLimits()
         events = await everything(agent, a_turn("calm"))
         assert (text_of(events), events[-1]) == ("Let me see.", Done())
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rejoinder.agents.base import Exchange
 from rejoinder.agents.history import Histories
-from rejoinder.agents.wording import Wording
+from rejoinder.agents.wording import AlternatingMessages
 from rejoinder.events import PromptPart, PromptText
 
 PARTS = tuple[PromptPart, ...]
@@ -29,7 +29,7 @@ def asked(*texts: str) -> PARTS:
 def test_a_question_without_answer_joins_the_next():
     """TU-33: roles alternate, and nothing that was asked is left out."""
     past = (Exchange(asked("one"), "first"), Exchange(asked("two")), Exchange(asked("three"), "third"))
-    assert read(Wording().messages(past, asked("now"), content)) == [
+    assert read(AlternatingMessages().messages(past, asked("now"), content)) == [
         ("user", ["one"]),
         ("assistant", "first"),
         ("user", ["two", "three"]),
@@ -48,7 +48,7 @@ def test_what_is_kept_is_what_would_be_encoded_again(said: list[tuple[str, str]]
     for question, answer in said:
         past = histories.before("s", asked(question))
         kept = histories.messages("s", past, asked(question), content)
-        assert read(kept) == read(Wording().messages(past, asked(question), content))
+        assert read(kept) == read(AlternatingMessages().messages(past, asked(question), content))
         histories.remember("s", asked(question), answer)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.ports import free_port
 from tests.browser.scenes import empty, review
 from tests.browser.stage import Stage, server
@@ -76,8 +76,7 @@ async def _play(stage: Stage) -> AsyncIterator[Playing]:
     port = free_port()
     playing = server(stage, port)
     task = asyncio.create_task(playing.serve())
-    while not playing.started:  # noqa: ASYNC110 - uvicorn tells it no other way
-        await asyncio.sleep(0.01)
+    await until(lambda: playing.started, "the server")
     yield Playing(stage, f"http://127.0.0.1:{port}")
     await stage.drop()
     for watching in list(stage.console):

@@ -218,7 +218,8 @@ async def console(stage: Stage) -> None:
         "channels": {
             "channels": [
                 {"name": "web", "kind": "web", "listening": True, "problem": ""},
-                {"name": "telegram", "kind": "telegram", "listening": True, "problem": ""},
+                {"name": "telegram", "kind": "telegram", "listening": True, "problem": "",
+                 "places": ["the bot lacks a permission in #ideas"]},
                 {"name": "slack", "kind": "slack", "listening": False, "problem": "the token was revoked"},
             ]
         },

@@ -73,6 +73,7 @@ async def test_dead_letters_are_sent_again_and_strangers_let_in(open_page: Open,
     await outbox.get_by_role("button", name="Send part 7 again").click()
     await page.get_by_role("button", name="Let Noor (991) in").click()
     await expect(page.get_by_role("region", name="Channels")).to_contain_text("the token was revoked")
+    await expect(page.get_by_role("region", name="Channels")).to_contain_text("the bot lacks a permission in #ideas")
     await expect(page.get_by_role("region", name="Waiting for a turn")).to_contain_text("and in French")
     assert staged.stage.posted == ["outbox/7/retry", "pairing/K7QF2M/approve"]
 

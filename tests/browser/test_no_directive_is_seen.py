@@ -137,7 +137,7 @@ def cut(chance: random.Random, text: str) -> tuple[str | float, ...]:
 def played(streams: Sequence[tuple[str | float, ...]]) -> schema.Settings:
     """One agent in a room where everybody has a lane of their own: it answers all of them at once."""
     made = settings(tuple(streams))
-    queue = schema.QueueSettings(mode="queue", debounce_ms=0)
+    queue = schema.QueueSection(mode="queue", debounce_ms=0)
     return replace(
         made,
         session=replace(made.session, group_scope="per-sender"),

@@ -15,7 +15,6 @@ from rejoinder.store.base import (
     ClaimPart,
     Destination,
     EndRun,
-    Entry,
     HoldPart,
     IndexedMessage,
     Intent,
@@ -35,6 +34,7 @@ from rejoinder.store.base import (
     StoredPart,
     Tick,
     Trace,
+    TranscriptEntry,
 )
 from rejoinder.store.sqlite import open_store
 
@@ -123,11 +123,15 @@ async def fill(store: Store) -> None:
     await store.write(BuryPart(await sending(store, ANNA), "403 Forbidden: bot was blocked by the user"))
     await store.write(EndRun(run, "answered", later))
     entries = (
-        Entry("user", (BLOCK, PromptText("What is the weather in Riga?"), PromptImage("image/png", b"\x89PNG")), NOW),
-        Entry("agent", (PromptText("It is **4 °C** and raining."),), later),
+        TranscriptEntry(
+            "user", (BLOCK, PromptText("What is the weather in Riga?"), PromptImage("image/png", b"\x89PNG")), NOW
+        ),
+        TranscriptEntry("agent", (PromptText("It is **4 °C** and raining."),), later),
     )
     await store.write(AppendTranscript(SESSION, entries))
-    await store.write(AppendTranscript(SESSION, (Entry("user", (PromptText("Earlier."),), NOW - timedelta(days=1)),)))
+    await store.write(
+        AppendTranscript(SESSION, (TranscriptEntry("user", (PromptText("Earlier."),), NOW - timedelta(days=1)),))
+    )
 
     deploy = await came(store, TEAM, 700, "Deploy it, please.\nAnd say when.", "Boris")
     run = await asked(store, TEAM_SESSION, TEAM, deploy)

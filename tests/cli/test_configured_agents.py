@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.agents.base import Limits
+from rejoinder.agents.base import RunLimits
 from rejoinder.app import with_channel
 from rejoinder.config.load import read
 from rejoinder.config.schema import Settings
@@ -26,7 +26,7 @@ def test_every_agent_keeps_to_the_limits_of_the_gateway(kind):
     """TU-20: idle and hard timeout are two settings, and what the file says holds for every kind of agent."""
     limits = "[gateway]\nidle_timeout_s = 1200\nhard_timeout_s = 9000\nquestion_timeout_s = 900\n"
     settings = read(f'{limits}[agents.one]\nkind = "{kind}"\n{SAID[kind]}', "x.toml", {})
-    assert open_agents(settings)["one"].limits == Limits(1200, 9000, 900)
+    assert open_agents(settings)["one"].limits == RunLimits(1200, 9000, 900)
 
 
 TWO = """

@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
-from rejoinder.cli.errors import Door, run
+from rejoinder.cli.errors import ErrorReportingGroup, run
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing.patience import PATIENCE
@@ -28,7 +28,7 @@ from rejoinder.testing.patience import PATIENCE
     ],
 )
 def test_an_error_becomes_a_sentence_and_a_status(error, status, said):
-    door = typer.Typer(cls=Door)
+    door = typer.Typer(cls=ErrorReportingGroup)
 
     @door.command()
     def fail() -> None:

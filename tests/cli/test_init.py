@@ -107,7 +107,22 @@ def test_a_discord_bot_is_verified(folder, monkeypatch):
     monkeypatch.delenv("DISCORD_TOKEN", raising=False)
     token = token_of("testbot")
     with beside("discord") as platform:
-        said = answered("", "n", "y", f"{platform.url}/api", "wrong", "n", token, "80351110224678912")
+        said = answered(
+            "",
+            "n",
+            "y",
+            platform.url,
+            "wrong",
+            "n",
+            f"{platform.url}/api",
+            "",
+            "n",
+            "",
+            token,
+            "80351110224678912",
+            "41771983423143937",
+        )
+    assert "That does not work: What answers under this api_root is not Discord" in said
     assert "That does not work: Discord does not know this bot" in said
     assert "it is testbot (application " in said
     assert "scope=bot+applications.commands" in said
@@ -118,7 +133,7 @@ def test_a_discord_bot_is_verified(folder, monkeypatch):
 
 def test_a_wrong_token_is_asked_for_again(folder):
     with beside() as platform:
-        said = answered("", "n", "y", platform.url, "800000001:wrong", "n", TOKEN, "0")
+        said = answered("", "n", "y", platform.url, "800000001:wrong", "n", "", TOKEN, "0")
     assert "That does not work: Telegram does not know this bot" in said
     assert "it is @testbot" in said
     assert "owners" not in (folder / "rejoinder.toml").read_text()

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from rejoinder.channels.web.logins import hashed
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.store.base import Accept, EndRun, Entry, MarkSent, PlanParts, QuarantineEvent
+from rejoinder.store.base import Accept, EndRun, MarkSent, PlanParts, QuarantineEvent, TranscriptEntry
 from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing.patience import PATIENCE
@@ -429,7 +429,7 @@ def test_export(folder):
     exported = document("export", SESSION)
     assert exported["session"]["key"] == SESSION
     assert [entry["role"] for entry in exported["entries"]] == ["user", "agent"]
-    assert set(exported["entries"][0]) == set(Entry.__struct_fields__)
+    assert set(exported["entries"][0]) == set(TranscriptEntry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")
     assert refused(2, "export", "default").startswith("several sessions have 'default' in their key: ")
 

@@ -53,7 +53,7 @@ class Cluster:
         return sorted(seen.text for seen in standing(self.platform.truth.frames) if "is short" in seen.text)
 
 
-async def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 2 * PATIENCE) -> None:
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - other processes write it
             await asyncio.sleep(0.1)

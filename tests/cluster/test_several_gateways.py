@@ -27,8 +27,8 @@ async def hear(cluster: Cluster, expected: list[str]) -> None:
 
 
 async def test_two_serve_at_once_and_one_is_killed(tmp_path: Path, postgres: Server) -> None:
-    """SC-10, SC-31: one of the two listens, both answer; the one that listens is killed with kill -9 in the midst of
-    it."""
+    """SC-10, SC-11, SC-31: one of the two listens, both answer; the one that listens is killed with kill -9 in the
+    midst of it."""
     async with gateways(tmp_path, postgres, a_database(postgres), 2) as cluster:
         await until(lambda: bool(cluster.listener("telegram")))
         expected = await ask(cluster, 3)
@@ -64,7 +64,7 @@ async def test_one_that_hangs_loses_everything_and_comes_back(tmp_path: Path, po
 
 
 async def test_one_that_ends_cleanly_hands_over_at_once(tmp_path: Path, postgres: Server) -> None:
-    """SC-5: a clean stop gives back what it had; nobody waits for a lease to run out."""
+    """SC-5, SC-24: a clean stop gives back what it had; nobody waits for a lease to run out."""
     async with gateways(tmp_path, postgres, a_database(postgres), 2, lease=600.0) as cluster:
         await until(lambda: bool(cluster.listener("telegram")))
         listens = cluster.of(cluster.listener("telegram"))

@@ -10,7 +10,7 @@ import pytest
 from rejoinder.config.describe import json_schema, markdown_tables, sentences
 from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.load import read
-from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
+from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
 from rejoinder.errors import BadConfiguration
 
 HERE = Path(__file__).parent
@@ -106,4 +106,4 @@ def test_a_table():
     assert len(keys) == len(set(keys))
     assert "thinking_default" in markdown_tables()["config-agents-defaults"]
     assert set(sentences(AgentDefaults)) == set(AgentDefaults.__struct_fields__)
-    assert set(sentences(ChannelSettings)) == set(ChannelSettings.__struct_fields__)
+    assert set(sentences(CommonChannelSettings)) == set(CommonChannelSettings.__struct_fields__)

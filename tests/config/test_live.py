@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.config.agents import AgentDefaults
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.jobs import EveryAgent
 from rejoinder.config.live import AT_ONCE, WHEN, markdown_table, taken_over
 from rejoinder.config.load import read
@@ -26,7 +26,7 @@ agent = "one"
 
 THREE = '\n[agents.three]\nkind = "tour"\n'
 
-RECORDS = {**SECTIONS, "agents.defaults": AgentDefaults, "channels.NAME": ChannelSettings}
+RECORDS = {**SECTIONS, "agents.defaults": AgentDefaults, "channels.NAME": CommonChannelSettings}
 
 
 def settings(text: str = OLD) -> Settings:
@@ -36,7 +36,7 @@ def settings(text: str = OLD) -> Settings:
 def test_every_key_is_decided_and_no_other():
     """A key that is added is decided by whoever adds it."""
     decided = {section: set(keys) - {"kind", "*"} for section, keys in WHEN.items()}
-    assert decided.pop("channels.web") <= set(ChannelSettings.__struct_fields__)
+    assert decided.pop("channels.web") <= set(CommonChannelSettings.__struct_fields__)
     assert decided.pop("agents.NAME") == set(EveryAgent.__struct_fields__)
     assert decided.pop("cron.NAME") == set()
     assert decided.pop("hooks.NAME") == set()

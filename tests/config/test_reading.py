@@ -10,19 +10,19 @@ from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.channels import ReplyToModes
 from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.load import read
-from rejoinder.config.reading import Reader
+from rejoinder.config.reading import SectionReader
 from rejoinder.config.schema import (
     SECTIONS,
     AgentDefaults,
-    ChannelSettings,
     CommandsSettings,
+    CommonChannelSettings,
     MessagesSettings,
 )
 from rejoinder.errors import BadConfiguration
 from rejoinder.secret import Secret
 from rejoinder.session import SessionSettings
 
-PLAIN = [SessionSettings, MessagesSettings, CommandsSettings, AgentDefaults, ChannelSettings]
+PLAIN = [SessionSettings, MessagesSettings, CommandsSettings, AgentDefaults, CommonChannelSettings]
 
 
 def values_for(record) -> st.SearchStrategy:
@@ -44,7 +44,7 @@ def values_for(record) -> st.SearchStrategy:
 def test_the_reader_agrees_with_the_records_decoder(record, data):
     """What the decoder takes the reader takes, to the same record; what one refuses the other refuses."""
     raw = data.draw(values_for(record))
-    reader = Reader("x.toml", {})
+    reader = SectionReader("x.toml", {})
     (read_record,) = reader.records(raw, ("x",), record)
     try:
         decoded = msgspec.convert(raw, record)
@@ -136,7 +136,7 @@ def test_kinds_of_others():
 def test_secrets_are_secret():
     """A key whose name says that it is a secret is one: it cannot be printed by mistake."""
     kinds = [*INSTALLED.agents.values(), *INSTALLED.channels.values()]
-    for record in [*SECTIONS.values(), *(kind.settings for kind in kinds), ChannelSettings]:
+    for record in [*SECTIONS.values(), *(kind.settings for kind in kinds), CommonChannelSettings]:
         for field in msgspec.structs.fields(record):
             if field.name.endswith(("token", "key", "password", "secret", "env", "headers")):
                 assert "Secret" in str(field.type) or field.name in ("main_key", "pass_env"), (record, field.name)

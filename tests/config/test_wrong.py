@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.load import load, read
-from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
+from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
 from rejoinder.config.show import as_toml
 from rejoinder.config.syntax import IN_PLAIN_WORDS
 from rejoinder.errors import BadConfiguration
@@ -148,7 +148,7 @@ def test_any_text(text):
 
 
 KINDS = [*INSTALLED.agents.values(), *INSTALLED.channels.values()]
-RECORDS = [*SECTIONS.values(), *(kind.settings for kind in KINDS), ChannelSettings, AgentDefaults]
+RECORDS = [*SECTIONS.values(), *(kind.settings for kind in KINDS), CommonChannelSettings, AgentDefaults]
 FIELDS = sorted({field for record in RECORDS for field in record.__struct_fields__})
 keys = st.sampled_from([*SECTIONS, "agents", "channels", "defaults", "kind", *INSTALLED.channels, *FIELDS])
 values = st.recursive(

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from rejoinder.config.agents import AgentDefaults, HumanDelay
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 from rejoinder.testing.fake_channel import FakeMessenger
 
@@ -14,9 +14,9 @@ PARAGRAPHS = [f"{number} " + "word " * 100 + "end.\n\n" for number in range(4)]
 
 
 def blocks(streaming: str | None = None, *, everywhere: bool = False) -> Settings:
-    common = ChannelSettings(dm="open", streaming=streaming)
+    common = CommonChannelSettings(dm="open", streaming=streaming)
     defaults = AgentDefaults(block_streaming_default=everywhere, human_delay=HumanDelay(mode="off"))
-    return Settings(channels={"fake": Channel("fake", common, {})}, agent_defaults=defaults)
+    return Settings(channels={"fake": ConfiguredChannel("fake", common, {})}, agent_defaults=defaults)
 
 
 @pytest.mark.parametrize("channel", [FakeChannel, FakeMessenger], ids=["grows", "edits"])

@@ -7,8 +7,8 @@ import pytest
 from rejoinder.agents.base import Exchange
 from rejoinder.agents.http import Settings as HttpSettings
 from rejoinder.channels.base import FileLimits, Unknown
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Agent, Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.place import gateway_commands
 from rejoinder.runtime.session.unconfirmed import MAY_HAVE_BEEN_LOST
@@ -175,7 +175,7 @@ async def test_a_guest_may_talk_but_not_command():
 
 
 def secretive() -> Settings:
-    agent = Agent("http", HttpSettings(url="http://127.0.0.1:1/", headers={"X-Key": Secret("hush")}))
+    agent = ConfiguredAgent("http", HttpSettings(url="http://127.0.0.1:1/", headers={"X-Key": Secret("hush")}))
     return Settings(agents={"far": agent}, commands=CommandsSettings(config=True))
 
 
@@ -205,8 +205,8 @@ async def test_the_configuration_is_shown_without_secrets():
 async def test_the_allow_list_changes_at_once():
     """IN-61, IN-10: who is added talks and commands from the next message on, who is removed no longer."""
     agent = ScriptedAgent("Hi Bob.")
-    closed = ChannelSettings(dm="allowlist")
-    settings = Settings(channels={"fake": Channel("fake", closed, {})})
+    closed = CommonChannelSettings(dm="allowlist")
+    settings = Settings(channels={"fake": ConfiguredChannel("fake", closed, {})})
     async with conversation(agent, settings=settings) as chat:
         await chat.says("hello?", sender="bob", chat="bobs")
         await chat.says("/allowlist add bob")

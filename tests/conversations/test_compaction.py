@@ -7,7 +7,7 @@ import pytest
 from rejoinder.agents.base import Failed, Usage
 from rejoinder.agents.tour import Settings as TourSettings
 from rejoinder.config.agents import AgentDefaults
-from rejoinder.config.schema import Agent, GatewaySettings, Settings
+from rejoinder.config.schema import ConfiguredAgent, GatewaySettings, Settings
 from rejoinder.runtime.session.notices import TIMED_OUT
 from rejoinder.store.sql.reader import SqlShard
 from rejoinder.testing import ScriptedAgent, conversation
@@ -41,7 +41,7 @@ class Forgetful(ScriptedAgent):
 def limited(tokens: int | None = 1000, **defaults) -> Settings:
     return Settings(
         agent_defaults=AgentDefaults(context_tokens=tokens, **defaults),
-        agents={"scripted": Agent("tour", TourSettings(startup_notes="Read NOTES.md first."))},
+        agents={"scripted": ConfiguredAgent("tour", TourSettings(startup_notes="Read NOTES.md first."))},
     )
 
 

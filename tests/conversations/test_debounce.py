@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
+from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Attachment
 from rejoinder.inbound.settings import InboundDebounce
 from rejoinder.testing import ScriptedAgent, conversation
@@ -40,7 +40,7 @@ async def test_a_command_lets_nobody_wait():
 async def test_a_file_lets_nobody_wait():
     """IN-76: what was typed before it goes first, each a message of its own."""
     agent = ScriptedAgent("Hm.", "A picture!")
-    settings = replace(waiting(LONG), messages=replace(waiting(LONG).messages, queue=QueueSettings(mode="queue")))
+    settings = replace(waiting(LONG), messages=replace(waiting(LONG).messages, queue=QueueSection(mode="queue")))
     async with conversation(agent, settings=settings) as chat:
         await chat.says("look")
         await chat.channel.says("this", attachments=(PICTURE,))

@@ -5,7 +5,7 @@ import asyncio
 from rejoinder.agents.base import TextDelta
 from rejoinder.events import Route
 from rejoinder.testing import ScriptedAgent
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import until
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.discord.world import user_id
 from tests.conversations.agents import Asking, said
@@ -166,9 +166,7 @@ async def test_a_bot_that_comes_while_an_answer_is_written_sees_it_whole():
         edits = [frame for frame in platform.truth.frames if frame.kind == "edit" and frame.by == "bot"]
         bots = await platform.says("#team", "scribe", "I take notes.")
         here = platform.gateway.engine.conversations.at(Route("discord", platform.id_of("#team")))
-        async with asyncio.timeout(PATIENCE):
-            while not here.messages.facts.other_bot:  # noqa: ASYNC110 - nothing tells that it has been noted
-                await asyncio.sleep(0.01)
+        await until(lambda: here.messages.facts.other_bot, "the other bot noted")
         more.set()
         await platform.hears("#team", "It is done. Look at it.")
         await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 1)

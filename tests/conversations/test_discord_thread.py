@@ -6,7 +6,7 @@ import pytest
 
 from rejoinder.testing import discord_thread
 from rejoinder.testing.discord_thread import FOREIGN, OURS, TEAM, played
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -32,8 +32,7 @@ async def test_five_bots_and_three_people_in_one_thread(capsys):
         assert {name for frame in ours for name in frame.pinged} <= {"@weather"}
         assert not [frame for frame in ours if frame.kind == "edit" and frame.thread == play.root]
         said = [(frame.by, frame.text) for frame in ours if frame.kind == "message"]
-        while len([each for each in saw if each[0] in OURS]) < len(said):  # noqa: ASYNC110 - discord.py tells it
-            await asyncio.sleep(0.01)
+        await until(lambda: len([each for each in saw if each[0] in OURS]) >= len(said), "what discord.py tells")
         assert [each for each in saw if each[0] in OURS] == said
         assert not oracles.leaked(truth.frames)
         assert not oracles.refused(truth.calls)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.testing import FakeChannel
 from rejoinder.testing.patience import PATIENCE
@@ -50,7 +50,7 @@ class Echoing(FakeChannel):
 @asynccontextmanager
 async def room(helper: ScriptedAgent, coder: ScriptedAgent, **more: object) -> AsyncIterator[Echoing]:
     channel = Echoing()
-    common = ChannelSettings(
+    common = CommonChannelSettings(
         agents=(HELPER, CODER),
         dm="open",
         groups="open",
@@ -59,8 +59,8 @@ async def room(helper: ScriptedAgent, coder: ScriptedAgent, **more: object) -> A
     )
     agents = {HELPER: helper, CODER: coder}
     settings = schema.Settings(
-        agents={name: schema.Agent("scripted", {}) for name in agents},
-        channels={"fake": schema.Channel("fake", common, {})},
+        agents={name: schema.ConfiguredAgent("scripted", {}) for name in agents},
+        channels={"fake": schema.ConfiguredChannel("fake", common, {})},
     )
     async with asyncio.timeout(PATIENCE), Gateway(settings, agents=agents, channels=[channel], store=MEMORY) as gateway:
         serving = asyncio.create_task(gateway.serve())

@@ -1,7 +1,7 @@
 """Groups: bots that talk to each other until a person says something, and answers for so many messages a day."""
 
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.testing import ScriptedAgent, conversation
 
@@ -10,8 +10,8 @@ NOTICE = "4 bot turns in a row: I am silent until a human writes."
 
 
 def chatty(**limits) -> Settings:
-    common = ChannelSettings(dm="open", groups="open", bot_messages="all", require_mention=False, **limits)
-    return Settings(channels={"fake": Channel("fake", common, {})})
+    common = CommonChannelSettings(dm="open", groups="open", bot_messages="all", require_mention=False, **limits)
+    return Settings(channels={"fake": ConfiguredChannel("fake", common, {})})
 
 
 async def test_bots_fall_silent_until_a_person_writes():
@@ -58,8 +58,8 @@ async def test_a_group_has_so_many_answers_a_day():
 async def test_who_takes_part_is_told_with_every_turn():
     """IN-34: the people and bots of the last messages, also those who did not mean the agent; not the agent itself."""
     agent = ScriptedAgent("One.", "Two.", "Elsewhere.")
-    common = ChannelSettings(dm="open", groups="open")
-    async with conversation(agent, settings=Settings(channels={"fake": Channel("fake", common, {})})) as chat:
+    common = CommonChannelSettings(dm="open", groups="open")
+    async with conversation(agent, settings=Settings(channels={"fake": ConfiguredChannel("fake", common, {})})) as chat:
         await chat.channel.says("lunch?", sender="bob", **ROOM)
         await chat.channel.says("it is noon", sender="clock", bot=True, **ROOM)
         await chat.channel.says("@bot hello", mention=True, **ROOM)

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.turns.suspicion import MOST_ALONE
@@ -15,11 +15,11 @@ from tests.conversations.restarting import Machine, until
 LAB = {"chat": "lab", "kind": "group"}
 
 
-def listening(*, queue: QueueSettings | None = None, **settings) -> Settings:
+def listening(*, queue: QueueSection | None = None, **settings) -> Settings:
     group = {"lab": GroupSettings(mode="listen")}
-    common = ChannelSettings(dm="open", groups="open", group=group, status_reactions=True)
-    messages = MessagesSettings(queue=queue or QueueSettings())
-    return Settings(channels={"fake": Channel("fake", common, None)}, messages=messages, **settings)
+    common = CommonChannelSettings(dm="open", groups="open", group=group, status_reactions=True)
+    messages = MessagesSettings(queue=queue or QueueSection())
+    return Settings(channels={"fake": ConfiguredChannel("fake", common, None)}, messages=messages, **settings)
 
 
 def seen(channel) -> list[str]:
@@ -47,7 +47,7 @@ async def test_what_is_too_much_is_left_out_in_silence(drop):
     """TU-5: no mark and no word, as with everything here."""
     go = asyncio.Event()
     agent = ScriptedAgent([go.wait], "Two.", "Three.")
-    queue = QueueSettings(mode="followup", debounce_ms=1, cap=1, drop=drop)
+    queue = QueueSection(mode="followup", debounce_ms=1, cap=1, drop=drop)
     async with conversation(agent, settings=listening(queue=queue)) as chat:
         for text in ("one", "two", "three"):
             await chat.channel.says(text, **LAB)
@@ -61,7 +61,7 @@ async def test_what_is_too_much_is_left_out_in_silence(drop):
 
 async def test_a_restart_tells_nobody_that_it_was_away(tmp_path):
     """TU-10: many who waited are told to the agent in one turn, and that is all."""
-    machine = Machine(tmp_path, listening(queue=QueueSettings(mode="queue")))
+    machine = Machine(tmp_path, listening(queue=QueueSection(mode="queue")))
     agent = ScriptedAgent([never])
     async with machine.running(agent, killed=True) as gateway:
         for number in range(25):

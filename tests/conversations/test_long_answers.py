@@ -13,7 +13,7 @@ from rejoinder.channels.base import FileLimits
 from rejoinder.config.load import read
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.runtime.session import fairness, relay
-from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.completions import CompletionMessage, complete
 from rejoinder.testing import FakeFiles, ScriptedAgent, conversation
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger
 
@@ -162,5 +162,7 @@ async def test_what_is_huge_beside_the_answer_is_cut_too(tmp_path: Path):
 async def test_a_program_that_asks_gets_a_cut_answer_too():
     """Through the API as well."""
     agent = ScriptedAgent(["word " * 100_000])
-    pieces = [piece async for piece in complete(agent, (Line("user", "Hi"),), most=100) if isinstance(piece, str)]
+    pieces = [
+        piece async for piece in complete(agent, (CompletionMessage("user", "Hi"),), most=100) if isinstance(piece, str)
+    ]
     assert "".join(pieces) == "word " * 20 + "\n\n(The answer was cut here: it is longer than 100 characters.)"

@@ -9,8 +9,8 @@ import pytest
 from rejoinder.agents.base import Failed
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.agents import AgentDefaults
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.events import Attachment, PromptImage, PromptText
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
@@ -63,8 +63,10 @@ async def test_one_that_sees_nothing_is_told_so():
 @asynccontextmanager
 async def described(agent, eyes):
     """A chat with one agent; the other puts pictures into words for it."""
-    channel, common = FakeChannel(), ChannelSettings(dm="open", agent=agent.name, owners=("ann",))
-    made = Settings(agent_defaults=AgentDefaults(describer=eyes.name), channels={"fake": Channel("fake", common, {})})
+    channel, common = FakeChannel(), CommonChannelSettings(dm="open", agent=agent.name, owners=("ann",))
+    made = Settings(
+        agent_defaults=AgentDefaults(describer=eyes.name), channels={"fake": ConfiguredChannel("fake", common, {})}
+    )
     gateway = Gateway(made, agents={agent.name: agent, eyes.name: eyes}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         runs.start("serve", gateway.serve())

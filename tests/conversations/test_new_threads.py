@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from rejoinder.channels.base import Delivered, RetryAfter, Unknown
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.events import Route
 from rejoinder.testing import FakeMessenger, FakeThreads, ScriptedAgent, conversation
 from tests.conversations.restarting import Machine, until
@@ -16,7 +16,7 @@ LAB = {"chat": "lab", "kind": "group"}
 
 
 def lab(**common) -> Settings:
-    return Settings(channels={"fake": Channel("fake", ChannelSettings(groups="open", **common), {})})
+    return Settings(channels={"fake": ConfiguredChannel("fake", CommonChannelSettings(groups="open", **common), {})})
 
 
 async def never() -> None:

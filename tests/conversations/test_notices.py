@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 
 from rejoinder.channels.base import Rejected, Unknown
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime.outbox.sender import Sender as OneSender
+from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.notices import (
     AWAY,
@@ -153,7 +153,7 @@ async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):
 
 async def test_a_backlog_that_is_gathered(tmp_path, monkeypatch):
     """TU-10: one notice for these messages, though the gateway is started twice before they have their turn."""
-    queue = QueueSettings(mode="followup", debounce_ms=0, cap=100)
+    queue = QueueSection(mode="followup", debounce_ms=0, cap=100)
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue)))
     first = ScriptedAgent([never])
     async with machine.running(first, killed=True) as gateway:
@@ -192,7 +192,7 @@ async def test_a_run_that_took_too_long(tmp_path, monkeypatch, units):
 )
 async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, units, drop, reacts, sentence, mark):
     """TU-5: left out, and the sender can see it, in one commit: a mark, or words where there are none."""
-    queue = QueueSettings(mode="followup", debounce_ms=0, cap=1, drop=drop)
+    queue = QueueSection(mode="followup", debounce_ms=0, cap=1, drop=drop)
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue)))
     if not reacts:
         machine.channel = WordsOnly()
@@ -214,7 +214,7 @@ async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, units, drop, r
 
 async def test_a_mark_that_is_refused_becomes_words(tmp_path):
     """TU-5, DE-5: a group that allows no reactions shows it in words, with the prefix of all answers."""
-    queue = QueueSettings(mode="followup", debounce_ms=0, cap=1, drop="new")
+    queue = QueueSection(mode="followup", debounce_ms=0, cap=1, drop="new")
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue, response_prefix="[bot]")))
     go = asyncio.Event()
     machine.channel.fails(Rejected("REACTION_INVALID"))
@@ -228,8 +228,8 @@ async def test_a_mark_that_is_refused_becomes_words(tmp_path):
 
 async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path, monkeypatch, units):
     """DE-32: buried and told in one commit, to an owner who wrote to an earlier process."""
-    common = ChannelSettings(dm="open", owners=("ann",))
-    machine = Machine(tmp_path, Settings(channels={"fake": Channel("fake", common, None)}))
+    common = CommonChannelSettings(dm="open", owners=("ann",))
+    machine = Machine(tmp_path, Settings(channels={"fake": ConfiguredChannel("fake", common, None)}))
     async with machine.running(ScriptedAgent("Hello, Ann.")) as gateway:
         await machine.chat.says("hello", sender="ann", chat="ann")
         await machine.chat.hears("Hello, Ann.")
@@ -272,7 +272,9 @@ async def test_a_notice_of_unknown_fate_is_still_owed_after_a_restart(tmp_path):
 async def test_nobody_is_told_to_use_what_they_may_not_use(tmp_path, sender, kind, told):
     """DU-3, IN-12: guests of an open channel and people in groups cannot use `/resend`; the owner is told as ever. The
     notice carries the prefix (DE-5)."""
-    open_to_all = {"fake": Channel("fake", ChannelSettings(dm="open", groups="open", require_mention=False), None)}
+    open_to_all = {
+        "fake": ConfiguredChannel("fake", CommonChannelSettings(dm="open", groups="open", require_mention=False), None)
+    }
     prefix = MessagesSettings(response_prefix="[{identity.name}]")
     machine = Machine(tmp_path, Settings(channels=open_to_all, messages=prefix))
     machine.channel = channel = FakeMessenger()
@@ -291,7 +293,7 @@ async def test_nobody_is_told_to_use_what_they_may_not_use(tmp_path, sender, kin
 @pytest.mark.parametrize(("sender", "way_out"), [("ann", RUN_AGAIN), ("bob", BY_THE_OWNER)])
 async def test_a_guest_is_told_that_the_owner_can_have_it_run_again(tmp_path, sender, way_out):
     """DU-2, IN-12."""
-    open_to_all = {"fake": Channel("fake", ChannelSettings(dm="open"), None)}
+    open_to_all = {"fake": ConfiguredChannel("fake", CommonChannelSettings(dm="open"), None)}
     machine = Machine(tmp_path, Settings(channels=open_to_all))
     agent = ScriptedAgent([never])
     async with machine.running(agent, killed=True):

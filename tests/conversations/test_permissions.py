@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from rejoinder.agents.base import Option, Question, TextDelta
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeMessenger, conversation
@@ -200,9 +200,9 @@ async def test_the_agent_is_told_where_a_session_is_stricter():
 
 async def test_the_end_of_one_run_leaves_the_question_of_another_open():
     """TU-34: two sessions of one agent in one chat; each question waits for its own person."""
-    common = ChannelSettings(dm="open", groups="open", require_mention=False)
+    common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
     settings = Settings(
-        channels={"fake": Channel("fake", common, None)}, session=SessionSettings(group_scope="per-sender")
+        channels={"fake": ConfiguredChannel("fake", common, None)}, session=SessionSettings(group_scope="per-sender")
     )
     ended = asyncio.Event()
 
@@ -229,8 +229,8 @@ ANN_IS_ELEVATED = CommandsSettings(elevated=ElevatedSettings(enabled=True, allow
 
 
 def a_group(**settings) -> Settings:
-    common = ChannelSettings(dm="open", groups="open", require_mention=False)
-    return Settings(channels={"fake": Channel("fake", common, None)}, commands=ANN_IS_ELEVATED, **settings)
+    common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
+    return Settings(channels={"fake": ConfiguredChannel("fake", common, None)}, commands=ANN_IS_ELEVATED, **settings)
 
 
 async def denied(chat, sender: str, hears: str = "I was told None.") -> None:
@@ -292,7 +292,7 @@ async def test_a_turn_of_several_people_is_not_lifted_by_one_of_them():
             async for event in super().run(turn):
                 yield event
 
-    collects = MessagesSettings(queue=QueueSettings(mode="collect", debounce_ms=1))
+    collects = MessagesSettings(queue=QueueSection(mode="collect", debounce_ms=1))
     agent = Busy()
     async with conversation(agent, settings=a_group(messages=collects)) as chat:
         await chat.channel.says("/elevated full", kind="group", sender="ann")
@@ -322,7 +322,7 @@ async def test_who_steers_a_lifted_run_ends_its_licence():
             yield Question("permission-1", "May I delete it all?")
             yield TextDelta(f" I was told {await self.answers.get()}.")
 
-    steers = MessagesSettings(queue=QueueSettings(mode="steer"))
+    steers = MessagesSettings(queue=QueueSection(mode="steer"))
     async with conversation(SteeredAsking(), settings=a_group(messages=steers)) as chat:
         await chat.channel.says("/elevated full", kind="group", sender="ann")
         await chat.hears()

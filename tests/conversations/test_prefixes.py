@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from rejoinder.agents.base import Failed, ModelSelected
-from rejoinder.config.schema import AgentDefaults, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.schema import AgentDefaults, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.session.notices import AWAY, INTERRUPTED, QUARANTINED, RUN_AGAIN, UNREADABLE
@@ -133,7 +133,7 @@ async def test_what_a_restart_says_of_an_undecided_message_is_prefixed(tmp_path)
 
 async def test_what_is_said_of_a_gathered_backlog_is_prefixed(tmp_path):
     """DE-5, TU-10."""
-    queue = QueueSettings(mode="followup", debounce_ms=0, cap=100)
+    queue = QueueSection(mode="followup", debounce_ms=0, cap=100)
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(response_prefix=NAME, queue=queue)))
     first = ScriptedAgent([never])
     async with machine.running(first, killed=True) as gateway:

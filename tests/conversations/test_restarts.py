@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Failed
 from rejoinder.app import Gateway, with_channel
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
-from rejoinder.runtime.outbox.sender import Sender as OneSender
+from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
@@ -39,7 +39,7 @@ from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
 from rejoinder.testing.fake_channel import Shown
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, Again
+from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, RerunPolicy
 from tests.conversations.agents import Asking
 from tests.conversations.restarting import Machine, settled, until
 
@@ -55,11 +55,13 @@ def text_of(turn) -> str:
 
 
 def open_to_all(**common) -> Settings:
-    return Settings(channels={"fake": Channel("fake", ChannelSettings(dm="open", groups="open", **common), None)})
+    return Settings(
+        channels={"fake": ConfiguredChannel("fake", CommonChannelSettings(dm="open", groups="open", **common), None)}
+    )
 
 
 def queueing(mode: str, **options) -> Settings:
-    return Settings(messages=MessagesSettings(queue=QueueSettings(mode=mode, **options)))
+    return Settings(messages=MessagesSettings(queue=QueueSection(mode=mode, **options)))
 
 
 # --- what was stopped -----------------------------------------------------------------------------
@@ -380,7 +382,7 @@ async def test_what_was_under_way_in_many_crashes_runs_before_anything_else(tmp_
     """DU-2, TU-21: so that it is found alone where people never cease to write; but one that lives for a while is no
     reason to keep them waiting."""
     machine = Machine(tmp_path, open_to_all())
-    (many,) = [least.crashes for least, when in VERDICTS if when is Again.FIRST]
+    (many,) = [least.crashes for least, when in VERDICTS if when is RerunPolicy.FIRST]
     for attempt in range(many):
         agent = ScriptedAgent([never], [never])
         async with machine.running(agent, killed=True):
@@ -796,7 +798,9 @@ async def test_a_second_gateway_is_refused(tmp_path):
 
 async def test_what_people_chose_and_who_was_let_in_survives(tmp_path):
     """DU-5: sessions, pairing and the allow-list."""
-    machine = Machine(tmp_path, Settings(channels={"fake": Channel("fake", ChannelSettings(dm="pairing"), None)}))
+    machine = Machine(
+        tmp_path, Settings(channels={"fake": ConfiguredChannel("fake", CommonChannelSettings(dm="pairing"), None)})
+    )
     async with machine.running(ScriptedAgent(), killed=True):
         await machine.chat.says("/think high")
         await machine.chat.hears("Thinking: high.")

@@ -8,8 +8,8 @@ import pytest
 
 from rejoinder.app import Gateway
 from rejoinder.channels.base import RetryAfter
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, DirectivesSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import Chat, FakeChannel, FakeMessenger, FakeRoom, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
@@ -23,9 +23,9 @@ ROOM = {"chat": "room", "kind": "group"}
 
 def settings(*agents, grants=(), **more) -> Settings:
     here = {"agents": tuple(a.name for a in agents), "owners": ("ann",), "response_prefix": "", **more}
-    common = ChannelSettings(groups="open", **here)
+    common = CommonChannelSettings(groups="open", **here)
     return Settings(
-        channels={"fake": Channel("fake", common, {})},
+        channels={"fake": ConfiguredChannel("fake", common, {})},
         directives=DirectivesSettings(allow=grants),
         messages=queueing("collect").messages,
     )

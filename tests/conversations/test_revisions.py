@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.config.schema import MessagesSettings, QueueSettings
+from rejoinder.config.schema import MessagesSettings, QueueSection
 from rejoinder.testing import FakeThreads, ScriptedAgent, conversation
 from tests.conversations.restarting import Machine, until
 from tests.conversations.test_new_threads import LAB, lab
@@ -13,7 +13,7 @@ from tests.conversations.test_threads import texts
 
 
 def one_by_one(**common):
-    return replace(lab(**common), messages=MessagesSettings(queue=QueueSettings(mode="queue")))
+    return replace(lab(**common), messages=MessagesSettings(queue=QueueSection(mode="queue")))
 
 
 def told(turn) -> str:

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from rejoinder.app import Gateway
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeChannel, ScriptedAgent
 from rejoinder.testing.chat import Chat
@@ -21,8 +21,8 @@ LAB = {"chat": "lab", "kind": "group"}
 async def room(*agents, channel=None, store="sqlite::memory:", **settings):
     channel = channel or FakeChannel()
     here = {"agents": tuple(agent.name for agent in agents), "owners": ("ann",), "response_prefix": "", **settings}
-    common = ChannelSettings(groups="open", **here)
-    made = Settings(channels={"fake": Channel("fake", common, {})}, messages=queueing("collect").messages)
+    common = CommonChannelSettings(groups="open", **here)
+    made = Settings(channels={"fake": ConfiguredChannel("fake", common, {})}, messages=queueing("collect").messages)
     gateway = Gateway(made, agents={agent.name: agent for agent in agents}, channels=[channel], store=store)
     async with gateway, Runs() as runs:
         runs.start("serve", gateway.serve())

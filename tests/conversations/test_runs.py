@@ -10,8 +10,8 @@ from rejoinder.agents.base import Done, Failed, SessionOpened, Thought, ToolEnde
 from rejoinder.agents.failures import failed
 from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, Settings
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.patience import PATIENCE
@@ -443,11 +443,11 @@ async def test_the_agent_is_told_what_it_can_do_here():
 
 async def test_a_group_is_introduced_and_what_was_overheard_is_told():
     """IN-32, IN-34: unmentioned messages are kept and shown as untrusted history at the next turn."""
-    from rejoinder.config.channels import ChannelSettings
-    from rejoinder.config.schema import Channel
+    from rejoinder.config.channels import CommonChannelSettings
+    from rejoinder.config.schema import ConfiguredChannel
 
-    common = ChannelSettings(groups="open", require_mention=True)
-    settings = Settings(channels={"fake": Channel("fake", common, None)})
+    common = CommonChannelSettings(groups="open", require_mention=True)
+    settings = Settings(channels={"fake": ConfiguredChannel("fake", common, None)})
     agent = ScriptedAgent("Hello everybody.")
     async with conversation(agent, settings=settings) as chat:
         await chat.channel.says("nice weather", kind="group", sender="bob")
@@ -484,9 +484,9 @@ async def test_typing_is_shown_while_an_agent_takes_its_time():
 )
 async def test_who_is_shown_typing_from_when(monkeypatch, configured, says, mode):
     """TU-24: at once in direct chats and when mentioned, with the first text otherwise; unless it is configured."""
-    common = ChannelSettings(dm="open", groups="open", require_mention=False)
+    common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
     settings = Settings(
-        channels={"fake": Channel("fake", common, None)}, session=SessionSettings(typing_mode=configured)
+        channels={"fake": ConfiguredChannel("fake", common, None)}, session=SessionSettings(typing_mode=configured)
     )
     shown = signs(monkeypatch)
     async with conversation(ScriptedAgent("Hello."), settings=settings) as chat:
@@ -507,9 +507,9 @@ def test_typing_is_shown_again_in_the_channels_own_period(kind, configured, peri
 
 
 def with_reactions(wanted=True) -> Settings:
-    common = ChannelSettings(dm="open", status_reactions=wanted)
+    common = CommonChannelSettings(dm="open", status_reactions=wanted)
     settings = queueing("collect")
-    return replace(settings, channels={"fake": Channel("fake", common, None)})
+    return replace(settings, channels={"fake": ConfiguredChannel("fake", common, None)})
 
 
 async def test_reactions_show_what_becomes_of_a_message():

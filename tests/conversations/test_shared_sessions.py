@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
+from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.session import SessionSettings
 from rejoinder.testing import ScriptedAgent, conversation
 from tests.conversations.agents import said
 
-SHARED = Settings(session=SessionSettings(scope="shared"), messages=MessagesSettings(queue=QueueSettings(mode="queue")))
+SHARED = Settings(session=SessionSettings(scope="shared"), messages=MessagesSettings(queue=QueueSection(mode="queue")))
 
 
 @pytest.fixture

@@ -5,11 +5,13 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from rejoinder.agents.base import Failed
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.slack import manifest
+from rejoinder.channels.slack.assistant import STATUS
 from rejoinder.config.load import read
 from rejoinder.testing import FakePlatform, ScriptedAgent
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.slack import strict
 from rejoinder.wiring.opening import open_channels
@@ -79,6 +81,29 @@ async def test_a_mention_in_a_channel_opens_a_thread():
         await platform.says("#team", "ann", "thanks", thread=question)
         assert (await platform.hears("#team", "Gladly.")).thread == question
     assert len(agent.turns) == 2
+
+
+@pytest.mark.parametrize(("settings", "threaded"), [("", False), ('reply_to_mode = "first"', True)])
+async def test_an_answer_stands_in_one_place(settings, threaded):
+    """CH-31, CH-32: a reply is a thread here. Without a mention the answer stands in the channel, all of it, unless
+    configured otherwise; one that replies to a message stands in its thread, all of it."""
+    long = "word " * 1000
+    agent = ScriptedAgent(long, f"[[reply_to_current]]\n{long}")
+    async with slack(agent, f'require_mention = false\npace = {{ chat = "unlimited" }}\n{settings}') as platform:
+        first = await platform.says("#team", "ann", "tell me")
+        await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 2)
+        assert [seen.thread for seen in platform.truth.messages("#team")] == [first if threaded else None] * 2
+        second = await platform.says("#team", "ann", "and again, under this")
+        await platform.truth.until(lambda: len(platform.truth.messages("#team")) == 4)
+        assert [seen.thread for seen in platform.truth.messages("#team")[2:]] == [second] * 2
+
+
+async def test_threads_may_be_off():
+    """CH-32: then a mention is answered in the channel."""
+    agent = ScriptedAgent("Here.")
+    async with slack(agent, 'threads = "off"') as platform:
+        await platform.says("#team", "ann", "@testbot are you there?")
+        assert (await platform.hears("#team", "Here.")).thread is None
 
 
 async def test_a_draft_is_a_native_stream_where_there_is_one():
@@ -189,6 +214,32 @@ async def test_an_assistant_has_prompts_a_title_a_status_and_sessions_of_its_own
     assert len({turn.session for turn in agent.turns}) == 2
 
 
+async def test_the_status_goes_when_a_turn_ends_without_a_word():
+    """CH-32, TU-24: where the agent chose silence, was stopped or failed, nothing says that it still thinks; where a
+    message took the status away, Slack is not asked for it."""
+    goes_on, never = asyncio.Event(), asyncio.Event()
+    agent = ScriptedAgent(
+        [goes_on.wait, "NO_REPLY"], [never.wait], [goes_on.wait, Failed("other", "It broke.")], [goes_on.wait, "Here."]
+    )
+    threads: dict[str, str] = {}
+    async with slack(agent) as platform:
+        people = platform.people
+        for how in ("silent", "stopped", "failed", "answered"):
+            thread = await people.opens_assistant("ann")
+            await platform.says("ann", "ann", f"be {how}", thread=thread)
+            await platform.truth.until(lambda at=("ann", thread): people.methods.statuses.get(at) == STATUS)
+            if how == "stopped":
+                await platform.says("ann", "ann", "/stop", thread=thread)
+            else:
+                goes_on.set()
+            await platform.truth.until(lambda at=("ann", thread): not people.methods.statuses.get(at))
+            goes_on.clear()
+            threads[how] = thread
+        cleared = {call.payload["thread_ts"] for call in platform.truth.calls if call.payload.get("status") == ""}
+        assert threads["silent"] in cleared
+        assert not {threads["failed"], threads["answered"]} & cleared
+
+
 async def test_a_command_is_answered_to_the_person_alone():
     """CH-34, CH-9, CH-3: `/rejoinder whoami` in a channel; nobody else sees it, and no agent is asked."""
     agent = ScriptedAgent()
@@ -222,5 +273,4 @@ async def test_a_thread_with_two_people_and_a_foreign_bot(mode, answers):
 
 
 async def until_acknowledged(platform):
-    while platform.people.events.unacknowledged:  # noqa: ASYNC110 - nobody tells
-        await asyncio.sleep(0.01)
+    await until(lambda: not platform.people.events.unacknowledged, "the last acknowledgement")

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from rejoinder.channels.base import RetryAfter
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, DirectivesSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, Settings
 from rejoinder.events import Attachment
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.testing import ScriptedAgent, conversation
@@ -45,9 +45,11 @@ def mouth(tmp_path):
 
 def speaking(mouth, tts="always", text="with", allow=(), **more) -> Settings:
     media = MediaSettings(tts_text=text, text_to_speech=TextToSpeech(command=mouth.command, **more))
-    common = ChannelSettings(dm="open", groups="open", tts=tts, streaming="off")
+    common = CommonChannelSettings(dm="open", groups="open", tts=tts, streaming="off")
     return Settings(
-        media=media, channels={"fake": Channel("fake", common, {})}, directives=DirectivesSettings(allow=allow)
+        media=media,
+        channels={"fake": ConfiguredChannel("fake", common, {})},
+        directives=DirectivesSettings(allow=allow),
     )
 
 
@@ -119,7 +121,9 @@ async def test_a_failure_is_text_once(text):
     """ME-2, ME-3."""
     broken = Settings(
         media=MediaSettings(tts_text=text, text_to_speech=TextToSpeech(command=("false",))),
-        channels={"fake": Channel("fake", ChannelSettings(dm="open", tts="always", streaming="off"), {})},
+        channels={
+            "fake": ConfiguredChannel("fake", CommonChannelSettings(dm="open", tts="always", streaming="off"), {})
+        },
     )
     agent = ScriptedAgent("Hello.", "Again.")
     async with conversation(agent, FakeFiles(), broken) as chat:
@@ -241,8 +245,8 @@ async def test_silence_is_not_spoken(mouth):
 async def test_with_blocks_an_answer_is_spoken_once_after_its_last(mouth):
     """ME-3."""
     settings = speaking(mouth)
-    common = ChannelSettings(dm="open", tts="always", streaming="blocks")
-    settings = Settings(media=settings.media, channels={"fake": Channel("fake", common, {})})
+    common = CommonChannelSettings(dm="open", tts="always", streaming="blocks")
+    settings = Settings(media=settings.media, channels={"fake": ConfiguredChannel("fake", common, {})})
     paragraphs = "\n\n".join(f"Paragraph {number}. {'It goes on. ' * 60}".strip() for number in range(3))
     async with conversation(ScriptedAgent(paragraphs), FakeFiles(), settings) as chat:
         await chat.says("hi")

@@ -8,7 +8,7 @@ import pytest
 from rejoinder.agents.base import Done, Question, TextDelta, ToolStarted
 from rejoinder.config.schema import DirectivesSettings, Settings
 from rejoinder.testing import conversation
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import until
 from rejoinder.turns.subagents import MOST_UNASKED
 from tests.conversations.restarting import Machine
 
@@ -58,9 +58,7 @@ class Team:
         self.answers.put_nowait(option)
 
     async def asked(self, count: int) -> None:
-        async with asyncio.timeout(PATIENCE):
-            while len(self.turns) < count:  # noqa: ASYNC110 - the agent rings no bell
-                await asyncio.sleep(0.005)
+        await until(lambda: len(self.turns) >= count, f"turn {count}")
 
 
 def by_task(text: str) -> str:
@@ -209,9 +207,7 @@ async def test_kill_and_steer():
         await agent.asked(2)
         await chat.says("/steer helper-2 and look twice")
         await chat.hears("Told helper-2.")
-        async with asyncio.timeout(PATIENCE):
-            while not agent.steered:  # noqa: ASYNC110 - the agent rings no bell
-                await asyncio.sleep(0.005)
+        await until(lambda: agent.steered, "what it is told")
         assert "and look twice" in told(agent.steered[0])
         await chat.says("/kill helper-1")
         await chat.hears("Stopped helper-1.")

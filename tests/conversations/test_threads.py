@@ -2,19 +2,19 @@
 
 import json
 
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, Settings
-from rejoinder.events import Chat, Inbound, Said, Sender
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, Settings
+from rejoinder.events import Chat, EarlierMessage, Inbound, Sender
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 
 LAB = {"chat": "lab", "kind": "group"}
-OPEN = Settings(channels={"fake": Channel("fake", ChannelSettings(groups="open"), {})})
+OPEN = Settings(channels={"fake": ConfiguredChannel("fake", CommonChannelSettings(groups="open"), {})})
 
 
 class Telling(FakeChannel):
     """Can be asked for the past of a thread."""
 
-    def __init__(self, *past: Said) -> None:
+    def __init__(self, *past: EarlierMessage) -> None:
         super().__init__()
         self.past = past
         self.asked: list[tuple[str | None, str]] = []
@@ -36,11 +36,13 @@ def texts(turn):
 
 async def test_the_history_of_a_thread_is_fetched_once():
     """TU-31: for the first turn there, each message with author, id and handle; what was overheard is told once."""
-    channel = Telling(Said("77", "zoe", "Zoe", "long ago"), Said("78", "clock", "Clock", "dong", is_bot=True))
+    channel = Telling(
+        EarlierMessage("77", "zoe", "Zoe", "long ago"), EarlierMessage("78", "clock", "Clock", "dong", is_bot=True)
+    )
     agent = ScriptedAgent("[[reply_to:77]]\nI see.", "Yes.")
     async with conversation(agent, channel, OPEN) as chat:
         heard = await channel.says("not for the bot", sender="bob", thread="70", **LAB)
-        channel.past += (Said(heard, "bob", "bob", "not for the bot"),)
+        channel.past += (EarlierMessage(heard, "bob", "bob", "not for the bot"),)
         first = await channel.says("@bot and?", mention=True, thread="70", **LAB)
         assert (await chat.hears("I see.")).reply_to == "77"
         await channel.says("@bot sure?", mention=True, thread="70", **LAB)
@@ -111,11 +113,11 @@ async def test_a_thread_under_the_agents_own_message_is_its_own():
         await chat.channel.says("@bot well?", mention=True, **LAB)
         ours = await chat.hears("Look.")
 
-        async def says(event: str, starter: Said) -> None:
+        async def says(event: str, starter: EarlierMessage) -> None:
             where = {"chat": Chat("lab", "group"), "thread": starter.message_id, "thread_starter": starter}
             await chat.channel._deliver(Inbound("fake", event, event, sender=Sender("bob"), text="hm", **where))
 
-        await says("e1", Said("60", "bob", "Bob", "mine"))
-        await says("e2", Said(ours.id, "scripted", "scripted", "Look.", is_bot=True))
+        await says("e1", EarlierMessage("60", "bob", "Bob", "mine"))
+        await says("e2", EarlierMessage(ours.id, "scripted", "scripted", "Look.", is_bot=True))
         await chat.hears("Yes?")
     assert block(agent.turns[1], "thread_starter")["text"] == "Look."

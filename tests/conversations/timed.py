@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Agent
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
-from rejoinder.config.schema import Agent as Configured
+from rejoinder.config.schema import ConfiguredAgent as Configured
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import KeptJob

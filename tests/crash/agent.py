@@ -1,8 +1,8 @@
 """The agents of the crash suite: what they answer follows from the question alone, so every attempt says the same.
 
-A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning, `m7` in its midst and `z7` at
-its end, so that each of its messages has a mark. Four kinds of answers take turns: short; longer than a message may be;
-with a reply and a reaction; with a name in it.
+A question holds the mark `q7`; its answer holds `a7`, a long one `a7` at its beginning, `m7.0` to `m7.4` in its midst
+and `z7` at its end, so that each of its messages has a mark, also where they are short. Four kinds of answers take
+turns: short; longer than a message may be; with a reply and a reaction; with a name in it.
 
 In a room of two `give` answers `a7` and hands `h7` over, which `take` answers with `b7`. `change` is the exception: it
 never ends what it begins to say, and says something else when it is asked again.
@@ -16,12 +16,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from rejoinder.agents.python import text_of
-from rejoinder.events import Turn
+from rejoinder.events import PromptText, Turn
 
 QUESTION, HANDED = re.compile(r"\bq(\d+)\."), re.compile(r"\bh(\d+)\.")
+OVERHEARD = re.compile(r"\bo\d+\.")
+"""What was said to others; the next answer repeats it."""
 OUTBOX = re.compile(r"Your outbox folder is (.+?): ")
 LONG = 5000
 """Characters: more than a Telegram message takes."""
+MARKED = range(10, LONG // 48, 20)
+"""Lines of a long answer with a mark: less than a Discord message lies between two of them."""
 REACTION = "👍"
 POISON = "poison"
 """A question with this word in it ends the process, each time, until there is a file `cured`."""
@@ -33,7 +37,9 @@ def kind_of(number: int) -> str:
 
 def marks_of(number: int) -> tuple[str, ...]:
     """What stands in the answer, once each, in this order."""
-    return (f"a{number}.", f"m{number}.", f"z{number}.") if kind_of(number) == "long" else (f"a{number}.",)
+    if kind_of(number) != "long":
+        return (f"a{number}.",)
+    return (f"a{number}.", *(f"m{number}.{place}." for place in range(len(MARKED))), f"z{number}.")
 
 
 def answer_to(number: int, *, alone: bool = True) -> str:
@@ -41,7 +47,8 @@ def answer_to(number: int, *, alone: bool = True) -> str:
     match kind_of(number):
         case "long":
             lines = [f"Line {line} of a **long** answer, with `code` in it.\n" for line in range(LONG // 48)]
-            lines[70] = f"m{number}. is in its midst.\n"
+            for place, line in enumerate(MARKED):
+                lines[line] = f"m{number}.{place}. is in its midst.\n"
             return f"a{number}. begins.\n\n{''.join(lines)}\nz{number}. ends it."
         case "acts":
             head = f'[[reply_to_current]]\n<actions>\n<react emoji="{REACTION}" />\n</actions>\n'
@@ -57,14 +64,16 @@ async def answer(turn: Turn) -> AsyncIterator[str]:
     if POISON in said and not _is_cured():
         os.kill(os.getpid(), signal.SIGKILL)
     numbers = [int(found) for found in QUESTION.findall(said)]
+    told = "".join(part.text for part in turn.parts if isinstance(part, PromptText))
+    overheard = OVERHEARD.findall(told)
     for place, number in enumerate(numbers):
         if place:
             yield "\n\n"
-        text = answer_to(number, alone=len(numbers) == 1)
+        text = answer_to(number, alone=len(numbers) == 1) + "".join(f"\n{mark}" for mark in overheard)
         step = max(9, len(text) // 8)  # cuts directives in the middle
         for start in range(0, len(text), step):
             yield text[start : start + step]
-            await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)
+            await asyncio.sleep(0.25 if kind_of(number) == "long" else 0.03)  # a kill meets it while it writes
 
 
 async def give(turn: Turn) -> AsyncIterator[str]:

@@ -13,15 +13,20 @@ from tests.crash.trial import PATIENCE, until_done
 MESSAGES, CHANNELS = 200, 20
 
 
-async def burst(folder: Path, platform: FakePlatform, reconnect: Callable[[], Awaitable[None]]) -> oracles.Verdict:
+async def burst(
+    folder: Path, platform: FakePlatform, reconnect: Callable[[], Awaitable[None]], *, mention: str = "", more: str = ""
+) -> oracles.Verdict:
     """200 messages in 20 channels; after a third of them the platform asks for a new connection, and when a quarter is
-    answered the process is killed and started again. What people saw is judged."""
+    answered the process is killed and started again. What people saw is judged. `mention`: only what begins with it is
+    answered; every other message is not, and the agent repeats what it overheard. `more`: lines of the channel."""
     chats = [f"#c{number}" for number in range(CHANNELS)]
     for chat in chats:
         platform.people.world.room(chat)
     name = platform.people.name
-    here = platform.config() + 'pace = { chat = "unlimited", account = "unlimited" }\n'
-    machine = Machine(folder, name, here, on_unknown="hold", mode="followup", debounce_ms=0, drafts=False)
+    here = f'{platform.config()}pace = {{ chat = "unlimited", account = "unlimited" }}\n{more}\n'
+    how = {"mode": "followup", "debounce_ms": 0, "drafts": False, "require_mention": bool(mention)}
+    machine = Machine(folder, name, here, on_unknown="hold", **how)
+    answered = MESSAGES // 2 if mention else MESSAGES
     expected: dict[str, list[str]] = {}
     try:
         async with asyncio.timeout(2 * PATIENCE):
@@ -30,9 +35,11 @@ async def burst(folder: Path, platform: FakePlatform, reconnect: Callable[[], Aw
                 if number == MESSAGES // 3:
                     await reconnect()
                 chat = chats[number % CHANNELS]
-                await platform.says(chat, "ann", f"q{number * 4 + 3}. What is it?")
-                expected.setdefault(chat, []).extend(marks_of(number * 4 + 3))
-            await platform.truth.until(lambda: len(platform.truth.messages()) > MESSAGES // 4, PATIENCE)
+                is_asked = not mention or number // CHANNELS % 2 == 1
+                words = f"q{number * 4 + 3}. What is it?" if is_asked else f"o{number}. is for others."
+                await platform.says(chat, "ann", f"{mention if is_asked else ''} {words}".strip())
+                expected.setdefault(chat, []).extend(marks_of(number * 4 + 3) if is_asked else (f"o{number}.",))
+            await platform.truth.until(lambda: len(platform.truth.messages()) > answered // 4, PATIENCE)
             await machine.kill()
             await machine.start()
             await until_done(machine, MESSAGES)

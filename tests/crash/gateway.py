@@ -11,12 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from rejoinder.cli.dead import Page
+from rejoinder.cli.dead import DeadPage
 from rejoinder.cli.parts import ShownPart
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Census, StoredPart
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.wiring.stores import open_reader
 
 PROGRAM = """
@@ -64,7 +64,7 @@ agents = {agents}
 bot_turns = 100
 dm = "open"
 groups = "open"
-require_mention = false
+require_mention = {require_mention}
 on_unknown = "{on_unknown}"
 {streaming}
 
@@ -92,6 +92,7 @@ class Machine:
         debounce_ms: int,
         agents: Sequence[str] = ("answer",),
         drafts: bool = True,
+        require_mention: bool = False,
         stable_after: float = STABLE_SOON,
         store: str = "sqlite:rejoinder.db",
         gateway: str = "",
@@ -111,6 +112,7 @@ class Machine:
             on_unknown=on_unknown,
             mode=mode,
             debounce_ms=debounce_ms,
+            require_mention=str(require_mention).lower(),
             streaming="" if drafts else 'streaming = "off"',
         )
         (folder / "rejoinder.toml").write_text(config)
@@ -155,9 +157,16 @@ class Machine:
 
     async def says(self, words: str, seconds: float = PATIENCE) -> None:
         """Waits until its log holds these words."""
-        async with asyncio.timeout(seconds):
-            while words not in self.log:  # noqa: ASYNC110 - another process writes it
-                await asyncio.sleep(0.1)
+        await until(lambda: words in self.log, repr(words), seconds)
+
+    async def has_part(self, state: str) -> None:
+        """Waits until a part of its outbox is in this state."""
+
+        async def looks() -> bool:
+            census = await self.census()
+            return census is not None and bool(census.parts.get(state))
+
+        await until(looks, f"a part in state {state}")
 
     def grow_old(self, days: int) -> None:
         """So much time passes for all that is in the store; nobody runs on it meanwhile."""
@@ -217,7 +226,7 @@ class Machine:
         census = await self.census()
         if census is None or not census.parts.keys() & {"held", "dead"}:
             return ()
-        return msgspec.json.decode(await self.operator("dead", "--json"), type=Page).parts
+        return msgspec.json.decode(await self.operator("dead", "--json"), type=DeadPage).parts
 
     async def operator(self, *command: str) -> bytes:
         """What a command says that an operator gives beside the gateway."""

@@ -12,6 +12,7 @@ from msgspec import Struct
 from rejoinder.app import Gateway
 from rejoinder.config.load import load
 from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.patience import until
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, by_bot, standing
 from rejoinder.wiring.opening import open_channels
@@ -124,7 +125,7 @@ async def outage(seconds: float) -> Proof:
         expected = await ask(platform, range(8))
         await platform.truth.until(lambda: bool(by_bot(platform.truth.frames)), PATIENCE)
         await platform.__aexit__()
-        await asyncio.sleep(seconds)
+        await asyncio.sleep(seconds)  # the outage itself
         await platform.__aenter__()
         came_back = time.monotonic()
         await until_done(machine, 8)
@@ -147,8 +148,11 @@ async def waiting_rows(rows: int, at_most: float | None = None) -> Proof:
             for number in range(rows):
                 person = people[number % len(people)]
                 await platform.says(person, person, f"q{4 * number + 3}. What is it?")
-            while sum((await gateway.store.census()).inputs.values()) < rows:  # noqa: ASYNC110 - nobody tells
-                await asyncio.sleep(0.1)
+
+            async def waits() -> bool:
+                return sum((await gateway.store.census()).inputs.values()) >= rows
+
+            await until(waits, f"the row {rows}", PATIENCE + rows / 10)
             await gateway.store.close()  # as by kill -9: nothing is given back
             await gateway.runs.close()
             await asyncio.wait([serving])

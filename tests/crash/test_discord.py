@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from rejoinder.testing import FakePlatform
 from tests.crash.burst import MESSAGES, burst
 from tests.crash.points import PERSONALITIES, point
@@ -11,18 +13,22 @@ from tests.crash.trial import Trial
 KILLED_AT = ("K2", "K11", "K17", "K18")
 
 
-async def test_a_burst_with_a_reconnect_and_a_kill(tmp_path):
-    """CH-20, CH-28: Discord asks for a new connection, then the process is killed and started again: every message is
-    answered, once, in its channel, in order."""
+@pytest.mark.parametrize("resumes", [True, False])
+async def test_a_burst_with_a_reconnect_and_a_kill(tmp_path, resumes):
+    """CH-20, CH-28, IN-32: Discord wants a new connection, or a new session, in the middle; then the process is killed
+    and started again. Every message that mentions the bot is answered, once, in its channel, in order, and every other
+    one is overheard, once."""
     async with FakePlatform("discord") as platform:
+        gateway = platform.people.gateway
 
         async def reconnect() -> None:
-            platform.people.gateway.ask_to_reconnect()
+            gateway.ask_to_reconnect() if resumes else gateway.end_sessions()
 
-        verdict = await burst(tmp_path, platform, reconnect)
+        verdict = await burst(tmp_path, platform, reconnect, mention="@testbot", more='threads = "off"')
         names = [call.name for call in platform.truth.calls if call.verb == "poll" and call.name != "CLOSED"]
         assert names[0] == "IDENTIFY"
         assert names.count("RESUME") >= 2
+        assert (names.count("IDENTIFY") > 1) is not resumes
         assert verdict.messages == MESSAGES
         assert verdict.is_clean, verdict
 

@@ -9,7 +9,7 @@ import pytest
 
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import RetryAfter
-from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
+from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import Chat, FakeMessenger, FakePlatform, ScriptedAgent
 from rejoinder.testing.platform import oracles
@@ -73,7 +73,7 @@ def test_an_outage_of_a_hundred_seconds():
         loop = asyncio.get_running_loop()
         began, day = loop.time(), datetime(2026, 5, 1, tzinfo=UTC)
         channel, agent = Away(100.0), ScriptedAgent(*answers)
-        queue = MessagesSettings(queue=QueueSettings(mode="followup", debounce_ms=0))
+        queue = MessagesSettings(queue=QueueSection(mode="followup", debounce_ms=0))
         settings = with_channel(Settings(messages=queue), channel.name, agent.name, ("ann",))
         gateway = Gateway(
             settings,
@@ -126,8 +126,7 @@ async def test_a_restart_does_not_forget_that_it_has_to_wait():
         await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)
         platform.fault("429", on="send", seconds=6)
         expected = await ask(platform, range(3, 9, 2), ("ann",))
-        while not (census := await machine.census()) or not census.parts.get("retry"):  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
+        await machine.has_part("retry")
         await machine.kill()
         await machine.start()
         await until_done(machine, 3)
@@ -154,8 +153,7 @@ async def test_a_full_disk_costs_nothing_but_time(small_disk):
             disks.fill(small_disk / "rest")
             for chat, marks in (await ask(platform, range(2, 6))).items():
                 expected[chat] += marks
-            while "The disk is full" not in machine.log:  # noqa: ASYNC110 - a file tells nobody
-                await asyncio.sleep(0.1)
+            await machine.says("The disk is full")
             (small_disk / "rest").unlink()
             await until_done(machine, 6)
         finally:
@@ -173,9 +171,8 @@ async def test_a_disk_that_is_full_at_the_start(small_disk, tmp_path):
             disks.fill(small_disk / "rest")
             expected = await ask(platform, range(2))
             await machine.start()
-            while "The disk is full" not in machine.log:
-                assert machine.status is None
-                await asyncio.sleep(0.1)
+            await machine.says("The disk is full")
+            assert machine.status is None
             (small_disk / "rest").unlink()
             await until_done(machine, 2)
         finally:
@@ -194,8 +191,7 @@ async def test_nothing_is_confirmed_once_the_file_is_gone():
         await until_done(machine, 2)
         database, elsewhere = machine.folder / "rejoinder.db", machine.folder / "elsewhere.db"
         database.rename(elsewhere)
-        while "Its file was removed" not in machine.log:  # noqa: ASYNC110 - a file tells nobody
-            await asyncio.sleep(0.1)
+        await machine.says("Its file was removed")
         polls, said = _polls(platform), len(by_bot(platform.truth.frames))
         for chat, marks in (await ask(platform, range(2, 4))).items():
             expected[chat] += marks

@@ -11,6 +11,7 @@ import pytest
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.store.base import KeptJob
 from rejoinder.store.sqlite import open_reader
+from rejoinder.testing.patience import until
 from rejoinder.testing.ports import free_port
 from tests.crash.gateway import REJOINDER
 
@@ -47,9 +48,8 @@ async def live(folder: Path, crash_at: str = "", until_fired: int = 0) -> int:
         )
     try:
         async with asyncio.timeout(PATIENCE):
-            while until_fired and len(fired(folder)) < until_fired:  # noqa: ASYNC110 - another process writes it
-                await asyncio.sleep(0.05)
             if until_fired:
+                await until(lambda: len(fired(folder)) >= until_fired, f"tick {until_fired}")
                 process.terminate()
             return await process.wait()
     finally:

@@ -24,7 +24,7 @@ from rejoinder.config.load import read as read_settings
 from rejoinder.outbound.directives import built_in, default_registry
 from rejoinder.outbound.directives.declaration import Declaration, Registry
 from rejoinder.testing import ScriptedAgent, conversation
-from rejoinder.turns.prompt import Quoted, Sender, Spoken, sender_context
+from rejoinder.turns.prompt import QuotedMessage, SenderContext, TurnMessage, sender_context
 
 PAGE = (Path(__file__).parents[2] / "docs" / "output-directives.md").read_text("utf-8")
 
@@ -142,15 +142,15 @@ def test_the_added_directive_checks_its_value() -> None:
 def test_the_sender_context_is_that_of_a_turn() -> None:
     """TU-30: the fields are those that an agent is told."""
     (page,) = map(json.loads, of_kind("json"))
-    sender = Sender(
+    sender = SenderContext(
         sender_id="845835116920307722",
         sender_name="mira",
         display_name="Mira",
         channel="discord",
         channel_id="1491365150664560881",
     )
-    quoted = Quoted("Which of the two?", author="bot-a", handle="m40")
-    said = Spoken("", sender, message_id="1502606076451885136", handle="m42", reply_to=quoted)
+    quoted = QuotedMessage("Which of the two?", author="bot-a", handle="m40")
+    said = TurnMessage("", sender, message_id="1502606076451885136", handle="m42", reply_to=quoted)
     assert page == sender_context(said, sender)
 
 

@@ -59,4 +59,4 @@ async def _met(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         try:
             return await asyncio.open_connection("127.0.0.1", port)
         except ConnectionRefusedError:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # nobody tells when a program listens

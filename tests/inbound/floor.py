@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.inbound import decide
 from rejoinder.inbound.directives.model import Models
-from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.outcome import Walk
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
@@ -17,7 +17,7 @@ from rejoinder.session import Session
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 OWNER, SENDER, GUEST, STRANGER = "1", "2", "3", "4"
 GROUP = "-100"
-US = Me("999", "ourbot")
+US = OwnIdentity("999", "ourbot")
 FACTS = Facts(US, random=bytes(range(16)), version="0")
 AT_US = (Mention("999", token="@ourbot"),)
 AGENT = AgentProfile("helper", Models("gpt-x", ("gpt-y",), {"smart": "openai/gpt-x-large"}))

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.events import AskPairing, Chat, Sender
-from rejoinder.inbound.pairing import ALPHABET, Pairing, PairingRequest, find_request, is_code, make_code
+from rejoinder.inbound.pairing import ALPHABET, PairingCodes, PendingCode, find_request, is_code, make_code
 from tests.inbound.floor import AT_US, GUEST, NOW, OWNER, SENDER, STRANGER, house, last, outcome, says, send
 
 
@@ -98,8 +98,8 @@ def test_an_owner_by_phone_number() -> None:
 
 def request(
     minutes_ago: float, sender: str = STRANGER, code: str = "ABCDEFGH", told: float | None = None
-) -> PairingRequest:
-    return PairingRequest(
+) -> PendingCode:
+    return PendingCode(
         sender,
         code,
         NOW - timedelta(minutes=minutes_ago),
@@ -134,15 +134,15 @@ def test_a_stranger_gets_a_code_and_the_agent_nothing() -> None:
         ((request(6), request(1, "8"), request(1, "9")), "answer"),
     ],
 )
-def test_codes_are_told_rarely_and_are_few(pending: tuple[PairingRequest, ...], expected: str) -> None:
+def test_codes_are_told_rarely_and_are_few(pending: tuple[PendingCode, ...], expected: str) -> None:
     """IN-11: at most once in 5 minutes, at most 3 pending, expired ones do not count."""
-    done = send(says("hello", STRANGER), house(), pairing=Pairing(pending))
+    done = send(says("hello", STRANGER), house(), pairing=PairingCodes(pending))
     assert outcome(done) == expected
 
 
 def test_a_code_that_is_still_valid_is_told_again() -> None:
     """IN-11: one code per stranger; its hour does not start over."""
-    done = send(says("hello", STRANGER), house(), pairing=Pairing((request(30, told=6),)))
+    done = send(says("hello", STRANGER), house(), pairing=PairingCodes((request(30, told=6),)))
     (asked,) = done.effects
     assert isinstance(asked, AskPairing)
     assert (asked.code, asked.asked) == ("ABCDEFGH", NOW - timedelta(minutes=30))
@@ -150,7 +150,7 @@ def test_a_code_that_is_still_valid_is_told_again() -> None:
 
 def test_the_owner_approves_by_code() -> None:
     """IN-11: `/approve`, in any case, as long as the code is valid."""
-    state = Pairing((request(30),))
+    state = PairingCodes((request(30),))
     done = send(says("/approve abcdefgh", OWNER), house(), pairing=state)
     assert [type(effect).__name__ for effect in done.effects] == ["ApprovePairing"]
     assert not send(says("/approve HGFEDCBA", OWNER), house(), pairing=state).effects

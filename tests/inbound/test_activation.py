@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import Mention, Overhear, Quote, Said
+from rejoinder.events import EarlierMessage, Mention, Overhear, Quote
 from rejoinder.inbound.facts import ThreadFacts
 from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, overhear
 from rejoinder.inbound.patterns import compile_patterns
@@ -133,9 +133,9 @@ def test_what_is_not_for_us_is_kept() -> None:
 
 def test_fifty_are_kept_and_each_once() -> None:
     """IN-32: the latest 50 of a chat."""
-    history: tuple[Said, ...] = ()
+    history: tuple[EarlierMessage, ...] = ()
     for number in range(80):
-        history = overhear(overhear(history, Said(str(number), "1")), Said(str(number), "1"))
+        history = overhear(overhear(history, EarlierMessage(str(number), "1")), EarlierMessage(str(number), "1"))
     assert [said.message_id for said in history] == [str(number) for number in range(30, 80)]
     assert len(history) == MOST_OVERHEARD
 

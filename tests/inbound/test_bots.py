@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import Chat, Mention, Overhear, Quote, Route, Sender, StopRun
 from rejoinder.inbound import decide
-from rejoinder.inbound.bots import BotTurns, Seen, count_turn
+from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.facts import ThreadFacts
 from rejoinder.inbound.outcome import Walk
@@ -137,17 +137,17 @@ def test_a_human_is_heard_whatever_bots_did() -> None:
 def test_how_the_index_counts(seen: str, in_a_row: int, today: int) -> None:
     """IN-23: own turns count, a human ends the row, a system event does not."""
     kinds: dict[str, Any] = {"b": "bot", "o": "own", "h": "human", "s": "system"}
-    rows = [Seen(kinds[letter], DAY) for letter in seen]
+    rows = [CountedMessage(kinds[letter], DAY) for letter in seen]
     counted = reduce(count_turn, rows, BotTurns())
     assert (counted.in_a_row, counted.today) == (in_a_row, today)
-    assert count_turn(counted, Seen("bot", NEXT)).today == 1
+    assert count_turn(counted, CountedMessage("bot", NEXT)).today == 1
 
 
 @pytest.mark.parametrize(("seen", "before"), [("b", 0), ("bb", 1), ("bob", 1), ("bobo", 1), ("obob", 2), ("bbhb", 0)])
 def test_where_the_row_stood_with_the_bot_before(seen: str, before: int) -> None:
     """IN-23: our own turns lengthen the row, but only a bot's message can be answered with the one notice."""
     kinds: dict[str, Any] = {"b": "bot", "o": "own", "h": "human"}
-    assert reduce(count_turn, [Seen(kinds[letter], DAY) for letter in seen], BotTurns()).before == before
+    assert reduce(count_turn, [CountedMessage(kinds[letter], DAY) for letter in seen], BotTurns()).before == before
 
 
 AGENTS = ("a", "b", "c")

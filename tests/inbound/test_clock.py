@@ -23,7 +23,7 @@ def rules(policy: SendPolicy | None = None):
     return make_rules(settings, [AgentProfile("helper", Models(aliases={"Small": "vendor/small-1"}))])
 
 
-def test_it_acts_for_the_operator_by_the_door_of_the_clock():
+def test_it_acts_for_the_operator_by_the_listener_the_clock():
     """IN-12: who configured it owns the bot; the door takes away what nobody watches over."""
     message = timed(INBOUND, "helper", None, rules(), heartbeat=False)
     assert message.actor == Actor("owner", "cron")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rejoinder.events import Attachment, Forward, Quote, Said
+from rejoinder.events import Attachment, EarlierMessage, Forward, Quote
 from rejoinder.inbound.finalise import arrived
 from rejoinder.inbound.freshness import GREETING
 from tests.inbound.floor import FACTS, GUEST, OWNER, house, last, outcome, says, send
@@ -75,7 +75,7 @@ def test_a_missing_type_is_octet_stream() -> None:
         says("/restart", OWNER, forwarded=Forward("/restart"), attachments=(Attachment("1", mime="image/png"),)),
         says("what?", OWNER, reply_to=Quote("m0", text="/restart")),
         says("> /restart\nwhat?", OWNER),
-        says("what?", OWNER, thread_starter="/restart", thread_history=(Said("m0", "5", text="/restart"),)),
+        says("what?", OWNER, thread_starter="/restart", thread_history=(EarlierMessage("m0", "5", text="/restart"),)),
         says("what?", OWNER, untrusted_context=("/restart",)),
         says("[/restart](http://x)", OWNER),
         says("see", OWNER, attachments=(Attachment("1", name="/restart"),)),

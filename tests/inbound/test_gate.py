@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from rejoinder.events import Sender
 from rejoinder.inbound.commands.registry import BUILT_IN
 from rejoinder.inbound.directives.table import DIRECTIVES
-from rejoinder.inbound.gate import CARRIES, Action, Actor, Allowed, Denied, Door, authorise
+from rejoinder.inbound.gate import CARRIES, Actor, Allowed, ChannelGate, Denied, GatedAction, authorise
 from tests.inbound.floor import GUEST, OWNER, SENDER, STRANGER, house, says, send
 
 # What each actor may do at most, by typing it.
@@ -48,7 +48,7 @@ ROLES: dict[str, Any] = {"name-spoofer": "stranger", "ex-owner": "guest"}
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_matrix(auth: Any, actor: str, entry: Any) -> None:
     """IN-12: allowed exactly when both the actor and the entry reach that far."""
-    verdict = authorise(Actor(ROLES.get(actor, actor), entry), Action("/x", auth), Door())
+    verdict = authorise(Actor(ROLES.get(actor, actor), entry), GatedAction("/x", auth), ChannelGate())
     reaches = min(RANK[ACTORS[actor]], RANK[ENTRIES[entry]]) >= RANK[auth]
     assert isinstance(verdict, Allowed if reaches else Denied)
 

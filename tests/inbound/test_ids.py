@@ -10,7 +10,7 @@ from rejoinder.config.load import read as read_settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Sender
 from rejoinder.identity import ANYBODY
-from rejoinder.inbound.ids import Place, candidates, read_ids
+from rejoinder.inbound.ids import ListedChannel, candidates, read_ids
 from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, ElevatedSettings, InboundSettings
 
@@ -20,7 +20,11 @@ CHANNELS = {"telegram", "discord", "matrix", "web"}
 
 def read(entry: str, channel: str = "telegram", **more: Any) -> Any:
     return read_ids(
-        (entry,), Place(channel, channel, channel_kind(channel).identity), channels=CHANNELS, where="list", **more
+        (entry,),
+        ListedChannel(channel, channel, channel_kind(channel).identity),
+        channels=CHANNELS,
+        where="list",
+        **more,
     )
 
 

@@ -20,7 +20,7 @@ from rejoinder.events import Inbound
 from rejoinder.inbound import decide
 from rejoinder.inbound.dry_run import as_document
 from rejoinder.inbound.facts import Facts
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Walk
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
 from rejoinder.inbound.settings import InboundSettings
@@ -98,7 +98,7 @@ def walked(case: Case) -> Walk:
     inbound = msgspec.convert({**said, **case.get("inbound", {})}, Inbound)
     facts = msgspec.convert({"me": {"id": "999", "name": "ourbot"}, **case.get("facts", {})}, Facts)
 
-    def find(message: Message) -> Session:
+    def find(message: InboundMessage) -> Session:
         return msgspec.convert({**SESSION, "agent": message.agents[0], **case.get("of", {})}, Session)
 
     return decide(inbound, replace(facts, random=bytes(range(16))), find, rules, NOW, lambda: 0.0)

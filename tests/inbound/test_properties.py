@@ -13,18 +13,18 @@ from rejoinder.events import (
     AskPairing,
     Attachment,
     Chat,
+    EarlierMessage,
     Forward,
     Inbound,
     Mention,
     Overhear,
     Quote,
-    Said,
     Sender,
 )
 from rejoinder.inbound import decide
 from rejoinder.inbound.directives.removal import BLANKS, remove
 from rejoinder.inbound.dry_run import as_document, rehearsal_rules, rehearse
-from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import GroupSettings
@@ -137,7 +137,7 @@ INBOUND = st.builds(
     agent_text=MAYBE,
     transcript=MAYBE,
     thread_starter=MAYBE,
-    thread_history=st.lists(st.builds(Said, WORDS, WORDS, WORDS, WORDS), max_size=2).map(tuple),
+    thread_history=st.lists(st.builds(EarlierMessage, WORDS, WORDS, WORDS, WORDS), max_size=2).map(tuple),
     untrusted_context=st.lists(WORDS, max_size=2).map(tuple),
     participants=st.lists(WORDS, max_size=2).map(tuple),
     reply_to=st.none() | st.builds(Quote, WORDS, MAYBE, WORDS, WORDS),
@@ -155,7 +155,7 @@ INBOUND = st.builds(
 )
 FACTS = st.builds(
     Facts,
-    me=st.builds(Me, st.sampled_from(["999", ""]), st.sampled_from(["ourbot", ""])),
+    me=st.builds(OwnIdentity, st.sampled_from(["999", ""]), st.sampled_from(["ourbot", ""])),
     sent_by_us=st.booleans(),
     replies_to_us=st.booleans(),
     resolves_mentions=st.booleans(),

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Forward, Page, Quote
+from rejoinder.events import Attachment, Forward, LinkedPage, Quote
 from rejoinder.inbound.understanding import (
     ToUnderstand,
     UnderstandingSettings,
@@ -146,5 +146,5 @@ def test_only_links_of_a_persons_own_fresh_text_are_read(inbound, addresses):
 
 
 def test_pages_are_kept_with_the_message():
-    page = Page("https://a.example", "A", "text")
+    page = LinkedPage("https://a.example", "A", "text")
     assert understood(says("https://a.example"), {}, {}, (page,)).pages == (page,)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.errors import FileRefused
-from rejoinder.media.files import Folder, Folders, OpenFile
+from rejoinder.media.files import Folders, OpenFile, WorkFolder
 
 LIMIT = 100
 SECRET = b"the operator's"
@@ -22,7 +22,7 @@ def whole(file: OpenFile) -> bytes:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
+def folder(tmp_path: Path) -> WorkFolder:
     """A session's folder with everything an agent might put there, and a secret beside it."""
     (tmp_path / "secret.txt").write_bytes(SECRET)
     folder = Folders(tmp_path / "outbox")("helper:web:default:direct:you")
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Folder:
         ("{folder}/chart.png", "chart.png", "image/png", PICTURE),
     ],
 )
-def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: bytes) -> None:
+def test_what_is_sent(folder: WorkFolder, path: str, name: str, mime: str, content: bytes) -> None:
     """Named from the folder on, or from the root on."""
     file = folder.open(path.format(folder=folder.path), LIMIT)
     assert (file.name, file.mime, file.size) == (name, mime, len(content))
@@ -84,7 +84,7 @@ def test_what_is_sent(folder: Folder, path: str, name: str, mime: str, content: 
         ("empty", False, "is empty"),
     ],
 )
-def test_what_is_refused(folder: Folder, path: str, denied: bool, why: str) -> None:
+def test_what_is_refused(folder: WorkFolder, path: str, denied: bool, why: str) -> None:
     """No way out, no link, nothing that is no file, nothing too large; the reason is for the agent."""
     with pytest.raises(FileRefused, match=why) as refused:
         folder.open(path.format(folder=folder.path), LIMIT)
@@ -104,7 +104,7 @@ def test_no_path_leads_to_the_secret(tmp_path_factory: pytest.TempPathFactory, s
         folder.open("/".join(steps), LIMIT)
 
 
-def test_a_file_is_taken_away_and_nothing_outside(folder: Folder, tmp_path: Path) -> None:
+def test_a_file_is_taken_away_and_nothing_outside(folder: WorkFolder, tmp_path: Path) -> None:
     folder.remove("in/plan.txt")
     assert not (Path(folder.path) / "in" / "plan.txt").exists()
     folder.remove("link.txt")  # the link, not what it points to
@@ -132,7 +132,7 @@ def test_folders_of_a_store_that_keeps_nothing_are_gone_with_it() -> None:
 
 
 @pytest.mark.parametrize("change", [b"another", b"longer than it was"])
-def test_what_changes_while_it_is_read_is_refused(folder: Folder, change: bytes) -> None:
+def test_what_changes_while_it_is_read_is_refused(folder: WorkFolder, change: bytes) -> None:
     """DE-37: half of it would be old; what merely vanishes was opened, and is sent."""
     plan = Path(folder.path) / "in" / "plan.txt"
     plan.write_bytes(b"a plan!")
@@ -147,7 +147,7 @@ def test_what_changes_while_it_is_read_is_refused(folder: Folder, change: bytes)
     assert whole(file) == change
 
 
-def test_what_grows_beyond_the_limit_is_refused(folder: Folder) -> None:
+def test_what_grows_beyond_the_limit_is_refused(folder: WorkFolder) -> None:
     growing = Path(folder.path) / "growing.bin"
     growing.write_bytes(b"x")
     file = folder.open("growing.bin", LIMIT)

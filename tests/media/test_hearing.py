@@ -2,6 +2,7 @@
 
 import asyncio
 import resource
+import shlex
 import sys
 from contextlib import asynccontextmanager
 
@@ -13,7 +14,7 @@ from rejoinder.media import sound
 from rejoinder.media.hearing import Ear
 from rejoinder.media.settings import SpeechToText
 from rejoinder.secret import Secret
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from tests.speech import SENTENCE, recogniser, silence, spoken, words
 
 KEY = Secret("sk-secret")
@@ -142,15 +143,11 @@ async def test_a_program_that_fails_is_a_sentence(code, why):
 
 async def test_a_program_that_never_ends_is_ended_with_all_it_started(tmp_path):
     """ME-1: its children too."""
-    code = (
-        "import subprocess, sys, time; child = subprocess.Popen(['sleep', '600']); "
-        f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid)); time.sleep(600)"
-    )
-    assert str(await unheard(program(code, timeout_s=3))) == "it took too long"
+    script = f"sleep 600 & echo $! > {shlex.quote(str(tmp_path / 'child'))}; wait"  # a shell starts in no time
+    ear = Ear(SpeechToText(command=("/bin/sh", "-c", script, "{file}"), timeout_s=2))
+    assert str(await unheard(ear)) == "it took too long"
     child = int((tmp_path / "child").read_text())
-    async with asyncio.timeout(PATIENCE):
-        while _lives(child):  # noqa: ASYNC110 - the kernel tells nobody but its parent, which is gone
-            await asyncio.sleep(0.01)
+    await until(lambda: not _lives(child), "its end")
 
 
 def _lives(process: int) -> bool:

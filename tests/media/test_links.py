@@ -11,57 +11,22 @@ import pytest
 from aiohttp import web
 
 from rejoinder.errors import NotUnderstood
-from rejoinder.media import links
+from rejoinder.media import guarded
 from rejoinder.media.addresses import checked, target
-from rejoinder.media.links import CommandReader, Connect, LinkReader, page_reader
+from rejoinder.media.links import CommandReader, LinkReader, page_reader
 from rejoinder.media.settings import LinkSettings
 from rejoinder.testing.patience import PATIENCE
+from tests.media.hostile import PUBLIC, hostile
 
-PUBLIC = "93.184.216.34"
 PAGE = (
     "<html><head><title>Big &amp; news</title><script>evil()</script></head><body><h1>Hello</h1><p>It works.</p></body>"
 )
 
 
-class Local(Connect):
-    """Leads connections to public addresses to a server of ours, without TLS, and remembers where they were to go."""
-
-    def __init__(self, port):
-        self.port = port
-        self.went = []
-
-    def requested(self, url):
-        return url.replace("https://", "http://", 1)
-
-    def session(self, addresses):
-        self.went.append(addresses)
-        return super().session(["127.0.0.1"])
-
-
 @asynccontextmanager
 async def server(handle, names=None, **settings):
-    """`names`: what each name leads to, one list of addresses after the other."""
-    seen = []
-
-    async def answer(request):
-        seen.append(request)
-        return await handle(request)
-
-    app = web.Application()
-    app.router.add_get("/{tail:.*}", answer)
-    runner = web.AppRunner(app, shutdown_timeout=0.1, auto_decompress=False)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    connect = Local(runner.addresses[0][1])
-
-    async def resolve(host):
-        leads = (names or {}).get(host, [[PUBLIC]])
-        return leads.pop(0) if len(leads) > 1 else leads[0]
-
-    try:
-        yield LinkReader(LinkSettings(enabled=True, **settings), resolve, connect), connect, seen
-    finally:
-        await runner.cleanup()
+    async with hostile(handle, names) as (guard, connect, seen):
+        yield LinkReader(LinkSettings(enabled=True, **settings), guard), connect, seen
 
 
 def page(body=PAGE, **more):
@@ -181,7 +146,7 @@ async def test_redirects_are_followed_a_few_times():
         assert len(connect.went) == 3
     async with server(moves(*["/again"] * 50)) as (reader, _, seen):
         assert await unread(reader) == "it leads on and on"
-    assert len(seen) == links.REDIRECTS + 1
+    assert len(seen) == guarded.REDIRECTS + 1
 
 
 @pytest.mark.parametrize("leads", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["::ffff:192.168.0.1"], []])
@@ -206,7 +171,7 @@ async def test_a_name_that_changes_is_asked_once():
 
 async def test_the_connection_is_pinned():
     """DE-38: the connector gets the address that was checked, and asks nobody else."""
-    found = await links._Pinned([PUBLIC], None).resolve("example.org", 443)
+    found = await guarded._Pinned([PUBLIC], None).resolve("example.org", 443)
     assert [(each["host"], each["port"], each["hostname"]) for each in found] == [(PUBLIC, 443, "example.org")]
 
 

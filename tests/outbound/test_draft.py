@@ -23,7 +23,7 @@ from rejoinder.outbound.draft import (
     next_step,
 )
 from rejoinder.outbound.operations import Amend, Remove, Say
-from rejoinder.outbound.plan import Wording, cut, settle
+from rejoinder.outbound.plan import AnswerWording, cut, settle
 from rejoinder.rendering import RenderOptions, chunk
 
 MANNER = RenderOptions(CHANNEL.renderer, 40, "utf16")
@@ -77,7 +77,14 @@ class Screen:
 
     def finishes(self):
         final = settle(
-            self.draft.text, self.draft.slots, Route("t", "1"), self.options, Wording(), "t1", live=False, may_move=True
+            self.draft.text,
+            self.draft.slots,
+            Route("t", "1"),
+            self.options,
+            AnswerWording(),
+            "t1",
+            live=False,
+            may_move=True,
         )
         self.draft = drafts.close(self.draft)
         for planned in final:

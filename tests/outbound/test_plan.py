@@ -8,13 +8,13 @@ from rejoinder.channels.telegram import CHANNEL
 from rejoinder.events import Part, Route
 from rejoinder.outbound.budget import LEAVES, Rate, full, take, wait
 from rejoinder.outbound.operations import Amend, Open, React, Remove, Say, decode, encode, keyed, kind, words
-from rejoinder.outbound.plan import Slot, Wording, reply_mode, say, settle, withdraw
+from rejoinder.outbound.plan import AnswerWording, Slot, reply_mode, say, settle, withdraw
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.chunk import length
 
 ROUTE = Route("telegram", "1")
 MANNER = RenderOptions(CHANNEL.renderer, 200, "utf16")
-WORDING = Wording(reply_to="7", author="bot")
+WORDING = AnswerWording(reply_to="7", author="bot")
 TEXTS = st.text(st.sampled_from("abc def.\n*`_#-👍ü"), max_size=600)
 
 
@@ -37,7 +37,7 @@ def test_the_same_answer_has_the_same_keys_whoever_thinks_of_it(text):
     keys = [planned.key for planned in once]
     assert len(set(keys)) == len(keys)
     assert all(planned.key == planned.operation.part.key for planned in once)
-    other = say(text, ROUTE, MANNER, Wording(reply_to="8"), "t1")
+    other = say(text, ROUTE, MANNER, AnswerWording(reply_to="8"), "t1")
     assert not text.strip() or once[0].key != other[0].key
 
 

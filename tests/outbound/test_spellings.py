@@ -3,6 +3,7 @@
 import pytest
 
 from rejoinder import Directive, Problem, Text, read_reply
+from rejoinder.outbound.directives import default_registry
 from tests.outbound.every_way import codes, events_of, read_every_way, said
 from tests.outbound.test_reader_streaming import held_after
 
@@ -32,6 +33,17 @@ def test_a_line_of_media(text: str, shown: str) -> None:
     assert reading.text == shown
     assert FILE in said(*reading.directives)
     assert [(each.code, each.level) for each in reading.problems] == [("other_spelling", "info")]
+
+
+@pytest.mark.parametrize("text", ["MEDIA: https://a.example/b?c=d", 'MEDIA:"https://a.example/b?c=d"  '])
+def test_an_address_where_links_are_read(text: str) -> None:
+    """OD-58: it is `<send-file>` there; a sentence, a path and other kinds of address are what they were."""
+    linked = default_registry(links=True)
+    reading = read_reply(text, registry=linked)
+    assert said(*reading.directives) == [("send_file", {"path": "https://a.example/b?c=d"}, None)]
+    assert said(*read_reply("MEDIA: out/a.png", registry=linked).directives) == [FILE]
+    for plain in ("MEDIA: http://a.example/b.png", "MEDIA: https://", "MEDIA: https://a.example is down"):
+        assert read_reply(plain, registry=linked).text == plain
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from rejoinder.outbound.typing import (
     Action,
     Closed,
     Event,
-    Phase,
-    Seen,
     Show,
     Sign,
+    SignOfLife,
     Typing,
+    TypingPhase,
     WakeAfter,
     Woke,
     mode_for,
@@ -20,7 +20,7 @@ from rejoinder.outbound.typing import (
 )
 from rejoinder.session import TypingMode
 
-RUN, THOUGHT, TEXT, TOOL = Seen("run"), Seen("thought"), Seen("text"), Seen("tool")
+RUN, THOUGHT, TEXT, TOOL = SignOfLife("run"), SignOfLife("thought"), SignOfLife("text"), SignOfLife("tool")
 
 
 def after(typing: Typing, *events: Event) -> tuple[Typing, tuple[Action, ...]]:
@@ -47,7 +47,7 @@ def after(typing: Typing, *events: Event) -> tuple[Typing, tuple[Action, ...]]:
 )
 def test_what_each_mode_waits_for(mode: TypingMode, sign: Sign, starts: bool) -> None:
     """TU-24: and it starts 0.4 s later."""
-    assert step(Typing(mode), Seen(sign))[1] == ((WakeAfter(400),) if starts else ())
+    assert step(Typing(mode), SignOfLife(sign))[1] == ((WakeAfter(400),) if starts else ())
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_two_silent_minutes_pause_it_and_life_brings_it_back() -> None:
     """TU-24: a long tool does not end the sign for good."""
     typing, asked = after(Typing("instant"), RUN, *[Woke()] * 21)
     assert asked.count(Show()) == 20
-    assert typing.phase is Phase.PAUSED
+    assert typing.phase is TypingPhase.PAUSED
     assert step(typing, TOOL)[1] == (Show(), WakeAfter(6000))
 
 
 def test_life_puts_the_pause_off() -> None:
     """TU-24."""
     typing, _ = after(Typing("instant"), RUN, *[Woke()] * 20, TEXT, Woke())
-    assert typing.phase is Phase.SHOWING
+    assert typing.phase is TypingPhase.SHOWING
 
 
 @given(

@@ -4,7 +4,7 @@ import pytest
 
 from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Amend, Open, React, Remove, Say
-from rejoinder.outbound.verdict import MOST_TRIES, Again, Arrived, Forget, GiveUp, Hold, Look, judge
+from rejoinder.outbound.verdict import MOST_TRIES, Arrived, Forget, GiveUp, Hold, Look, Retry, judge
 from rejoinder.outcomes import Delivered, Rejected, RetryAfter, Unknown
 
 ROUTE = Route("fake", "room")
@@ -21,27 +21,27 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
     ("outcome", "operation", "recognises", "verdict"),
     [
         (Delivered("9"), SAY, BLIND, Arrived("9")),
-        (Rejected("bad", "formatting"), FORMATTED, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
-        (Rejected("bad", "formatting"), SAY, BLIND, Again(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), FORMATTED, BLIND, Retry(0, "bad", counted=False, concedes="formatting")),
+        (Rejected("bad", "formatting"), SAY, BLIND, Retry(0, "bad", counted=False, concedes="formatting")),
         (Rejected("bad", "formatting"), REACT, BLIND, GiveUp("bad")),
-        (Rejected("gone", "target"), REPLY, BLIND, Again(0, "gone", counted=False, concedes="target")),
+        (Rejected("gone", "target"), REPLY, BLIND, Retry(0, "gone", counted=False, concedes="target")),
         (Rejected("gone", "target"), SAY, BLIND, GiveUp("gone")),
-        (Rejected("gone", "target"), EDIT, BLIND, Again(0, "gone", counted=False, concedes="message")),
+        (Rejected("gone", "target"), EDIT, BLIND, Retry(0, "gone", counted=False, concedes="message")),
         (Rejected("gone", "target"), Amend("5", PLAIN, resend_if_gone=False), BLIND, Forget("gone")),
         (Rejected("gone", "target"), REACT, BLIND, GiveUp("gone")),
         (Rejected("kicked", "gone"), SAY, KEYS, GiveUp("kicked")),
         (Rejected("kicked", "gone"), Open(PLAIN), BLIND, Forget("kicked")),
-        (Rejected("401", "account"), SAY, KEYS, Again(0.0, "401", False, False, True)),
-        (RetryAfter(7, "slow", limited=True), SAY, BLIND, Again(7, "slow", counted=False)),
-        (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Again(7, "too fast", False, True)),
-        (RetryAfter(None, "502"), SAY, BLIND, Again(1.0, "502")),
-        (RetryAfter(9, "502"), SAY, BLIND, Again(9, "502")),
-        (Unknown("reset"), SAY, KEYS, Again(1.0, "reset")),
+        (Rejected("401", "account"), SAY, KEYS, Retry(0.0, "401", False, False, True)),
+        (RetryAfter(7, "slow", limited=True), SAY, BLIND, Retry(7, "slow", counted=False)),
+        (RetryAfter(7, "", limited=True, everywhere=True), SAY, BLIND, Retry(7, "too fast", False, True)),
+        (RetryAfter(None, "502"), SAY, BLIND, Retry(1.0, "502")),
+        (RetryAfter(9, "502"), SAY, BLIND, Retry(9, "502")),
+        (Unknown("reset"), SAY, KEYS, Retry(1.0, "reset")),
         (Unknown("reset"), SAY, FINDS, Look("reset")),
         (Unknown("reset"), SAY, BLIND, Hold("reset")),
-        (Unknown("reset"), EDIT, BLIND, Again(1.0, "reset")),
-        (Unknown("reset"), REACT, BLIND, Again(1.0, "reset")),
-        (Unknown("reset"), Remove("5"), BLIND, Again(1.0, "reset")),
+        (Unknown("reset"), EDIT, BLIND, Retry(1.0, "reset")),
+        (Unknown("reset"), REACT, BLIND, Retry(1.0, "reset")),
+        (Unknown("reset"), Remove("5"), BLIND, Retry(1.0, "reset")),
         (Unknown("reset"), Open(Part(ROUTE, "…")), BLIND, Forget("reset")),
     ],
 )
@@ -84,4 +84,4 @@ def test_pauses_grow_and_end():
 
 def test_resend_is_for_who_would_rather_have_it_twice():
     """DU-3: `on_unknown = "resend"`."""
-    assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Again(1.0, "x")
+    assert judge(Unknown("x"), SAY, BLIND, tries=1, on_unknown="resend") == Retry(1.0, "x")

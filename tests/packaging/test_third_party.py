@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 
 HERE = Path(__file__).parent / "birdhouse"
 SOURCE = Path(__file__).parents[2] / "src" / "rejoinder"
@@ -82,7 +82,7 @@ async def person(name: str, port: int) -> Person:
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
         except ConnectionRefusedError:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # nobody tells when a program listens
         else:
             writer.write(f"{name}\n".encode())
             return Person(reader, writer)
@@ -128,11 +128,8 @@ def asked(folder: Path, environment: dict[str, str], *command: str, input: str =
 
 async def written(log: Path, lines: int) -> list[dict[str, Any]]:
     """What the hooks wrote down, once it is that much."""
-    while True:
-        found = (await asyncio.to_thread(log.read_text)).splitlines()
-        if len(found) >= lines:
-            return [json.loads(line) for line in found]
-        await asyncio.sleep(0.01)
+    await until(lambda: log.read_text().count("\n") >= lines, f"{lines} lines in {log}")
+    return [json.loads(line) for line in (await asyncio.to_thread(log.read_text)).splitlines()]
 
 
 @pytest.fixture

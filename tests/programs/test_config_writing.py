@@ -7,7 +7,7 @@ import pytest
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import config_writing
-from rejoinder.programs.reloading import Reloading, Source, Watch
+from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.chat import Chat
@@ -31,9 +31,9 @@ response_prefix = "A:"  # before all
 
 
 @asynccontextmanager
-async def house(file):
+async def running(file):
     """A gateway, its file, and its owner who chats with it."""
-    source = Source(Watch(str(file)), lambda: load(str(file), {}), {}, lambda path: load(path, {}))
+    source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}), {}, lambda path: load(path, {}))
     channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
     gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
@@ -59,7 +59,7 @@ async def says(chat, text, sender="1001"):
 
 async def test_a_key_is_written_and_holds_at_once(file):
     """IN-61: the comment stays, the file before is kept beside it, the next message has it."""
-    async with house(file) as (chat, reloading):
+    async with running(file) as (chat, reloading):
         said = await says(chat, "/config set messages.response_prefix B:")
         assert "Written into the file. It holds from the next message on." in said
         assert "The file before it is rejoinder.toml.bak." in said
@@ -76,7 +76,7 @@ async def test_a_key_is_written_and_holds_at_once(file):
 
 
 async def test_a_key_that_waits_says_so(file):
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         said = await says(chat, "/config set session.scope shared")
         assert "It holds from the next start on: /restart." in said
     assert load(str(file), {}).session.scope == "shared"
@@ -106,7 +106,7 @@ async def test_a_key_that_waits_says_so(file):
 )
 async def test_what_is_wrong_or_not_for_a_chat_is_refused(file, typed, why):
     """IN-61: the file is validated whole first; who may do what, what is run and secrets are not for a chat."""
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         said = await says(chat, f"/config {typed}")
         assert said.startswith("A: Nothing has changed: ")
         assert why in said
@@ -117,13 +117,13 @@ async def test_what_is_wrong_or_not_for_a_chat_is_refused(file, typed, why):
 async def test_nothing_from_the_environment_is_let_out(file, monkeypatch):
     """IN-61: a value is taken literally."""
     monkeypatch.setenv("PASSWORD", "hush")
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         await says(chat, "/config set messages.response_prefix ${PASSWORD}:")
         assert await says(chat, "hello") == "${PASSWORD}: 0."
 
 
 async def test_a_file_that_is_gone_or_cannot_be_written(file):
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         text = file.read_text()
         file.unlink()
         assert "there is no file yet" in await says(chat, "/config set messages.response_prefix B:")

@@ -7,7 +7,7 @@ import pytest
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import debug_settings
-from rejoinder.programs.reloading import Reloading, Source, Watch
+from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from rejoinder.testing.chat import Chat
@@ -31,10 +31,10 @@ response_prefix = "A:"
 
 
 @asynccontextmanager
-async def house(file):
+async def running(file):
     """A gateway, its file, and its owner who chats with it."""
     overlay = {}
-    source = Source(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
+    source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
     channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
     gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
@@ -62,7 +62,7 @@ async def says(chat, text, answer=None):
 
 
 async def test_a_setting_holds_until_it_is_taken_back(file):
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         await says(chat, "/debug show", debug_settings.NOTHING)
         await says(chat, "hello", "A: 0.")
         await says(
@@ -84,12 +84,12 @@ async def test_a_setting_holds_until_it_is_taken_back(file):
         await says(chat, "/debug reset", debug_settings.NOTHING)
         await says(chat, "/debug", debug_settings.NOTHING)
     assert file.read_text() == FILE
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         await says(chat, "hello", "A: 0.")
 
 
 async def test_it_stays_over_a_file_that_changes(file):
-    async with house(file) as (chat, reloading):
+    async with running(file) as (chat, reloading):
         await says(chat, "/debug set messages.response_prefix B:")
         file.write_text(FILE.replace('"A:"', '"C:"'))
         await reloading.look()
@@ -112,7 +112,7 @@ async def test_it_stays_over_a_file_that_changes(file):
     ],
 )
 async def test_what_cannot_hold_is_refused_and_not_kept(file, asked, told):
-    async with house(file) as (chat, _):
+    async with running(file) as (chat, _):
         assert (await says(chat, f"/debug {asked}")).startswith(f"Nothing has changed: {told}")
         await says(chat, "/debug", debug_settings.NOTHING)
         await says(chat, "hello", "A: 0.")

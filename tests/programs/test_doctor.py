@@ -303,3 +303,17 @@ async def test_voice_and_links_are_looked_at_where_they_are_configured(monkeypat
         ok, said = await found(f'[{speaks}]\nbase_url = "{url}/v1"\n', speaks)
     assert (ok, said.partition(",")[0]) == (False, "ffmpeg is not installed")
     assert (await found("[media.links]\nenabled = true\n", "media.links"))[0]
+
+
+async def test_each_account_is_a_finding_of_its_own():
+    """CH-4, CH-12: a wrong token hides nothing of the others."""
+    async with FakePlatform("discord") as platform:
+        here = platform.people.config(platform.url)
+        told = await findings(
+            f"[channels.discord]\n{here}\n[channels.discord.accounts.old]\ntoken = 'revoked'\n"
+            '[agents.a]\nkind = "tour"\n'
+        )
+    assert told["channels.discord"].ok
+    assert told["channels.discord"].found.startswith("it is testbot")
+    assert not told["channels.discord.accounts.old"].ok
+    assert told["channels.discord.accounts.old"].found.startswith("Discord does not know this bot")

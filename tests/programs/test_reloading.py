@@ -14,7 +14,7 @@ import pytest
 from rejoinder.agents.python.function import PythonAgent
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
-from rejoinder.programs.reloading import Reloading, Source, Watch
+from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeChannel, ModelServer
 from rejoinder.testing.chat import Chat
@@ -53,7 +53,7 @@ async def answer(turn):
 '''
 
 
-class House:
+class Running:
     """A gateway, its file, and somebody who chats with it."""
 
     def __init__(self, file: Path, chat: Chat, gateway: Gateway, reloading: Reloading) -> None:
@@ -82,14 +82,14 @@ class House:
 
 
 @asynccontextmanager
-async def house(file: Path) -> AsyncGenerator[House]:
+async def running(file: Path) -> AsyncGenerator[Running]:
     channel = FakeChannel("telegram")
-    source = Source(Watch(str(file)), lambda: load(str(file), ENVIRONMENT))
+    source = SettingsSource(Watch(str(file)), lambda: load(str(file), ENVIRONMENT))
     gateway = Gateway(source.read(), channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
         runs.start("gateway", gateway.serve())
         chat = Chat(channel, runs, gateway)
-        yield House(file, chat, gateway, Reloading(gateway, source))
+        yield Running(file, chat, gateway, Reloading(gateway, source))
         await chat.ends()
 
 
@@ -100,7 +100,7 @@ async def home(tmp_path, caplog):
     (tmp_path / f"{module}.py").write_text(BOT)
     file = tmp_path / "rejoinder.toml"
     file.write_text(PYTHON.format(module=module, folder=tmp_path) + REST)
-    async with house(file) as made:
+    async with running(file) as made:
         made.module = module
         yield made
 
@@ -180,7 +180,7 @@ async def test_an_agent_that_was_opened_again_knows_what_was_said_before(tmp_pat
         server.will(Say("Your cat is called Mia."), Say("Mia."))
         agent = f'[agents.helper]\nkind = "openai"\nmodel = "one"\nbase_url = "{server.openai_url}"\n'
         (tmp_path / "rejoinder.toml").write_text(agent + REST)
-        async with house(tmp_path / "rejoinder.toml") as home:
+        async with running(tmp_path / "rejoinder.toml") as home:
             await home.chat.says("my cat is called Mia", sender=ANN)
             await home.chat.hears("Your cat is called Mia.")
             await home.changes('model = "one"', 'model = "two"')
@@ -211,7 +211,7 @@ async def test_who_sits_at_the_terminal_is_told_there(home, caplog):
     async def tell(sentence: str) -> None:
         told.append(sentence)
 
-    source = Source(Watch(str(home.file)), lambda: load(str(home.file), ENVIRONMENT))
+    source = SettingsSource(Watch(str(home.file)), lambda: load(str(home.file), ENVIRONMENT))
     reloading = Reloading(home.gateway, source, tell)
     home.write("old words", "new words")
     await reloading.look()

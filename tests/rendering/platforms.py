@@ -3,7 +3,7 @@
 from rejoinder import rendering
 from rejoinder.config.kinds import channel_kind
 from rejoinder.events import LengthUnit, Rendering, TableStyle
-from rejoinder.rendering import Message, Renderer, RenderOptions
+from rejoinder.rendering import RenderedMessage, Renderer, RenderOptions
 
 RENDERED = ("telegram", "slack", "discord", "matrix", "whatsapp", "signal")
 PLATFORMS = (*RENDERED, "terminal", "web")
@@ -19,5 +19,5 @@ def render(source: str, platform: str, tables: TableStyle = "code") -> Rendering
 
 def messages(
     text: str, platform: str, limit: int | None, unit: LengthUnit = "characters", tables: TableStyle = "code"
-) -> list[Message]:
+) -> list[RenderedMessage]:
     return rendering.messages(text, RenderOptions(renderer(platform), limit, unit, tables))

@@ -18,11 +18,11 @@ from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.draft import Streaming
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.answer.acting import Occasion
-from rejoinder.runtime.answer.delivery import Answer, AnswerOptions
+from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
-from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.unconfirmed import ASK_AGAIN
@@ -60,7 +60,7 @@ class Place:
         channels = {self.channel.name: self.channel}
         live = Live(settings)
         self.services = services = Services({}, channels, self.store, self.runs, live, self.now, hooks, self.blobs)
-        self.outbox = Outbox(services, Owners(services), ask_again)
+        self.outbox = Outbox(services, OwnerChats(services), ask_again)
         self.conversation = Conversation(self.route, services, self.outbox)
         self.sender = self.conversation.sender
 
@@ -80,11 +80,11 @@ class Place:
         self.conversation.noted(messages)
         return begun
 
-    def answer(self, run=None, *, earlier=(), occasion=None, **options) -> Answer:
+    def answer(self, run=None, *, earlier=(), occasion=None, **options) -> StreamedAnswer:
         how = AnswerOptions(run=run, earlier=earlier, **options)
-        return Answer(self.conversation, occasion or Occasion("id-0", "bot", "ann"), how)
+        return StreamedAnswer(self.conversation, occasion or Occasion("id-0", "bot", "ann"), how)
 
-    async def says(self, *pieces, run=None, **options) -> Answer:
+    async def says(self, *pieces, run=None, **options) -> StreamedAnswer:
         answer = self.answer(run, **options)
         for piece in pieces:
             await answer.feed(piece)

@@ -27,15 +27,15 @@ from rejoinder.agents.base import (
 )
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.agents import AgentDefaults
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Channel, GatewaySettings, MessagesSettings, QueueSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.events import PromptText
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings, GroupSettings
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeChannel, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
-from rejoinder.turns.modes import Drop, Grouping, Mode
+from rejoinder.turns.modes import DropPolicy, Grouping, Mode
 
 NAPS = (0, 0, 0.001, 0.01, 0.03)
 MODES = [str(mode) for mode in Mode]
@@ -160,7 +160,7 @@ class Steered(Wild):
 
 def settings(random: Random) -> Settings:
     choose = random.choice
-    common = ChannelSettings(
+    common = CommonChannelSettings(
         dm="open",
         groups="open",
         require_mention=choose((True, False)),
@@ -168,11 +168,11 @@ def settings(random: Random) -> Settings:
         streaming=choose((None, "off")),
         group={"heard": GroupSettings(mode="listen")},
     )
-    queue = QueueSettings(
+    queue = QueueSection(
         mode=choose(list(Mode)),
         debounce_ms=choose((0, 1, 20)),
         cap=choose((1, 2, 5)),
-        drop=choose(list(Drop)),
+        drop=choose(list(DropPolicy)),
         grouping=choose(list(Grouping)),
     )
     limits = GatewaySettings(
@@ -181,7 +181,7 @@ def settings(random: Random) -> Settings:
     scopes = choose(("per-sender", "shared")), choose(("per-thread", "per-chat", "per-sender"))
     return with_channel(
         Settings(
-            channels={"fake": Channel("fake", common, None)},
+            channels={"fake": ConfiguredChannel("fake", common, None)},
             messages=MessagesSettings(queue=queue),
             gateway=limits,
             agent_defaults=AgentDefaults(

@@ -9,7 +9,6 @@ from rejoinder.store.base import (
     Accept,
     BeginTurn,
     ClaimPart,
-    Cursor,
     Destination,
     EndRun,
     Intent,
@@ -17,6 +16,7 @@ from rejoinder.store.base import (
     PlanParts,
     RouteEvent,
     RunClaim,
+    StoredCursor,
     StoredPart,
 )
 from rejoinder.store.sqlite import open_store
@@ -38,7 +38,7 @@ async def main(url: str, life: str, rounds: int) -> None:
         for number in range(rounds):
             name, now = f"{life}-{producer}-{number}", datetime.now(UTC)
             inbound = Inbound("telegram", name, name, Chat(route.chat), Sender("anna"), name)
-            cursor = Cursor("telegram", f"offset-{producer}", name)
+            cursor = StoredCursor("telegram", f"offset-{producer}", name)
             (event,) = await store.write(Accept((inbound,), now, cursor))
             confirm("accepted", name)
             begin = BeginTurn(session, route, (event.id,), now)

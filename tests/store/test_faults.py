@@ -20,7 +20,6 @@ from rejoinder.session import Session
 from rejoinder.store import sqlite
 from rejoinder.store.base import (
     Accept,
-    Cursor,
     Destination,
     IndexedMessage,
     NoteMessages,
@@ -29,9 +28,10 @@ from rejoinder.store.base import (
     RouteEvent,
     SaveAgentSession,
     SettleEvent,
+    StoredCursor,
 )
 from rejoinder.store.sqlite import SqliteStore, open_reader, open_store
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 from tests import disks
 
@@ -52,7 +52,9 @@ async def fill_up(store: SqliteStore) -> tuple[int, StoreUnavailable]:
     """Accepts messages until one is refused: how many were taken, and the refusal."""
     for number in range(10_000):
         try:
-            await store.write(Accept((an_inbound(number, text=BIG),), NOW, Cursor("telegram", "offset", f"{number}")))
+            await store.write(
+                Accept((an_inbound(number, text=BIG),), NOW, StoredCursor("telegram", "offset", f"{number}"))
+            )
         except StoreUnavailable as full:
             return number, full
     raise AssertionError("nothing was ever full")
@@ -179,9 +181,11 @@ async def test_a_store_is_locked_before_the_patience_has_ended(tmp_path: Path, m
         monkeypatch.setattr(store._writer, "_patience", 600_000)
         with holding([sys.executable, "-c", WRITES, str(path)]) as release:
             written = asyncio.create_task(store.write(Accept((an_inbound(1),), NOW)))
-            async with asyncio.timeout(30):
-                while (await store.health()).fault is None:  # noqa: ASYNC110 - until the writer has met it
-                    await asyncio.sleep(0.01)
+
+            async def is_noticed() -> bool:
+                return (await store.health()).fault is not None
+
+            await until(is_noticed, "the fault that the writer meets")
             await says(store, "locked")
             assert not written.done()
             release()
@@ -283,7 +287,7 @@ async def everything(store: SqliteStore) -> tuple[object, ...]:
 async def furnish(path: Path) -> tuple[object, ...]:
     async with opened(path) as store:
         for number in range(30):
-            await store.write(Accept((an_inbound(number),), NOW, Cursor("telegram", "offset", f"{number}")))
+            await store.write(Accept((an_inbound(number),), NOW, StoredCursor("telegram", "offset", f"{number}")))
             told = IndexedMessage(f"{number}", "anna", NOW, text=f"text {number}")
             await store.write(NoteMessages(HERE, (told,)), PlanParts((an_intent(number),), NOW))
         await store.write(RouteEvent(1, (Destination("s", b"payload"),)), SettleEvent(2, "overheard"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rejoinder.crashpoint import VARIABLE
-from rejoinder.store.base import Accept, Recovery
+from rejoinder.store.base import Accept, RecoveryRows
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing.store_contract.given import NOW
 
@@ -37,8 +37,8 @@ def live(url: str, life: str, *, rounds: int = 1000, lines: int | None = None, c
     return confirmed
 
 
-def recovered(url: str) -> Recovery:
-    async def look() -> Recovery:
+def recovered(url: str) -> RecoveryRows:
+    async def look() -> RecoveryRows:
         store = open_store(url)
         try:
             await store.check()

@@ -37,7 +37,7 @@ class OnPostgres(Opened):
         return open_for_operator(self._url(folder))
 
     async def let_leases_run_out(self, store: SharedStore) -> None:
-        await asyncio.sleep(LEASE + 0.05)
+        await asyncio.sleep(LEASE + 0.05)  # by the clock of the database, which no test can set
 
 
 class TestPostgres(OnPostgres, StoreContract):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.turns.backlog import LINE_LENGTH, Summary, Waiting, admit, estimate_tokens, summary_line
-from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
+from rejoinder.turns.backlog import LINE_LENGTH, Summary, WaitingMessage, admit, estimate_tokens, summary_line
+from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
 from tests.turns.world import message
 
 
@@ -34,16 +34,16 @@ def test_a_text_that_is_no_unicode_has_a_size_too() -> None:
 @given(
     count=st.integers(0, 12),
     cap=st.integers(1, 6),
-    drop=st.sampled_from(Drop),
+    drop=st.sampled_from(DropPolicy),
     mode=st.sampled_from([mode for mode in Mode if mode not in (Mode.QUEUE, Mode.INTERRUPT)]),
 )
-def test_a_capped_backlog_never_exceeds_its_cap(count: int, cap: int, drop: Drop, mode: Mode) -> None:
+def test_a_capped_backlog_never_exceeds_its_cap(count: int, cap: int, drop: DropPolicy, mode: Mode) -> None:
     """TU-5: and whoever is not in it was named."""
     settings = QueueSettings(mode=mode, cap=cap, drop=drop)
-    line: tuple[Waiting, ...] = ()
+    line: tuple[WaitingMessage, ...] = ()
     left: list[str] = []
     for number in range(count):
-        admitted = admit(line, Waiting(message(number)), settings)
+        admitted = admit(line, WaitingMessage(message(number)), settings)
         line = admitted.line
         left += [gone.id for gone in (*admitted.dropped, *admitted.summarised)]
     assert len(line) <= cap
@@ -52,10 +52,10 @@ def test_a_capped_backlog_never_exceeds_its_cap(count: int, cap: int, drop: Drop
 
 def test_each_sender_has_a_cap_of_their_own() -> None:
     """TU-6: somebody who floods the thread costs nobody else a message."""
-    settings = QueueSettings(cap=1, drop=Drop.OLD, grouping=Grouping.SENDER)
-    line: tuple[Waiting, ...] = (Waiting(message(0, sender="ann")),)
+    settings = QueueSettings(cap=1, drop=DropPolicy.OLD, grouping=Grouping.SENDER)
+    line: tuple[WaitingMessage, ...] = (WaitingMessage(message(0, sender="ann")),)
     for number in (1, 2, 3):
-        line = admit(line, Waiting(message(number, sender="bob")), settings).line
+        line = admit(line, WaitingMessage(message(number, sender="bob")), settings).line
     assert [each.message.id for each in line] == ["m0", "m3"]
 
 

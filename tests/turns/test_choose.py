@@ -6,50 +6,62 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.turns.choose import Ask, Choice, Limits, Load, choose
+from rejoinder.turns.choose import Selection, SlotLimits, SlotUse, StartRequest, choose
 
 
-def talks(*sessions: str) -> tuple[Ask, ...]:
-    return tuple(Ask(session) for session in sessions)
+def talks(*sessions: str) -> tuple[StartRequest, ...]:
+    return tuple(StartRequest(session) for session in sessions)
 
 
 @pytest.mark.parametrize(
     ("asks", "load", "limits", "choice"),
     [
-        (talks("a", "b"), Load(), Limits(), Choice(("a", "b"))),
-        (talks("a", "b"), Load(runs=1), Limits(runs=2), Choice(("a",))),
-        (talks("a"), Load(runs=2), Limits(runs=2), Choice()),
+        (talks("a", "b"), SlotUse(), SlotLimits(), Selection(("a", "b"))),
+        (talks("a", "b"), SlotUse(runs=1), SlotLimits(runs=2), Selection(("a",))),
+        (talks("a"), SlotUse(runs=2), SlotLimits(runs=2), Selection()),
         # a process that cannot be had does not hold up who needs none
-        ((Ask("a", "p"), Ask("b")), Load(2, busy=("q", "r")), Limits(processes=2), Choice(("b",))),
+        (
+            (StartRequest("a", "p"), StartRequest("b")),
+            SlotUse(2, busy=("q", "r")),
+            SlotLimits(processes=2),
+            Selection(("b",)),
+        ),
         # one that is there is shared
-        ((Ask("a", "p"), Ask("b", "p")), Load(), Limits(processes=1), Choice(("a", "b"))),
-        ((Ask("a", "q"),), Load(2, busy=("q", "r")), Limits(processes=2), Choice(("a",))),
+        ((StartRequest("a", "p"), StartRequest("b", "p")), SlotUse(), SlotLimits(processes=1), Selection(("a", "b"))),
+        ((StartRequest("a", "q"),), SlotUse(2, busy=("q", "r")), SlotLimits(processes=2), Selection(("a",))),
         # the process that has rested longest gives way
-        ((Ask("a", "p"),), Load(resting=("x", "y")), Limits(processes=2), Choice(("a",), ("x",))),
+        ((StartRequest("a", "p"),), SlotUse(resting=("x", "y")), SlotLimits(processes=2), Selection(("a",), ("x",))),
         # ... unless somebody wants to run in it
-        ((Ask("a", "p"), Ask("b", "x")), Load(resting=("x", "y")), Limits(processes=2), Choice(("a", "b"), ("y",))),
+        (
+            (StartRequest("a", "p"), StartRequest("b", "x")),
+            SlotUse(resting=("x", "y")),
+            SlotLimits(processes=2),
+            Selection(("a", "b"), ("y",)),
+        ),
         # no process is ended for a run that finds no place
-        ((Ask("a", "p"),), Load(2, resting=("x",)), Limits(runs=2, processes=1), Choice()),
+        ((StartRequest("a", "p"),), SlotUse(2, resting=("x",)), SlotLimits(runs=2, processes=1), Selection()),
     ],
 )
-def test_who_starts(asks: tuple[Ask, ...], load: Load, limits: Limits, choice: Choice) -> None:
+def test_who_starts(asks: tuple[StartRequest, ...], load: SlotUse, limits: SlotLimits, choice: Selection) -> None:
     """TU-21."""
     assert choose(asks, load, limits) == choice
 
 
 @given(
     asks=st.lists(
-        st.builds(Ask, st.sampled_from("abcdefgh"), st.sampled_from(["p", "q", "r", None])),
+        st.builds(StartRequest, st.sampled_from("abcdefgh"), st.sampled_from(["p", "q", "r", None])),
         unique_by=lambda a: a.session,
     ),
     resting=st.lists(st.sampled_from("pqxyz"), unique=True),
     busy=st.lists(st.sampled_from("rstu"), unique=True),
     talking=st.integers(0, 3),
-    limits=st.builds(Limits, st.integers(1, 5), st.integers(1, 5)),
+    limits=st.builds(SlotLimits, st.integers(1, 5), st.integers(1, 5)),
 )
-def test_the_limits_hold(asks: list[Ask], resting: list[str], busy: list[str], talking: int, limits: Limits) -> None:
+def test_the_limits_hold(
+    asks: list[StartRequest], resting: list[str], busy: list[str], talking: int, limits: SlotLimits
+) -> None:
     """TU-21: neither limit is passed by a choice, and whoever can start does."""
-    load = Load(len(busy) + talking, tuple(busy), tuple(resting))
+    load = SlotUse(len(busy) + talking, tuple(busy), tuple(resting))
     choice = choose(tuple(asks), load, limits)
     started = [ask for ask in asks if ask.session in choice.start]
     alive = {*busy, *resting, *(ask.process for ask in started if ask.process)} - set(choice.retire)
@@ -66,9 +78,9 @@ def test_a_busy_session_does_not_starve_a_quiet_one() -> None:
     asks = deque(talks(*"abcdefg"))
     served: Counter[str] = Counter()
     for _ in range(100):
-        choice = choose(tuple(asks), Load(), Limits(runs=2))
+        choice = choose(tuple(asks), SlotUse(), SlotLimits(runs=2))
         for session in choice.start:
-            asks.remove(Ask(session))
+            asks.remove(StartRequest(session))
             served[session] += 1
-            asks.append(Ask(session))
+            asks.append(StartRequest(session))
         assert max(served.values()) - min(served[ask.session] for ask in asks) <= 1

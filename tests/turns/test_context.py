@@ -3,20 +3,28 @@
 import pytest
 
 from rejoinder.events import PromptImage, PromptText
-from rejoinder.turns.context import Budget, Past, Size, measure, together, told
-from rejoinder.turns.prompt import Metadata, Sender, Spoken, SystemPart, UserPart, system_text, user_parts
+from rejoinder.turns.context import ContextBudget, Past, Size, measure, together, told
+from rejoinder.turns.prompt import (
+    ChatMetadata,
+    SenderContext,
+    SystemPart,
+    TurnMessage,
+    UserPart,
+    system_text,
+    user_parts,
+)
 
-ANN = Sender("1", "ann", "Ann", "web", "room")
+ANN = SenderContext("1", "ann", "Ann", "web", "room")
 
 
 def question(text: str, *images: PromptImage) -> Past:
-    return Past(tuple(user_parts(UserPart((Spoken(text, ANN, images=images),)), "b0")), f"re: {text}")
+    return Past(tuple(user_parts(UserPart((TurnMessage(text, ANN, images=images),)), "b0")), f"re: {text}")
 
 
 WHERE = "where it is, and how to read a turn"
 SYSTEM = {
     "system prompt": SystemPart(system_prompt="Be brief.\n"),
-    WHERE: SystemPart(metadata=Metadata("a", "web", "room", "direct")),
+    WHERE: SystemPart(metadata=ChatMetadata("a", "web", "room", "direct")),
     "what it may ask for in its answers": SystemPart(abilities="You can react."),
     "notices": SystemPart(notices=("One.", "", "Two.")),
     "how to behave in a group": SystemPart(group_intro="You are in a group."),
@@ -53,17 +61,17 @@ def test_pictures_cost_tokens_and_no_characters() -> None:
 @pytest.mark.parametrize(
     ("budget", "last"),
     [
-        (Budget(), "| together | 3,000 | 900 |"),
-        (Budget(used=70), "The last turn took 70 tokens, as the agent counts."),
-        (Budget(5000), "The conversation is shortened at 5,000 (agents.defaults.context_tokens)."),
+        (ContextBudget(), "| together | 3,000 | 900 |"),
+        (ContextBudget(used=70), "The last turn took 70 tokens, as the agent counts."),
+        (ContextBudget(5000), "The conversation is shortened at 5,000 (agents.defaults.context_tokens)."),
         (
-            Budget(5000, 70),
+            ContextBudget(5000, 70),
             "The last turn took 70 tokens, as the agent counts. "
             "The conversation is shortened at 5,000 (agents.defaults.context_tokens).",
         ),
     ],
 )
-def test_the_budget_is_told_where_there_is_one(budget: Budget, last: str) -> None:
+def test_the_budget_is_told_where_there_is_one(budget: ContextBudget, last: str) -> None:
     shown = told("guide", [Size("one", 1000, 300), Size("two", 2000, 600)], budget)
     assert shown.startswith("What guide is told here. Tokens are estimated.\n\n| part | characters | tokens |")
     assert shown.splitlines()[-1] == last
@@ -71,6 +79,6 @@ def test_the_budget_is_told_where_there_is_one(budget: Budget, last: str) -> Non
 
 def test_who_keeps_the_conversation_is_told() -> None:
     """What such an agent was told earlier is not sent again, so it is not counted with the rest."""
-    shown = told("guide", [Size("one", 10, 3)], Budget(), kept=together([question("hello")]))
+    shown = told("guide", [Size("one", 10, 3)], ContextBudget(), kept=together([question("hello")]))
     assert "guide keeps the conversation itself: " in shown
     assert "| together | 10 | 3 |" in shown

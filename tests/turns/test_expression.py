@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from rejoinder.turns.expression import MEANING, Misread, read_expression
+from rejoinder.turns.expression import MEANING, BadExpression, read_expression
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_days(text: str, day: date, fits: bool) -> None:
 )
 def test_what_cannot_be_read(text: str, says: str, at: int) -> None:
     """TU-27: a bad entry is refused with the place of the mistake."""
-    with pytest.raises(Misread) as refused:
+    with pytest.raises(BadExpression) as refused:
         read_expression(text)
     assert says in str(refused.value)
     assert refused.value.at == at

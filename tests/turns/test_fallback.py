@@ -11,8 +11,8 @@ from rejoinder.turns.fallback import (
     BACK_OFF,
     ON_FAILURE,
     Candidate,
-    GiveUp,
-    Rest,
+    Cooldown,
+    NoFallback,
     Rests,
     Trial,
     after_failure,
@@ -26,7 +26,7 @@ BIG, SMALL, OTHER = Candidate("big", "work"), Candidate("small", "work"), Candid
 ALL = (BIG, SMALL, OTHER)
 
 
-def fails(trial: Trial, kind: str, rests: Rests | None = None, now: float = 0) -> tuple[Trial | GiveUp, Rests]:
+def fails(trial: Trial, kind: str, rests: Rests | None = None, now: float = 0) -> tuple[Trial | NoFallback, Rests]:
     rests = rested(rests or {}, trial, kind, now)
     return after_failure(trial, kind, rests, now), rests
 
@@ -53,17 +53,17 @@ def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
     following, rests = fails(again, kind)
     assert isinstance(following, Trial)
     assert following.current == OTHER
-    assert rests == {"work": Rest(1, 60)}
+    assert rests == {"work": Cooldown(1, 60)}
 
 
 @pytest.mark.parametrize(("wait", "tries"), [(None, 1), (0.0, 2), (5.0, 2), (5.1, 1)])
 def test_who_says_when_to_come_back_is_tried_once_more_when_it_is_the_last(wait: float | None, tries: int) -> None:
     """TU-22: a wait of a few seconds is better than no answer; with another model there is no wait."""
-    trial: Trial | GiveUp = begin((BIG,), {}, 0)
+    trial: Trial | NoFallback = begin((BIG,), {}, 0)
     for _ in range(tries):
         assert isinstance(trial, Trial)
         trial = after_failure(trial, "rate_limit", {}, 0, retry_after=wait)
-    assert trial == GiveUp("rate_limit")
+    assert trial == NoFallback("rate_limit")
     following = after_failure(begin((BIG, OTHER), {}, 0), "rate_limit", {}, 0, retry_after=wait)
     assert isinstance(following, Trial)
     assert (following.current, following.wait) == (OTHER, 0)
@@ -84,14 +84,14 @@ def test_no_second_try_comes_at_once(kind: str, asked: float | None, least: floa
 @pytest.mark.parametrize("kind", ["aborted", "context_overflow", "crashed", "other", "never heard of"])
 def test_what_another_model_cannot_mend_is_given_up(kind: str) -> None:
     """TU-22: abort and context overflow are not retried on another model."""
-    assert fails(begin(ALL, {}, 0), kind) == (GiveUp(kind), {})
+    assert fails(begin(ALL, {}, 0), kind) == (NoFallback(kind), {})
 
 
 def test_an_unreachable_endpoint_is_tried_twice_and_no_more() -> None:
     """TU-22."""
     again, _ = fails(begin(ALL, {}, 0), "unreachable")
     assert isinstance(again, Trial)
-    assert fails(again, "unreachable")[0] == GiveUp("unreachable")
+    assert fails(again, "unreachable")[0] == NoFallback("unreachable")
 
 
 def test_cool_downs_grow_and_are_forgotten_after_a_success() -> None:
@@ -115,15 +115,15 @@ def test_a_cool_down_is_as_long_as_the_provider_wants_it_at_least(asked: float |
 
 def test_a_resting_credential_is_passed_over_until_its_rest_is_over() -> None:
     """TU-22: every model of that credential is."""
-    rests = {"work": Rest(1, 60)}
+    rests = {"work": Cooldown(1, 60)}
     assert begin(ALL, rests, 59).current == OTHER
     assert begin(ALL, rests, 60).current == BIG
 
 
 def test_when_all_rest_the_one_that_is_ready_first_is_tried() -> None:
     """TU-22: with one model there is no other; a person waits, and the provider can say no itself."""
-    assert begin((BIG,), {"work": Rest(4, 3600)}, 0).current == BIG
-    assert begin((BIG, OTHER), {"work": Rest(2, 300), "home": Rest(1, 60)}, 0).current == OTHER
+    assert begin((BIG,), {"work": Cooldown(4, 3600)}, 0).current == BIG
+    assert begin((BIG, OTHER), {"work": Cooldown(2, 300), "home": Cooldown(1, 60)}, 0).current == OTHER
 
 
 @given(
@@ -132,16 +132,16 @@ def test_when_all_rest_the_one_that_is_ready_first_is_tried() -> None:
 )
 def test_a_turn_ends(kinds: list[str], candidates: list[Candidate]) -> None:
     """TU-22: whatever fails, no model is asked more than twice, and none after it was left."""
-    trial: Trial | GiveUp = begin(tuple(candidates), {}, 0)
+    trial: Trial | NoFallback = begin(tuple(candidates), {}, 0)
     rests: Rests = {}
     asked: list[Candidate] = []
     for kind in kinds * 10:
         assert isinstance(trial, Trial)
         asked.append(trial.current)
         trial, rests = fails(trial, kind, rests)
-        if isinstance(trial, GiveUp):
+        if isinstance(trial, NoFallback):
             break
-    assert isinstance(trial, GiveUp)
+    assert isinstance(trial, NoFallback)
     assert all(asked.count(candidate) <= 2 for candidate in asked)
     assert asked == sorted(asked, key=asked.index), "came back to a model that was left"
 

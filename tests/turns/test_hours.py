@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from rejoinder.turns.expression import Misread
+from rejoinder.turns.expression import BadExpression
 from rejoinder.turns.hours import read_hours
 
 
@@ -47,7 +47,7 @@ def test_whether_they_hold(hours: str, zone: str, now: str, holds: bool) -> None
 )
 def test_what_cannot_be_read(hours: str, says: str, at: int | None) -> None:
     """TU-26: refused at start, with the place."""
-    with pytest.raises(Misread) as refused:
+    with pytest.raises(BadExpression) as refused:
         read_hours(hours)
     assert says in str(refused.value)
     assert refused.value.at == at

@@ -6,13 +6,13 @@ import pytest
 
 from rejoinder.turns.backlog import LINE_LENGTH, QueuedMessage, Summary
 from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, Decision, Lane, Phase, may_speak, restore, step
-from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
+from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
 from rejoinder.turns.signals import (
     Abort,
     Action,
-    Arrived,
     Discard,
     Event,
+    MessageArrived,
     ModeChanged,
     Quiet,
     RunEnded,
@@ -40,15 +40,15 @@ def told(lane: Lane, *events: Event) -> Decision:
     return lane, asked
 
 
-def arrivals(*messages: QueuedMessage) -> tuple[Arrived, ...]:
-    return tuple(Arrived(each) for each in messages)
+def arrivals(*messages: QueuedMessage) -> tuple[MessageArrived, ...]:
+    return tuple(MessageArrived(each) for each in messages)
 
 
 def running(
     mode: Mode = Mode.COLLECT, *, can_steer: bool = False, first: QueuedMessage = A, **settings: object
 ) -> Lane:
     lane = Lane(settings=QueueSettings(mode=mode, **settings))
-    return told(lane, Arrived(first), RunStarted(1, can_steer))[0]
+    return told(lane, MessageArrived(first), RunStarted(1, can_steer))[0]
 
 
 def turns(actions: tuple[Action, ...]) -> list[tuple[str, ...]]:
@@ -65,7 +65,7 @@ def test_every_phase_has_an_answer_in_every_mode() -> None:
 
 def test_every_phase_has_an_answer_to_every_event() -> None:
     """The table of events is total; an arrival's answer is in its own table."""
-    events = set(get_args(Event)) - {Arrived}
+    events = set(get_args(Event)) - {MessageArrived}
     assert set(ON_EVENT) == {(phase, event) for phase in Phase for event in events}
 
 
@@ -75,13 +75,13 @@ def test_every_phase_has_an_answer_to_every_event() -> None:
 @pytest.mark.parametrize("mode", Mode)
 def test_the_first_message_of_an_idle_lane_starts_at_once(mode: Mode) -> None:
     """TU-1: no debounce, no timer, in no mode."""
-    assert step(Lane(settings=QueueSettings(mode=mode)), Arrived(A))[1] == (Start(1, ("m0",)),)
+    assert step(Lane(settings=QueueSettings(mode=mode)), MessageArrived(A))[1] == (Start(1, ("m0",)),)
 
 
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.INTERRUPT])
 def test_what_has_been_quiet_during_the_run_starts_when_it_ends(mode: Mode) -> None:
     """TU-9: the debounce runs beside the run, not after it."""
-    lane, _ = told(running(mode), Arrived(B), Quiet("m1"))
+    lane, _ = told(running(mode), MessageArrived(B), Quiet("m1"))
     assert step(lane, RunEnded(1))[1] == (Start(2, ("m1",)),)
 
 
@@ -103,7 +103,7 @@ def test_queue_waits_for_no_quiet_and_knows_no_cap() -> None:
 
 def test_collect_gathers_until_quiet() -> None:
     """TU-3: messages that came during the run, and those that follow before it is quiet, are one turn."""
-    lane, asked = told(running(), *arrivals(B, C), Quiet("m1"), RunEnded(1), Arrived(D), Quiet("m2"))
+    lane, asked = told(running(), *arrivals(B, C), Quiet("m1"), RunEnded(1), MessageArrived(D), Quiet("m2"))
     assert lane.phase is Phase.GATHERING
     assert asked == (WakeAfter(1000, "m1"), WakeAfter(1000, "m2"), WakeAfter(1000, "m3"))
     assert step(lane, Quiet("m3"))[1] == (Start(2, ("m1", "m2", "m3")),)
@@ -118,7 +118,7 @@ def test_collect_gathers_only_one_route() -> None:
 
 def test_interrupt_aborts_and_starts_with_the_newest_when_the_run_has_ended() -> None:
     """TU-3, TU-1: never two runs; what waited is discarded, and the prompt says so."""
-    lane, asked = told(running(Mode.INTERRUPT), Arrived(B), Arrived(C))
+    lane, asked = told(running(Mode.INTERRUPT), MessageArrived(B), MessageArrived(C))
     assert asked == (Abort(1), Discard(("m1",), "interrupted"))
     passed_over = Summary(1, ("text 1",))
     assert step(lane, RunEnded(1))[1] == (Start(2, ("m2",), passed_over=passed_over, after_abort=True),)
@@ -126,9 +126,9 @@ def test_interrupt_aborts_and_starts_with_the_newest_when_the_run_has_ended() ->
 
 def test_an_interrupt_while_nothing_runs_needs_no_abort() -> None:
     """TU-3: what was gathering is passed over, the newest starts."""
-    lane, _ = told(running(), Arrived(B), RunEnded(1))
+    lane, _ = told(running(), MessageArrived(B), RunEnded(1))
     inline = message(2, settings=QueueSettings(mode=Mode.INTERRUPT))
-    asked = step(lane, Arrived(inline))[1]
+    asked = step(lane, MessageArrived(inline))[1]
     assert asked == (
         Discard(("m1",), "interrupted"),
         Start(2, ("m2",), passed_over=Summary(1, ("text 1",))),
@@ -154,14 +154,17 @@ def test_an_agent_that_cannot_steer_gets_it_as_followup(mode: Mode) -> None:
 @pytest.mark.parametrize("mode", [Mode.STEER, Mode.STEER_BACKLOG])
 def test_what_came_before_the_agent_began_is_offered_when_it_begins(mode: Mode) -> None:
     """TU-3."""
-    lane, _ = told(Lane(settings=QueueSettings(mode=mode, debounce_ms=0)), Arrived(A), Arrived(B))
+    lane, _ = told(Lane(settings=QueueSettings(mode=mode, debounce_ms=0)), MessageArrived(A), MessageArrived(B))
     assert step(lane, RunStarted(1, can_steer=True))[1] == (Steer(1, ("m1",)),)
 
 
 def test_what_a_run_refused_is_offered_again_with_the_next_arrival() -> None:
     """`steer`: one refusal, in a compaction say, does not end steering for this run."""
     _, asked = told(
-        running(Mode.STEER, can_steer=True, debounce_ms=0), Arrived(B), SteerRefused(1, ("m1",)), Arrived(C)
+        running(Mode.STEER, can_steer=True, debounce_ms=0),
+        MessageArrived(B),
+        SteerRefused(1, ("m1",)),
+        MessageArrived(C),
     )
     assert asked == (Steer(1, ("m1",)), Steer(1, ("m1", "m2")))
 
@@ -170,7 +173,14 @@ def test_a_backlog_is_not_offered_again() -> None:
     """`steer-backlog`: what was not taken in runs as followup, not into a later run, and nothing overtakes it."""
     _, asked = told(
         running(Mode.STEER_BACKLOG, can_steer=True, debounce_ms=0),
-        *(Arrived(B), SteerRefused(1, ("m1",)), Arrived(C), RunEnded(1), RunStarted(2, can_steer=True), RunEnded(2)),
+        *(
+            MessageArrived(B),
+            SteerRefused(1, ("m1",)),
+            MessageArrived(C),
+            RunEnded(1),
+            RunStarted(2, can_steer=True),
+            RunEnded(2),
+        ),
     )
     assert asked == (Steer(1, ("m1",)), Start(2, ("m1",)), Start(3, ("m2",)))
 
@@ -178,7 +188,7 @@ def test_a_backlog_is_not_offered_again() -> None:
 def test_a_message_of_another_route_is_not_steered() -> None:
     """TU-3: the run would answer it in the wrong place."""
     lane = running(Mode.STEER, can_steer=True, debounce_ms=0)
-    assert step(lane, Arrived(message(1, route=THERE)))[1] == ()
+    assert step(lane, MessageArrived(message(1, route=THERE)))[1] == ()
 
 
 def test_an_inline_directive_decides_for_its_message_alone() -> None:
@@ -209,9 +219,9 @@ def test_a_change_to_steer_offers_what_waits() -> None:
 
 def test_stop_aborts_the_run_and_clears_the_lane() -> None:
     """IN-70, IN-71: nothing that waited runs; the next prompt, and only that one, tells of the abort."""
-    lane, asked = told(running(cap=2), *arrivals(B, C, D), Stop(), RunEnded(1), Arrived(E))
+    lane, asked = told(running(cap=2), *arrivals(B, C, D), Stop(), RunEnded(1), MessageArrived(E))
     assert asked[-3:] == (Discard(("m2", "m3"), "stopped"), Abort(1), Start(2, ("m4",), after_abort=True))
-    assert told(lane, RunEnded(2), Arrived(A))[1] == (Start(3, ("m0",)),)
+    assert told(lane, RunEnded(2), MessageArrived(A))[1] == (Start(3, ("m0",)),)
 
 
 def test_stop_on_an_idle_lane_does_nothing() -> None:
@@ -233,12 +243,12 @@ def test_a_restart_goes_on_with_the_oldest() -> None:
 @pytest.mark.parametrize(
     ("drop", "goes", "stays"),
     [
-        (Drop.OLD, Discard(("m1",), "overflow"), ("m2", "m3")),
-        (Drop.NEW, Discard(("m3",), "overflow"), ("m1", "m2")),
-        (Drop.SUMMARIZE, Summarise(("m1",)), ("m2", "m3")),
+        (DropPolicy.OLD, Discard(("m1",), "overflow"), ("m2", "m3")),
+        (DropPolicy.NEW, Discard(("m3",), "overflow"), ("m1", "m2")),
+        (DropPolicy.SUMMARIZE, Summarise(("m1",)), ("m2", "m3")),
     ],
 )
-def test_who_pays_when_the_backlog_is_full(drop: Drop, goes: Action, stays: tuple[str, ...]) -> None:
+def test_who_pays_when_the_backlog_is_full(drop: DropPolicy, goes: Action, stays: tuple[str, ...]) -> None:
     """TU-5."""
     lane, asked = told(running(cap=2, drop=drop), *arrivals(B, C, D))
     assert goes in asked
@@ -262,7 +272,9 @@ def test_a_summary_counts_all_and_keeps_as_many_lines_as_the_cap() -> None:
 
 def test_a_message_in_flight_is_never_evicted() -> None:
     """TU-5: neither the turn nor what has been offered to the run."""
-    lane, asked = told(running(Mode.STEER, can_steer=True, debounce_ms=0, cap=1, drop=Drop.OLD), *arrivals(B, C, D))
+    lane, asked = told(
+        running(Mode.STEER, can_steer=True, debounce_ms=0, cap=1, drop=DropPolicy.OLD), *arrivals(B, C, D)
+    )
     assert asked == (Steer(1, ("m1",)), Discard(("m2",), "overflow"))
     assert step(lane, SteerTaken(1, ("m1",)))[1] == (Steered(1, ("m1",)), Steer(1, ("m3",)))
 
@@ -271,15 +283,15 @@ def test_lowering_the_cap_loses_nothing_that_waits() -> None:
     """TU-4: an arrival costs at most one message."""
     lane, _ = told(running(), *arrivals(B, C, D), ModeChanged(QueueSettings(cap=1)))
     assert len(lane.waiting) == 3
-    lane, asked = step(lane, Arrived(E))
+    lane, asked = step(lane, MessageArrived(E))
     assert Summarise(("m1",)) in asked
     assert len(lane.waiting) == 3
 
 
 def test_somebody_who_never_pauses_is_heard_when_the_backlog_is_full() -> None:
     """TU-5: while nothing runs, a full buffer starts; it does not overflow."""
-    lane, _ = told(running(Mode.FOLLOWUP, cap=2), Arrived(B), RunEnded(1))
-    assert step(lane, Arrived(C))[1] == (WakeAfter(1000, "m2"), Start(2, ("m1",)))
+    lane, _ = told(running(Mode.FOLLOWUP, cap=2), MessageArrived(B), RunEnded(1))
+    assert step(lane, MessageArrived(C))[1] == (WakeAfter(1000, "m2"), Start(2, ("m1",)))
 
 
 # --- batches ------------------------------------------------------------------------------------
@@ -306,7 +318,7 @@ def test_a_quiet_sender_does_not_wait_for_a_busy_one() -> None:
 def test_only_the_runs_own_sender_is_steered_into_it() -> None:
     """TU-6: and somebody else's waiting message does not stand in the way."""
     lane = running(Mode.STEER, can_steer=True, debounce_ms=0, grouping=Grouping.SENDER)
-    assert told(lane, Arrived(message(1, sender="bob")), Arrived(C))[1] == (Steer(1, ("m2",)),)
+    assert told(lane, MessageArrived(message(1, sender="bob")), MessageArrived(C))[1] == (Steer(1, ("m2",)),)
 
 
 @pytest.mark.parametrize(
@@ -330,14 +342,14 @@ def test_batches_end_at_their_limits(tokens: tuple[int, ...], batches: list[tupl
 
 def test_a_full_batch_does_not_wait_for_quiet() -> None:
     """TU-6: nothing could join it any more."""
-    lane, _ = told(running(max_batch=2), Arrived(B), RunEnded(1))
-    assert step(lane, Arrived(C))[1] == (WakeAfter(1000, "m2"), Start(2, ("m1", "m2")))
+    lane, _ = told(running(max_batch=2), MessageArrived(B), RunEnded(1))
+    assert step(lane, MessageArrived(C))[1] == (WakeAfter(1000, "m2"), Start(2, ("m1", "m2")))
 
 
 def test_a_message_the_lane_holds_arrives_only_once() -> None:
     """TU-2: the same id again is the same message."""
-    lane = told(running(), Arrived(B))[0]
-    assert told(lane, Arrived(A), Arrived(B)) == (lane, ())
+    lane = told(running(), MessageArrived(B))[0]
+    assert told(lane, MessageArrived(A), MessageArrived(B)) == (lane, ())
     assert lane.turn[0].route == HERE
 
 
@@ -365,28 +377,28 @@ def test_a_chore_tells_nothing_and_leaves_it_to_the_next_turn() -> None:
     """TU-5, IN-71: what was summarised, and that a run was aborted, is for an agent to hear."""
     lane = running(Mode.FOLLOWUP, cap=1, debounce_ms=0)
     lane, _ = told(lane, *arrivals(B, C))
-    lane, asked = told(lane, Arrived(CHORE), RunEnded(1), RunStarted(2), RunEnded(2))
+    lane, asked = told(lane, MessageArrived(CHORE), RunEnded(1), RunStarted(2), RunEnded(2))
     assert turns(asked) == [(C.id,), (CHORE.id,)]
     lane, _ = told(running(), Stop(), RunEnded(1))
-    lane, (chore,) = step(lane, Arrived(CHORE))
+    lane, (chore,) = step(lane, MessageArrived(CHORE))
     assert chore == Start(2, (CHORE.id,))
-    lane, (after,) = told(lane, RunEnded(2), Arrived(B))
+    lane, (after,) = told(lane, RunEnded(2), MessageArrived(B))
     assert after == Start(3, (B.id,), after_abort=True)
 
 
 def test_a_chore_that_is_stopped_is_no_run_that_was_aborted() -> None:
     """IN-71: the agent was asked nothing."""
-    lane, _ = told(Lane(), Arrived(CHORE), RunStarted(1), Stop(), RunEnded(1), Arrived(B))
-    assert step(told(Lane(), Arrived(CHORE), RunStarted(1), Stop(), RunEnded(1))[0], Arrived(B))[1] == (
+    lane, _ = told(Lane(), MessageArrived(CHORE), RunStarted(1), Stop(), RunEnded(1), MessageArrived(B))
+    assert step(told(Lane(), MessageArrived(CHORE), RunStarted(1), Stop(), RunEnded(1))[0], MessageArrived(B))[1] == (
         Start(2, (B.id,)),
     )
     assert not lane.after_abort
 
 
-@pytest.mark.parametrize("drop", [Drop.OLD, Drop.SUMMARIZE])
-def test_nobody_pays_with_a_chore(drop: Drop) -> None:
+@pytest.mark.parametrize("drop", [DropPolicy.OLD, DropPolicy.SUMMARIZE])
+def test_nobody_pays_with_a_chore(drop: DropPolicy) -> None:
     """TU-5, TU-23: a full line costs a message, and an interruption tells of messages alone."""
     lane, _ = told(running(Mode.FOLLOWUP, cap=1, drop=drop), *arrivals(CHORE, B, C))
     assert [each.message.id for each in lane.waiting] == [CHORE.id, C.id]
-    lane, _ = told(running(Mode.INTERRUPT), Arrived(CHORE), Arrived(B))
+    lane, _ = told(running(Mode.INTERRUPT), MessageArrived(CHORE), MessageArrived(B))
     assert lane.passed_over.count == 0

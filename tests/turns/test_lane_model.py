@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from rejoinder.events import Route
 from rejoinder.turns.backlog import QueuedMessage
 from rejoinder.turns.lane import step
-from rejoinder.turns.modes import Drop, Grouping, Mode, QueueSettings
-from rejoinder.turns.signals import Arrived, ModeChanged, Stop
+from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
+from rejoinder.turns.signals import MessageArrived, ModeChanged, Stop
 from tests.turns.world import HERE, THERE, World, message, world
 
 # --- the search ---------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ def next_worlds(
     now: World, script: tuple[QueuedMessage, ...], stops: int, changes: tuple[QueueSettings, ...], crashes: int
 ) -> Iterator[tuple[World, int, tuple[QueueSettings, ...], int]]:
     if len(now.messages) < len(script):
-        yield now.after(Arrived(script[len(now.messages)])), stops, changes, crashes
+        yield now.after(MessageArrived(script[len(now.messages)])), stops, changes, crashes
     for event in now.duties():
         yield now.after(event), stops, changes, crashes
     if stops:
@@ -70,13 +70,13 @@ def search(
 
 
 SMALL = {"cap": 2, "max_batch": 2}  # small enough that five messages reach every limit
-every_policy = pytest.mark.parametrize("drop", Drop)
+every_policy = pytest.mark.parametrize("drop", DropPolicy)
 every_mode = pytest.mark.parametrize("mode", Mode)
 
 
 @every_mode
 @every_policy
-def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop) -> None:
+def test_every_story_of_five_messages_ends_well(mode: Mode, drop: DropPolicy) -> None:
     """TU-1, TU-2, TU-9: whatever the order of arrivals, runs, steering, timers and a stop."""
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE, stops=1) > 50
 
@@ -84,14 +84,16 @@ def test_every_story_of_five_messages_ends_well(mode: Mode, drop: Drop) -> None:
 @every_mode
 @every_policy
 @pytest.mark.parametrize("script", [TWO_ROUTES, MIXED], ids=["two routes", "inline modes"])
-def test_every_story_of_unlike_messages_ends_well(mode: Mode, drop: Drop, script: tuple[QueuedMessage, ...]) -> None:
+def test_every_story_of_unlike_messages_ends_well(
+    mode: Mode, drop: DropPolicy, script: tuple[QueuedMessage, ...]
+) -> None:
     """TU-3, TU-4: messages of another route, and messages with a mode of their own, in between."""
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), script) > 20
 
 
 @every_mode
 @every_policy
-def test_every_story_of_two_senders_ends_well(mode: Mode, drop: Drop) -> None:
+def test_every_story_of_two_senders_ends_well(mode: Mode, drop: DropPolicy) -> None:
     """TU-6: with a buffer for each sender, still one run at a time and FIFO for each."""
     settings = QueueSettings(mode=mode, drop=drop, grouping=Grouping.SENDER, **SMALL)
     assert search(world(settings), TWO_SENDERS) > 20
@@ -99,7 +101,7 @@ def test_every_story_of_two_senders_ends_well(mode: Mode, drop: Drop) -> None:
 
 @every_mode
 @every_policy
-def test_every_change_of_mode_keeps_what_waits(mode: Mode, drop: Drop) -> None:
+def test_every_change_of_mode_keeps_what_waits(mode: Mode, drop: DropPolicy) -> None:
     """TU-4: four messages and a change to any other mode at any moment."""
     others = tuple(QueueSettings(mode=other, drop=drop, **SMALL) for other in Mode if other is not mode)
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE[:4], changes=others) > 50
@@ -107,7 +109,7 @@ def test_every_change_of_mode_keeps_what_waits(mode: Mode, drop: Drop) -> None:
 
 @every_mode
 @every_policy
-def test_every_crash_is_survived(mode: Mode, drop: Drop) -> None:
+def test_every_crash_is_survived(mode: Mode, drop: DropPolicy) -> None:
     """TU-2: the gateway dies at any moment and comes back; what was unfinished is run again, once."""
     assert search(world(QueueSettings(mode=mode, drop=drop, **SMALL)), SAME_ROUTE[:4], crashes=1) > 50
 
@@ -116,7 +118,7 @@ def test_every_crash_is_survived(mode: Mode, drop: Drop) -> None:
 @every_mode
 @every_policy
 @pytest.mark.parametrize("grouping", Grouping)
-def test_every_story_with_stop_change_and_crash(mode: Mode, drop: Drop, grouping: Grouping) -> None:
+def test_every_story_with_stop_change_and_crash(mode: Mode, drop: DropPolicy, grouping: Grouping) -> None:
     """TU-1 to TU-9 all at once: four messages, a stop, a change of mode or grouping, and a crash."""
     changes = tuple(
         QueueSettings(mode=other, drop=drop, grouping=group, **SMALL) for other in Mode for group in Grouping
@@ -132,7 +134,7 @@ settings_of_any_kind = st.builds(
     mode=st.sampled_from(Mode),
     debounce_ms=st.sampled_from([0, 1000]),
     cap=st.integers(1, 4),
-    drop=st.sampled_from(Drop),
+    drop=st.sampled_from(DropPolicy),
     grouping=st.sampled_from(Grouping),
     max_batch=st.integers(1, 4),
     max_batch_tokens=st.integers(1, 20),
@@ -157,14 +159,14 @@ class LaneStories(RuleBasedStateMachine):
     def arrive(self, sender: str, route: Route, tokens: int, settings: QueueSettings | None) -> None:
         number = len(self.world.messages)
         said = message(number, sender=sender, route=route, tokens=tokens, settings=settings)
-        self.world = self.world.after(Arrived(said))
+        self.world = self.world.after(MessageArrived(said))
 
     @precondition(lambda self: self.world.lane.waiting or self.world.lane.turn)
     @rule(data=st.data())
     def arrive_again(self, data: st.DataObject) -> None:
         lane = self.world.lane
         held = [*lane.turn, *(each.message for each in lane.waiting)]
-        assert step(lane, Arrived(data.draw(st.sampled_from(held)))) == (lane, ())
+        assert step(lane, MessageArrived(data.draw(st.sampled_from(held)))) == (lane, ())
 
     @precondition(lambda self: any(True for _ in self.world.duties()))
     @rule(data=st.data())

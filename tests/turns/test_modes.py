@@ -3,14 +3,14 @@
 import msgspec
 import pytest
 
-from rejoinder.turns.modes import MODES, Drop, Mode, QueueOverride, QueueSettings, resolve
+from rejoinder.turns.modes import MODES, DropPolicy, Mode, QueueOverride, QueueSettings, resolve
 
 LAYERS = ("inline", "session", "channel", "gateway", "plugin")
 
 
 def test_the_defaults() -> None:
     """TU-4, TU-6: collect, 1000 ms, cap 20, summarize; batches of 10 messages and 24000 tokens."""
-    expected = QueueSettings(Mode.COLLECT, 1000, 20, Drop.SUMMARIZE, max_batch=10, max_batch_tokens=24_000)
+    expected = QueueSettings(Mode.COLLECT, 1000, 20, DropPolicy.SUMMARIZE, max_batch=10, max_batch_tokens=24_000)
     assert resolve() == expected
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.turns.expression import Expression, Misread, read_expression
+from rejoinder.turns.expression import BadExpression, Expression, read_expression
 from rejoinder.turns.schedule import (
     At,
     Cron,
@@ -215,7 +215,7 @@ def test_lengths_of_time(text: str, seconds: int) -> None:
 @pytest.mark.parametrize("text", ["", "30", "m", "30 m", "1m1h", "-5m", "1.5h", "0m", "99999999d", "30m\n1h", "30m\n"])
 def test_no_lengths_of_time(text: str) -> None:
     """TU-27: `every`."""
-    with pytest.raises(Misread):
+    with pytest.raises(BadExpression):
         read_interval(text)
 
 
@@ -239,7 +239,7 @@ def test_single_moments(text: str, zone: str, moment: str) -> None:
 )
 def test_no_moments(text: str, zone: str) -> None:
     """TU-27: `at`."""
-    with pytest.raises(Misread):
+    with pytest.raises(BadExpression):
         read_moment(text, ZoneInfo(zone))
 
 

@@ -11,7 +11,7 @@ from rejoinder.turns.status import (
     Became,
     Ended,
     Event,
-    Remove,
+    RemoveReaction,
     State,
     Status,
     StatusSettings,
@@ -42,13 +42,13 @@ def test_a_turn_from_queued_to_done() -> None:
     status, asked = after(Status(ON), QUEUED, THINKING)
     assert asked == (Add("👀"), WakeAfter(10_000, "stall", 1), WakeAfter(700, "debounce", 2))
     _, asked = after(status, Woke("debounce", 2), Ended(ok=True))
-    assert asked == (Add("🤔"), Remove("👀"), Add("👌"), Remove("🤔"))
+    assert asked == (Add("🤔"), RemoveReaction("👀"), Add("👌"), RemoveReaction("🤔"))
 
 
 def test_what_passes_within_the_debounce_is_not_shown() -> None:
     """TU-25: the last of a quick sequence is; and nothing where it came back to what is shown."""
     status, _ = after(Status(ON), QUEUED, THINKING, CODING)
-    assert step(status, Woke("debounce", 2))[1] == (Add("👨‍💻"), Remove("👀"))
+    assert step(status, Woke("debounce", 2))[1] == (Add("👨‍💻"), RemoveReaction("👀"))
     shown, _ = after(status, Woke("debounce", 2), THINKING, CODING)
     assert marks(after(shown, *(Woke("debounce", number) for number in range(9)))[1]) == []
 
@@ -57,11 +57,11 @@ def test_a_silent_run_is_marked_twice_and_recovers() -> None:
     """TU-25: stall marks at 10 s and 30 s; the next sign of life removes them."""
     status, _ = after(Status(ON), QUEUED, THINKING, Woke("debounce", 2))
     status, asked = step(status, Woke("stall", 1))
-    assert asked == (Add("🥱"), Remove("🤔"), WakeAfter(20_000, "stall", 3))
+    assert asked == (Add("🥱"), RemoveReaction("🤔"), WakeAfter(20_000, "stall", 3))
     status, asked = step(status, Woke("stall", 3))
-    assert asked == (Add("😨"), Remove("🥱"))
+    assert asked == (Add("😨"), RemoveReaction("🥱"))
     status, asked = step(status, THINKING)
-    assert marks(step(status, Woke("debounce", status.timers["debounce"]))[1]) == [Add("🤔"), Remove("😨")]
+    assert marks(step(status, Woke("debounce", status.timers["debounce"]))[1]) == [Add("🤔"), RemoveReaction("😨")]
 
 
 def test_a_sign_of_life_puts_the_stall_off() -> None:
@@ -74,7 +74,7 @@ def test_all_are_removed_where_so_configured() -> None:
     """TU-25: the last one lingers, so that people see how it ended."""
     status, asked = after(Status(StatusSettings(enabled=True, remove_when_done=True)), QUEUED, Ended(ok=False))
     assert asked[-1] == WakeAfter(1500, "linger", 1)
-    assert step(status, Woke("linger", 1))[1] == (Remove("😱"),)
+    assert step(status, Woke("linger", 1))[1] == (RemoveReaction("😱"),)
 
 
 def test_one_may_choose_ones_own() -> None:
@@ -121,6 +121,6 @@ def test_exactly_the_last_mark_is_left(story: list[Event], ok: bool, remove: boo
         if isinstance(action, Add):
             assert action.emoji not in shown
             shown.append(action.emoji)
-        elif isinstance(action, Remove):
+        elif isinstance(action, RemoveReaction):
             shown.remove(action.emoji)
     assert shown == ([] if remove else [EMOJI[State.DONE if ok else State.ERROR]])

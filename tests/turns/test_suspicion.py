@@ -2,37 +2,37 @@
 
 import pytest
 
-from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, Again, again
+from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, RerunPolicy, again
 
 
 @pytest.mark.parametrize(
     ("crashes", "alone", "expected"),
     [
-        (0, 0, Again.AT_ONCE),
-        (1, 0, Again.AT_ONCE),
-        (1, 1, Again.AT_ONCE),
-        (2, 0, Again.IN_LINE),
-        (2, 1, Again.IN_LINE),
-        (4, 1, Again.IN_LINE),
-        (5, 0, Again.FIRST),
-        (170, 1, Again.FIRST),
-        (2, 2, Again.WHEN_STABLE),
-        (5, 2, Again.WHEN_STABLE),
-        (170, 2, Again.WHEN_STABLE),
-        (3, 3, Again.NEVER),
-        (170, 3, Again.NEVER),
+        (0, 0, RerunPolicy.AT_ONCE),
+        (1, 0, RerunPolicy.AT_ONCE),
+        (1, 1, RerunPolicy.AT_ONCE),
+        (2, 0, RerunPolicy.IN_LINE),
+        (2, 1, RerunPolicy.IN_LINE),
+        (4, 1, RerunPolicy.IN_LINE),
+        (5, 0, RerunPolicy.FIRST),
+        (170, 1, RerunPolicy.FIRST),
+        (2, 2, RerunPolicy.WHEN_STABLE),
+        (5, 2, RerunPolicy.WHEN_STABLE),
+        (170, 2, RerunPolicy.WHEN_STABLE),
+        (3, 3, RerunPolicy.NEVER),
+        (170, 3, RerunPolicy.NEVER),
     ],
 )
-def test_by_the_evidence(crashes: int, alone: int, expected: Again):
+def test_by_the_evidence(crashes: int, alone: int, expected: RerunPolicy):
     """DU-2: crashes beside others never condemn; of those alone, the last counts in a stable process only."""
     assert again(crashes, alone) is expected
 
 
 def test_every_verdict_can_be_reached():
-    assert {verdict for _, verdict in VERDICTS} == set(Again)
+    assert {verdict for _, verdict in VERDICTS} == set(RerunPolicy)
     assert all(again(least.crashes, least.alone) is verdict for least, verdict in VERDICTS)
 
 
 def test_crashes_beside_others_are_no_proof():
     """DU-2: however many."""
-    assert all(again(crashes, MOST_ALONE - 1) is not Again.NEVER for crashes in range(1000))
+    assert all(again(crashes, MOST_ALONE - 1) is not RerunPolicy.NEVER for crashes in range(1000))

@@ -24,7 +24,7 @@ def test_the_tables_name_everything() -> None:
     assert all(f"| `{mode}` | {traits.meaning} |" in mode_table() for mode, traits in MODES.items())
     assert all(f"| {phase.name.lower()} |" in arrival_table() for phase in Phase)
     assert all(phase.value in phase_list() for phase in Phase)
-    names = {event.__name__ for event in Event.__args__} - {"Arrived"}
+    names = {event.__name__ for event in Event.__args__} - {"MessageArrived"}
     assert all(f" {name} |" in event_table() for name in names)
     assert all(f"| `{kind}` |" in failure_table() for kind in ON_FAILURE)
     assert "| `overloaded` | the provider is overloaded | once | yes | yes |" in failure_table()

@@ -16,9 +16,9 @@ from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.signals import (
     Abort,
     Action,
-    Arrived,
     Discard,
     Event,
+    MessageArrived,
     ModeChanged,
     Quiet,
     RunEnded,
@@ -78,7 +78,7 @@ class World(Struct, frozen=True):
     def after(self, event: Event) -> "World":
         world = self
         match event:
-            case Arrived(message=message):
+            case MessageArrived(message=message):
                 if message not in world.messages:
                     world = replace(world, messages=(*world.messages, message), places=(*world.places, OPEN))
             case RunStarted():
@@ -95,7 +95,7 @@ class World(Struct, frozen=True):
                 pass
         lane, actions = step(self.lane, event)
         assert not (isinstance(event, SteerRefused) and any(isinstance(a, Steer) for a in actions)), "spin"
-        if isinstance(event, Arrived) and self.lane.phase is Phase.IDLE and world is not self:
+        if isinstance(event, MessageArrived) and self.lane.phase is Phase.IDLE and world is not self:
             assert [a.ids for a in actions if isinstance(a, Start)] == [(event.message.id,)], "added delay"
         world = replace(world, lane=lane).perform(actions)
         if isinstance(event, SteerTaken):

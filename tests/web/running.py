@@ -15,7 +15,7 @@ import msgspec
 from rejoinder.agents.base import Agent
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.programs.serving import Play, serve, with_page
 from rejoinder.testing.patience import PATIENCE
 
@@ -24,12 +24,12 @@ def settings(
     replies: tuple[Any, ...] = ("Hello.",), agents: tuple[str, ...] = ("helper",), store: str = "", **web: Any
 ) -> schema.Settings:
     several = {"agents": agents} if len(agents) > 1 else {"agent": agents[0]}
-    common = ChannelSettings(dm="open", groups="open", require_mention=False, **several)
+    common = CommonChannelSettings(dm="open", groups="open", require_mention=False, **several)
     page = WebSettings(**{"port": 0, **web})
     return schema.Settings(
         gateway=schema.GatewaySettings(store=store or "sqlite::memory:"),
-        agents={name: schema.Agent("scripted", {"script": _script(replies)}) for name in agents},
-        channels={"web": schema.Channel("web", common, page)},
+        agents={name: schema.ConfiguredAgent("scripted", {"script": _script(replies)}) for name in agents},
+        channels={"web": schema.ConfiguredChannel("web", common, page)},
     )
 
 

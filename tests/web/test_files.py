@@ -34,7 +34,7 @@ PICTURE = b"\x89PNG\r\n\x1a\na picture"
 @pytest.fixture
 def made(tmp_path: Path) -> schema.Settings:
     (tmp_path / "sends_files.py").write_text(AGENT)
-    agent = schema.Agent("python", {"call": "sends_files:answer", "path": str(tmp_path)})
+    agent = schema.ConfiguredAgent("python", {"call": "sends_files:answer", "path": str(tmp_path)})
     granted = schema.DirectivesSettings(allow=("send_file",))
     base = settings(store=f"sqlite:{tmp_path / 'rejoinder.db'}")
     return replace(base, agents={"helper": agent}, directives=granted)

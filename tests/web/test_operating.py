@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from rejoinder.app import Gateway
 from rejoinder.config.jobs import CronJob
 from rejoinder.events import PromptText, Route
-from rejoinder.store.base import AppendTranscript, BuryPart, Entry, KeptSubagent, PlanParts, PutSubagent
+from rejoinder.store.base import AppendTranscript, BuryPart, KeptSubagent, PlanParts, PutSubagent, TranscriptEntry
+from rejoinder.testing.patience import until
 from tests.cli.a_store import said, sending
 from tests.web.running import Site, running, settings
 
@@ -34,6 +35,9 @@ class Operated:
         (found,) = body["jobs"]
         return found
 
+    async def next_tick(self) -> int | None:
+        return (await self.job())["next"]
+
 
 @pytest_asyncio.fixture
 async def operated() -> AsyncIterator[Operated]:
@@ -45,8 +49,7 @@ async def operated() -> AsyncIterator[Operated]:
     made = replace(settings(("Good morning.",), ("helper", "ada")), cron={"greeting": RARELY})
     async with running(made, hold) as site:
         gateway = await opened
-        while not await gateway.store.jobs():  # noqa: ASYNC110 - the clock writes them when it first looks
-            await asyncio.sleep(0.01)
+        await until(gateway.store.jobs, "the clock's first look")
         yield Operated(site, gateway)
 
 
@@ -72,9 +75,8 @@ async def test_a_job_is_paused_and_goes_on(operated):
     assert job["paused"]
     assert job["next"] is None
     assert await operated.does("/api/jobs/greeting/resume") == 200
-    while (job := await operated.job())["next"] is None:  # noqa: ASYNC110 - the clock looks at it again
-        await asyncio.sleep(0.01)
-    assert not job["paused"]
+    await until(operated.next_tick, "the clock's next look")
+    assert not (await operated.job())["paused"]
 
 
 async def test_a_dead_letter_is_dropped_once(operated):
@@ -101,7 +103,10 @@ async def test_the_operator_sees_the_runs_beside_conversations(operated: Operate
     """TU-36: each with its state, its task and its log."""
     now, store = datetime(2030, 1, 2, tzinfo=UTC), operated.gateway.store
     eve = KeptSubagent("s:eve", "s", "s", "eve", "helper", "read the log", Route("web", "lobby"), now)
-    said = (Entry("user", (PromptText("read the log"),), now), Entry("agent", (PromptText("It says 42."),), now))
+    said = (
+        TranscriptEntry("user", (PromptText("read the log"),), now),
+        TranscriptEntry("agent", (PromptText("It says 42."),), now),
+    )
     await store.write(PutSubagent(eve), AppendTranscript("s:eve", said))
     _, body = await operated.site.get("/api/subagents")
     (seen,) = body["subagents"]

@@ -80,7 +80,7 @@ async def test_the_review_on_the_page(monkeypatch):
 
 def configured(server: ModelServer, *names: str) -> schema.Settings:
     model = {"base_url": server.openai_url, "model": "any"}
-    return schema.Settings(agents={name: schema.Agent("openai", model) for name in names})
+    return schema.Settings(agents={name: schema.ConfiguredAgent("openai", model) for name in names})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from rejoinder.config.schema import Agent
+from rejoinder.config.schema import ConfiguredAgent
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import running, settings
 
@@ -116,7 +116,7 @@ async def test_what_was_answered_together_ends_together_on_the_console(monkeypat
         return "Done."
 
     monkeypatch.setitem(sys.modules, "patient_agent", SimpleNamespace(answer=patient))
-    agents = {"helper": Agent("python", {"call": "patient_agent:answer"})}
+    agents = {"helper": ConfiguredAgent("python", {"call": "patient_agent:answer"})}
     site_settings = msgspec.structs.replace(settings(), agents=agents)
     async with running(site_settings) as site, site.page(path="/console/socket") as console, site.page() as page:
         for number, text in enumerate(("one", "two", "three")):

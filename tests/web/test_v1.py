@@ -16,7 +16,7 @@ from rejoinder.agents.base import Done, Failed, TextDelta, Usage
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.config import schema
 from rejoinder.events import PromptImage, PromptText
-from rejoinder.runtime.session.completions import Line, complete, turn_of
+from rejoinder.runtime.session.completions import CompletionMessage, complete, turn_of
 from rejoinder.secret import Secret
 from rejoinder.testing import ModelServer
 from rejoinder.testing.patience import PATIENCE
@@ -344,7 +344,7 @@ async def test_a_model_hears_who_said_what():
     ]
     async with ModelServer() as model:
         made = settings()
-        agent = schema.Agent("openai", {"base_url": model.openai_url, "model": "echo", "api_key": "sk-here"})
+        agent = schema.ConfiguredAgent("openai", {"base_url": model.openai_url, "model": "echo", "api_key": "sk-here"})
         async with (
             running(replace(made, agents={"helper": agent})) as site,
             openai.AsyncOpenAI(base_url=f"{site.url}/v1", api_key="none", max_retries=0) as ai,
@@ -360,17 +360,22 @@ async def test_a_model_hears_who_said_what():
 
 def test_the_whole_conversation_is_told():
     image = PromptImage("image/png", b"x")
-    lines = (Line("system", "Be kind."), Line("user", "One?"), Line("assistant", "1"), Line("user", "Two?", (image,)))
+    lines = (
+        CompletionMessage("system", "Be kind."),
+        CompletionMessage("user", "One?"),
+        CompletionMessage("assistant", "1"),
+        CompletionMessage("user", "Two?", (image,)),
+    )
     turn = turn_of("s", lines)
     assert turn.system == "Be kind."
     said = "The conversation so far:\n\nuser: One?\n\nassistant: 1\n\nAnswer what comes now:\n\nTwo?"
     assert turn.parts == (PromptText(said), image)
-    assert turn_of("s", (Line("user", "One?"),)).parts == (PromptText("One?"),)
+    assert turn_of("s", (CompletionMessage("user", "One?"),)).parts == (PromptText("One?"),)
 
 
 async def test_what_comes_of_it():
     agent = ScriptedAgent(["Hi", Usage(3, 4), Done()], ["<no-reply/>"], [Failed("other", "It failed.")])
-    ask = (Line("user", "Hi"),)
+    ask = (CompletionMessage("user", "Hi"),)
     assert [piece async for piece in complete(agent, ask)] == ["Hi", Usage(3, 4)]
     assert [piece async for piece in complete(agent, ask)] == []
     assert [piece async for piece in complete(agent, ask)] == [Failed("other", "It failed.")]
@@ -389,7 +394,7 @@ async def test_who_hangs_up_ends_the_run():
             finally:
                 ended.set()
 
-    pieces = complete(Slow(), (Line("user", "Hi"),))
+    pieces = complete(Slow(), (CompletionMessage("user", "Hi"),))
     await anext(pieces)
     await pieces.aclose()
     assert ended.is_set()

@@ -21,7 +21,7 @@ from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 from rejoinder.testing import FakeChannel
 from rejoinder.wiring.opening import open_channels
 
@@ -154,9 +154,9 @@ HARBOUR = Setup(
     offer="Serve a ship?",
     steps="Ask the harbour master for a berth.",
     section={"token": "${SHIP_TOKEN}"},
-    asks=(Ask(key="mast", question="How many masts", default=3, takes="number", most=5),),
+    asks=(SetupQuestion(key="mast", question="How many masts", default=3, takes="number", most=5),),
     verified=True,
-    asks_then=(Ask(key="owners", question="Your own id", optional=True, listed=True, default="nobody"),),
+    asks_then=(SetupQuestion(key="owners", question="Your own id", optional=True, listed=True, default="nobody"),),
     adds={"dm": "open"},
     advice="Mind the tide.",
 )

@@ -340,7 +340,7 @@ MAX_ANSWER_CHARS = 200_000
 """Where an answer is cut, if its agent's section says nothing else."""
 
 
-class Limits(Struct, frozen=True):
+class RunLimits(Struct, frozen=True):
     """Seconds an agent may be silent, take altogether, and wait for a person's permission (TU-20)."""
 
     idle: float = 600
@@ -353,7 +353,7 @@ class KeepsLimits(Protocol):
     """Ends its runs in time by itself, and so can report a timeout in its own words. The configured limits are set
     after the agent has been opened."""
 
-    limits: Limits
+    limits: RunLimits
 
 
 @runtime_checkable

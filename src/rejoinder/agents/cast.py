@@ -14,9 +14,9 @@ from msgspec import Struct
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.cast_lines import (
     LONGEST_READ,
+    CastLine,
     Character,
-    Heard,
-    Line,
+    HeardMessage,
     always,
     asks,
     asks_all,
@@ -51,13 +51,13 @@ ASIDE = "@{third}, in a thread, to keep the room readable: which test would you 
 """What the same person asks under the last message of the review."""
 
 
-class Part(Struct, frozen=True):
+class CastMember(Struct, frozen=True):
     name: str
     face: str
-    lines: tuple[Line, ...]
+    lines: tuple[CastLine, ...]
 
 
-def _three_issues(heard: Heard) -> str:
+def _three_issues(heard: HeardMessage) -> str:
     return f"""\
 I found three issues:
 
@@ -68,13 +68,13 @@ I found three issues:
 @{heard.peers[0]}, do you agree?"""
 
 
-def _two_of_three(heard: Heard) -> str:
+def _two_of_three(heard: HeardMessage) -> str:
     return f"""\
 On 1 and 2, yes. **On 3 I disagree**: how long to wait is for the caller to say, and every test would sleep. \
 @{heard.who}, would you drop it?"""
 
 
-def _revised(heard: Heard) -> str:
+def _revised(heard: HeardMessage) -> str:
     third = next((peer for peer in heard.peers if peer != heard.who), heard.who)
     return f"""\
 Good point, I take the third back. With the other two fixed:
@@ -126,32 +126,32 @@ CLEO = Character(
 )
 
 PARTS = (
-    Part(
+    CastMember(
         "ada",
         "🦉",
         (
-            Line(asks_all("review", "retry"), _three_issues, thinks=1.5),
-            Line(is_told("drop"), _revised, reply_with("thumbsup"), 2.5),
+            CastLine(asks_all("review", "retry"), _three_issues, thinks=1.5),
+            CastLine(is_told("drop"), _revised, reply_with("thumbsup"), 2.5),
             *manners(ADA),
         ),
     ),
-    Part(
+    CastMember(
         "bo",
         "🦊",
         (
-            Line(is_told("agree"), _two_of_three, reply, 2.0),
-            Line(asks_all("review", "retry"), always(SHORT_REVIEW), reply),
+            CastLine(is_told("agree"), _two_of_three, reply, 2.0),
+            CastLine(asks_all("review", "retry"), always(SHORT_REVIEW), reply),
             *manners(BO),
         ),
     ),
-    Part(
+    CastMember(
         "cleo",
         "🐝",
         (
-            Line(is_told("tests"), always(TESTS), reply_with("eyes"), 2.0),
-            Line(asks("first"), always(FIRST_TEST), reply, 1.5),
-            Line(asks_all("test", "retry"), always(TESTS), reply_with("eyes")),
-            Line(asks("test", "tests"), always(ANY_TESTS), reply_with("eyes")),
+            CastLine(is_told("tests"), always(TESTS), reply_with("eyes"), 2.0),
+            CastLine(asks("first"), always(FIRST_TEST), reply, 1.5),
+            CastLine(asks_all("test", "retry"), always(TESTS), reply_with("eyes")),
+            CastLine(asks("test", "tests"), always(ANY_TESTS), reply_with("eyes")),
             *manners(CLEO),
         ),
     ),
@@ -163,7 +163,7 @@ class CastAgent:
 
     def __init__(
         self,
-        part: Part,
+        part: CastMember,
         peers: tuple[str, ...],
         pace: float = PACE,
         pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -185,10 +185,10 @@ class CastAgent:
             await self._pause(self._pace)
         yield Done()
 
-    def _hear(self, turn: Turn) -> Heard:
+    def _hear(self, turn: Turn) -> HeardMessage:
         text, teller = last_message(turn)
         text = text[:LONGEST_READ]
         words = frozenset(re.findall(r"[a-z]+", text.lower()))
         name = "" if teller.display_name == NAMELESS else teller.display_name
         who = teller.sender_id if teller.is_bot else name
-        return Heard(text, words, teller.handle, teller.is_bot, who, self._peers)
+        return HeardMessage(text, words, teller.handle, teller.is_bot, who, self._peers)

@@ -16,7 +16,7 @@ LONGEST_QUOTE = 60
 LONGEST_READ = 4000  # only this much of a longer message is read
 
 
-class Heard(Struct, frozen=True):
+class HeardMessage(Struct, frozen=True):
     """A message as an agent of the cast hears it. `who`: empty if it has no name; `peers`: the other agents."""
 
     text: str
@@ -27,12 +27,12 @@ class Heard(Struct, frozen=True):
     peers: tuple[str, ...]
 
 
-class Line(Struct, frozen=True):
+class CastLine(Struct, frozen=True):
     """`thinks`: seconds between what is done at once and what is said."""
 
-    fits: Callable[[Heard], bool]
-    says: Callable[[Heard], str]
-    does: Callable[[Heard], str] = lambda _: ""
+    fits: Callable[[HeardMessage], bool]
+    says: Callable[[HeardMessage], str]
+    does: Callable[[HeardMessage], str] = lambda _: ""
     thinks: float = 1.0
 
 
@@ -47,34 +47,34 @@ class Character(Struct, frozen=True):
 # --- when a line fits, and what is done with it -----------------------------------------------------
 
 
-def asks(*words: str) -> Callable[[Heard], bool]:
+def asks(*words: str) -> Callable[[HeardMessage], bool]:
     """A person says one of these words."""
     return lambda heard: not heard.by_bot and not heard.words.isdisjoint(words)
 
 
-def asks_all(*words: str) -> Callable[[Heard], bool]:
+def asks_all(*words: str) -> Callable[[HeardMessage], bool]:
     return lambda heard: not heard.by_bot and heard.words.issuperset(words)
 
 
-def _is_short(*words: str) -> Callable[[Heard], bool]:
+def _is_short(*words: str) -> Callable[[HeardMessage], bool]:
     """A person says one of these words, and hardly anything else."""
     return lambda heard: asks(*words)(heard) and len(heard.words) <= 3
 
 
-def is_told(*words: str) -> Callable[[Heard], bool]:
+def is_told(*words: str) -> Callable[[HeardMessage], bool]:
     """Another agent says one of these words."""
     return lambda heard: heard.by_bot and not heard.words.isdisjoint(words)
 
 
-def reply(heard: Heard) -> str:
+def reply(heard: HeardMessage) -> str:
     return f"[[reply_to:{heard.handle}]]\n"
 
 
-def reply_with(emoji: str) -> Callable[[Heard], str]:
+def reply_with(emoji: str) -> Callable[[HeardMessage], str]:
     return lambda heard: f'{reply(heard)}<actions><react emoji="{emoji}"/></actions>\n'
 
 
-def always(text: str) -> Callable[[Heard], str]:
+def always(text: str) -> Callable[[HeardMessage], str]:
     return lambda _: text
 
 
@@ -100,11 +100,11 @@ REMARKS = (
 )
 
 
-def has_code(heard: Heard) -> bool:
+def has_code(heard: HeardMessage) -> bool:
     return not heard.by_bot and CODE.search(heard.text) is not None
 
 
-def remarks(heard: Heard) -> str:
+def remarks(heard: HeardMessage) -> str:
     found = [remark for pattern, remark in REMARKS if re.search(pattern, heard.text)]
     if not found:
         return "I read every line and would let it through. One question: what does it do when it **fails**?"
@@ -121,7 +121,7 @@ CAN = (
 )
 
 
-def _sum(heard: Heard) -> str:
+def _sum(heard: HeardMessage) -> str:
     found = SUM.search(heard.text)
     assert found is not None
     left, right = int(found[1]), int(found[3])
@@ -137,42 +137,42 @@ def _sum(heard: Heard) -> str:
     return f"That is {result}."
 
 
-def _time(_: Heard) -> str:
+def _time(_: HeardMessage) -> str:
     now = datetime.now().astimezone()
     return f"It is {now:%H:%M} on the machine I run on, {now:%A}, {now.day} {now:%B}."
 
 
-def _can(heard: Heard) -> str:
+def _can(heard: HeardMessage) -> str:
     return CAN.format(peer=_other(heard))
 
 
-def _other(heard: Heard) -> str:
+def _other(heard: HeardMessage) -> str:
     """The peer whose name is said, else the first."""
     return next((peer for peer in heard.peers if peer.lower() in heard.words), (*heard.peers, "everybody")[0])
 
 
-def _passes_on(heard: Heard) -> str:
+def _passes_on(heard: HeardMessage) -> str:
     return f"@{_other(heard)}, {heard.who or 'somebody'} would like to hear from you."
 
 
-def _comes(heard: Heard) -> str:
+def _comes(heard: HeardMessage) -> str:
     return f"Here I am; {heard.who} called me. What can I do for you? I know {_can(heard)}."
 
 
-def _greets(heard: Heard) -> str:
+def _greets(heard: HeardMessage) -> str:
     return f"{'Hello, ' + heard.who if heard.who else 'Hello'}! I know {_can(heard)}."
 
 
-def _helps(heard: Heard) -> str:
+def _helps(heard: HeardMessage) -> str:
     return f"I know {_can(heard)}. Commands such as `/status` and `/why` are the gateway's own."
 
 
-def _tricks(heard: Heard) -> str:
+def _tricks(heard: HeardMessage) -> str:
     """What the tour can do, the cast can do: reply, react, stay silent, show streaming."""
-    return guide.answer((guide.Asked(heard.text, heard.words, heard.handle),))
+    return guide.answer((guide.GuideMessage(heard.text, heard.words, heard.handle),))
 
 
-def _knows_no_answer(heard: Heard) -> str:
+def _knows_no_answer(heard: HeardMessage) -> str:
     line = " ".join(re.sub(r"`+", "'", heard.text.replace("@", "")).split())
     line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
     return f"""\
@@ -180,35 +180,37 @@ def _knows_no_answer(heard: Heard) -> str:
 an agent of your own, which `rejoinder init` sets up, knows more."""
 
 
-def manners(character: Character) -> tuple[Line, ...]:
+def manners(character: Character) -> tuple[CastLine, ...]:
     """What this agent of the cast knows besides its part in the play."""
     return (
-        Line(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),
-        Line(has_code, remarks, reply_with("eyes"), 2.0),
-        Line(asks("review"), always("Gladly. Paste it, with ``` above and below."), reply),
-        Line(asks("thanks", "thank", "thx", "great", "nice", "cool", "wow", "love"), SILENCE, reply_with("heart"), 0.0),
-        Line(asks("joke", "jokes", "funny"), always(character.joke), reply),
-        Line(asks_all("who", "you"), always(character.about), reply),
-        Line(asks("model", "llm", "gpt", "claude", "bot", "human", "real"), always(character.about), reply),
-        Line(asks_all("how", "are", "you"), always("Fine, thank you: nobody merges on a Friday. And you?"), reply),
-        Line(lambda heard: not heard.by_bot and SUM.search(heard.text) is not None, _sum, reply),
-        Line(asks("time", "date", "clock", "today"), _time, reply),
-        Line(asks("ask", "tell", "forward", "call"), _passes_on),
-        Line(asks("poem", "haiku", "song"), always(HAIKU), reply),
-        Line(asks("disagree", "wrong", "incorrect", "nonsense"), always("I may be. What would you do instead?"), reply),
-        Line(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
-        Line(asks_all("you", "think"), always(character.opinion), reply),
-        Line(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
-        Line(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),
-        Line(asks("help", "can", "menu", "commands"), _helps, reply),
-        Line(asks("bye", "goodbye", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),
-        Line(_is_short("yes", "no", "ok", "okay", "sure", "right"), SILENCE, reply_with("thumbsup"), 0.0),
-        Line(is_told("hear"), _comes),
-        Line(lambda heard: heard.by_bot, lambda heard: f"Noted, {heard.who}. I have nothing to add.", reply),
-        Line(lambda _: True, _knows_no_answer, reply),
+        CastLine(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),
+        CastLine(has_code, remarks, reply_with("eyes"), 2.0),
+        CastLine(asks("review"), always("Gladly. Paste it, with ``` above and below."), reply),
+        CastLine(asks(*PLEASED), SILENCE, reply_with("heart"), 0.0),
+        CastLine(asks("joke", "jokes", "funny"), always(character.joke), reply),
+        CastLine(asks_all("who", "you"), always(character.about), reply),
+        CastLine(asks("model", "llm", "gpt", "claude", "bot", "human", "real"), always(character.about), reply),
+        CastLine(asks_all("how", "are", "you"), always("Fine, thank you: nobody merges on a Friday. And you?"), reply),
+        CastLine(lambda heard: not heard.by_bot and SUM.search(heard.text) is not None, _sum, reply),
+        CastLine(asks("time", "date", "clock", "today"), _time, reply),
+        CastLine(asks("ask", "tell", "forward", "call"), _passes_on),
+        CastLine(asks("poem", "haiku", "song"), always(HAIKU), reply),
+        CastLine(asks("disagree", "wrong", "incorrect", "nonsense"), always(DISPUTED), reply),
+        CastLine(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
+        CastLine(asks_all("you", "think"), always(character.opinion), reply),
+        CastLine(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
+        CastLine(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),
+        CastLine(asks("help", "can", "menu", "commands"), _helps, reply),
+        CastLine(asks("bye", "goodbye", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),
+        CastLine(_is_short("yes", "no", "ok", "okay", "sure", "right"), SILENCE, reply_with("thumbsup"), 0.0),
+        CastLine(is_told("hear"), _comes),
+        CastLine(lambda heard: heard.by_bot, lambda heard: f"Noted, {heard.who}. I have nothing to add.", reply),
+        CastLine(lambda _: True, _knows_no_answer, reply),
     )  # fmt: skip
 
 
+DISPUTED = "I may be. What would you do instead?"
+PLEASED = ("thanks", "thank", "thx", "great", "nice", "cool", "wow", "love")
 HAIKU = """\
 Three times it has failed,
 the exception swallowed whole.

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import Agent
 from rejoinder.agents.settings import AgentSettings
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 
 class Program(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Program(Struct, frozen=True):
     keys: tuple[str, ...] = ()
 
 
-class Key(Struct, frozen=True):
+class ApiKeyVariable(Struct, frozen=True):
     """A variable that holds a key, and the models it opens: the newest we know, then fallbacks for when it is gone.
 
     Providers retire a name within a year or two; where they have a name for the latest model, that one is used. The
@@ -40,13 +40,13 @@ class Key(Struct, frozen=True):
     """Whether it is named to people who have no key yet."""
 
 
-class Offer(Struct, frozen=True):
+class AgentOffer(Struct, frozen=True):
     """An agent that a person may choose: what it is, and its section with API keys as `${VARIABLE}`."""
 
     title: str
     section: Mapping[str, Any]
     """Without its `kind`, which is that of the declaration."""
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[SetupQuestion, ...] = ()
     """The keys whose values only a person knows."""
 
 
@@ -61,9 +61,9 @@ class AgentKind(Struct, frozen=True, kw_only=True):
     """The module of another package without which it cannot be opened; the extra of the kind's name brings it."""
     programs: tuple[Program, ...] = ()
     """What to look for on PATH when no agent was chosen; the first that is installed is used."""
-    keys: tuple[Key, ...] = ()
+    keys: tuple[ApiKeyVariable, ...] = ()
     """What to look for in the environment when no agent was chosen and no program was found."""
-    offers: tuple[Offer, ...] = ()
+    offers: tuple[AgentOffer, ...] = ()
     """What `rejoinder init` offers besides the programs and keys that were found."""
     last_resort: bool = False
     """Whether it answers where neither a program nor a key was found; it needs no settings."""

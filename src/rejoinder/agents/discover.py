@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct, structs
 
-from rejoinder.agents.declaration import AgentKind, Key, Offer, Program
+from rejoinder.agents.declaration import AgentKind, AgentOffer, ApiKeyVariable, Program
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 TO_CHOOSE = "To choose another, write an [agents.NAME] section into rejoinder.toml."
 
@@ -17,7 +17,7 @@ Declared = Mapping[str, AgentKind]
 """The kinds of agent there are, by name."""
 
 
-class Choice(Struct, frozen=True):
+class DiscoveredAgent(Struct, frozen=True):
     """`name`, `kind` and `settings` as in an [agents.NAME] section; `sentence` is for the person who started us."""
 
     name: str
@@ -31,14 +31,14 @@ def programs(kinds: Declared) -> Iterator[tuple[str, Program]]:
     return ((name, program) for name, kind in kinds.items() for program in kind.programs)
 
 
-def keys(kinds: Declared) -> Iterator[tuple[str, Key]]:
+def keys(kinds: Declared) -> Iterator[tuple[str, ApiKeyVariable]]:
     """Every variable that may hold a key, with its kind, the best first."""
     return ((name, key) for name, kind in kinds.items() for key in kind.keys)
 
 
 def discover(
     kinds: Declared, installed: Collection[str], environment: Mapping[str, str], missing: Mapping[str, str] = {}
-) -> Choice:
+) -> DiscoveredAgent:
     """`installed` are names of programs on PATH; `missing`: the command that brings what a kind needs, if it is not
     there."""
     found = next(((kind, each) for kind, each in programs(kinds) if each.command[0] in installed), None)
@@ -58,31 +58,35 @@ def _name(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _with_program(kinds: Declared, kind: str, program: Program, environment: Mapping[str, str]) -> Choice:
+def _with_program(kinds: Declared, kind: str, program: Program, environment: Mapping[str, str]) -> DiscoveredAgent:
     because = f"because {program.command[0]} is on your PATH"
     settings = kinds[kind].settings(command=program.command, pass_env=_keys_of(program, environment))
-    return Choice(_name(program.title), kind, settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}")
+    return DiscoveredAgent(
+        _name(program.title), kind, settings, f"Answering with {program.title}, {because}. {TO_CHOOSE}"
+    )
 
 
 def _keys_of(program: Program, environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(name for name in program.keys if environment.get(name))
 
 
-def _with_key(kinds: Declared, kind: str, key: Key, environment: Mapping[str, str]) -> Choice:
+def _with_key(kinds: Declared, kind: str, key: ApiKeyVariable, environment: Mapping[str, str]) -> DiscoveredAgent:
     base_url = environment.get(key.variable.replace("_API_KEY", "_BASE_URL")) or key.base_url
     because = f"because {key.variable} is in your environment"
     model, *fallbacks = key.models
     api_key = Secret(environment[key.variable], f"${{{key.variable}}}")
     settings = kinds[kind].settings(base_url=base_url, model=model, fallbacks=tuple(fallbacks), api_key=api_key)
-    return Choice(_name(key.title), kind, settings, f"Answering with {model} of {key.title}, {because}. {TO_CHOOSE}")
+    return DiscoveredAgent(
+        _name(key.title), kind, settings, f"Answering with {model} of {key.title}, {because}. {TO_CHOOSE}"
+    )
 
 
-def _last_resort(kinds: Declared) -> Choice:
+def _last_resort(kinds: Declared) -> DiscoveredAgent:
     name = next(name for name, kind in kinds.items() if kind.last_resort)
     variables = " or ".join(key.variable for _, key in keys(kinds) if key.well_known)
     _, program = next(programs(kinds))
     instead = f"Install an agent (for instance {program.command[0]}) or set {variables}."
-    return Choice(
+    return DiscoveredAgent(
         name,
         name,
         kinds[name].settings(),
@@ -95,7 +99,7 @@ def _last_resort(kinds: Declared) -> Choice:
 
 def offers(
     kinds: Declared, installed: Collection[str], environment: Mapping[str, str], missing: Collection[str] = ()
-) -> tuple[Offer, ...]:
+) -> tuple[AgentOffer, ...]:
     """What there is to choose from: first what works as it is, then what still needs a key or an address."""
     found = [
         _offer_of_program(kind, each, environment)
@@ -118,13 +122,13 @@ def offers(
     return (*found, *ready, *whole, *others, *asking)
 
 
-def _offer_of_program(kind: str, program: Program, environment: Mapping[str, str]) -> Offer:
+def _offer_of_program(kind: str, program: Program, environment: Mapping[str, str]) -> AgentOffer:
     section = {"kind": kind, "command": [*program.command], "pass_env": [*_keys_of(program, environment)]}
-    return Offer(f"{program.title} ({program.command[0]} is on your PATH)", section)
+    return AgentOffer(f"{program.title} ({program.command[0]} is on your PATH)", section)
 
 
-def _offer_of_key(kind: str, key: Key, state: str) -> Offer:
+def _offer_of_key(kind: str, key: ApiKeyVariable, state: str) -> AgentOffer:
     model = key.models[0]
     section = {"kind": kind, "base_url": key.base_url, "api_key": f"${{{key.variable}}}"}
-    asks = (Ask(key="model", question="Its model", default=model),)
-    return Offer(f"{model} of {key.title} ({key.variable} {state})", section, asks)
+    asks = (SetupQuestion(key="model", question="Its model", default=model),)
+    return AgentOffer(f"{model} of {key.title} ({key.variable} {state})", section, asks)

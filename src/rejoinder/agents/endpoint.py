@@ -35,13 +35,13 @@ class Endpoint:
         self.secret = secret
         self._session: aiohttp.ClientSession | None = None
 
-    async def post(self, path: str, body: Any) -> "Posted":
+    async def post(self, path: str, body: Any) -> "PostedRequest":
         """The response of a successful request; raises RunFailed with the classified reason for any other."""
         url = self._base_url + path
         try:
             response = await self.send(url, msgspec.json.encode(body))
             if 200 <= response.status < 300:
-                return Posted(url, response)
+                return PostedRequest(url, response)
             async with response:
                 said = await response.content.read(ERROR_BODY_BYTES)
         except MISHAPS as problem:
@@ -103,7 +103,7 @@ async def _is_kept(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConn
         context.trace_request_ctx.append(True)
 
 
-class Posted:
+class PostedRequest:
     """A request that was accepted; inside its `async with` block every error of the response is a RunFailed."""
 
     def __init__(self, url: str, response: aiohttp.ClientResponse) -> None:

@@ -9,7 +9,7 @@ sent only once.
 from msgspec import Raw
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS, REMEMBERED, Exchange
-from rejoinder.agents.wording import Content, Wording
+from rejoinder.agents.wording import AlternatingMessages, Content
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.unicode_repair import repair_text
@@ -17,7 +17,7 @@ from rejoinder.unicode_repair import repair_text
 IMAGE_TOKENS = 1500
 
 
-class Said:
+class SaidSoFar:
     """What a model says in one turn. People are not shown more than `most` characters, and no more is remembered."""
 
     def __init__(self, most: int = MAX_ANSWER_CHARS) -> None:
@@ -39,7 +39,7 @@ class _Conversation:
     def __init__(self) -> None:
         self.past: tuple[Exchange, ...] = ()
         self.sizes: tuple[int, ...] = ()  # of each exchange, in tokens, measured once
-        self.wording = Wording()
+        self.wording = AlternatingMessages()
 
 
 class Histories:
@@ -63,7 +63,7 @@ class Histories:
     ) -> list[Raw]:
         """This past and this question, as messages of the model's API."""
         known = self._sessions.get(session)
-        return (Wording() if known is None else known.wording).messages(past, parts, content)
+        return (AlternatingMessages() if known is None else known.wording).messages(past, parts, content)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
         known = self._sessions.get(session) or _Conversation()

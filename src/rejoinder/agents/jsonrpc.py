@@ -21,7 +21,7 @@ INVALID_PARAMS = -32602
 _MESSAGE = msgspec.json.Decoder(dict[str, Any])
 
 
-class Refused(Exception):
+class RpcError(Exception):
     """The peer answered with an error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -109,10 +109,10 @@ class Peer:
             answer.set_result(message.get("result"))
         elif is_object(error):
             code = error.get("code")
-            refused = Refused(code if isinstance(code, int) else 0, str(error.get("message")), error.get("data"))
+            refused = RpcError(code if isinstance(code, int) else 0, str(error.get("message")), error.get("data"))
             answer.set_exception(refused)
         else:
-            answer.set_exception(Refused(0, str(error)))
+            answer.set_exception(RpcError(0, str(error)))
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._gone is None:

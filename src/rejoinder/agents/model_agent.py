@@ -22,13 +22,13 @@ from rejoinder.agents.base import (
     Done,
     Exchange,
     Failed,
-    Limits,
     ModelSelected,
+    RunLimits,
     SegmentEnded,
     TextDelta,
     ToolEnded,
 )
-from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, Posted, content_type, no_answer, whole_body
+from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, PostedRequest, content_type, no_answer, whole_body
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
@@ -60,7 +60,7 @@ UNLISTED_FOR = 60.0
 COMPACTED = "Summary of our conversation so far:\n\n"
 
 
-class Reading(Protocol):
+class AnswerReading(Protocol):
     """One answer as it streams in: `feed` the data of each event, `finish` when the stream has ended."""
 
     complete: bool
@@ -101,7 +101,7 @@ class ModelAgent:
         self.models = (settings.model, *settings.models)
         self.fallbacks = settings.fallbacks
         self.sees_images = settings.sees_images
-        self.limits = Limits()
+        self.limits = RunLimits()
         self._model = settings.model
         self.aliases = settings.models
         self._path = path
@@ -130,7 +130,7 @@ class ModelAgent:
     def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]: ...
 
     @abstractmethod
-    def _reading(self, secret: str) -> Reading: ...
+    def _reading(self, secret: str) -> AnswerReading: ...
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         past = self._histories.before(turn.session, turn.parts)
@@ -141,7 +141,7 @@ class ModelAgent:
         further = self._further.get(turn.session)
         return further is not None and await further.offer(turn)
 
-    def _reading_of(self, turn: Turn) -> Reading:
+    def _reading_of(self, turn: Turn) -> AnswerReading:
         return self._reading(self._way(turn.model).key)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
@@ -213,13 +213,13 @@ class ModelAgent:
         await self._ways.close()
 
     def _events(
-        self, turn: Turn, past: tuple[Exchange, ...], reading: Reading, further: Further | None = None
+        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, further: Further | None = None
     ) -> AsyncIterator[AgentEvent]:
         answer = self._answer(turn, past, reading) if further is None else self._steered(turn, past, reading, further)
         return guarded(answer, idle=self.limits.idle, hard=self.limits.hard)
 
     async def _steered(
-        self, turn: Turn, past: tuple[Exchange, ...], reading: Reading, further: Further
+        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, further: Further
     ) -> AsyncGenerator[AgentEvent, None]:
         """The turn's request, and further ones for as long as messages are said into it."""
         self._further[turn.session] = further
@@ -246,7 +246,7 @@ class ModelAgent:
             yield done
 
     async def _answer(
-        self, turn: Turn, past: tuple[Exchange, ...], reading: Reading
+        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading
     ) -> AsyncGenerator[AgentEvent, None]:
         model = self._known_as(turn.model)
         messages = self._histories.messages(turn.session, past, turn.parts, self._content)
@@ -281,7 +281,7 @@ class ModelAgent:
             if is_known:
                 self._histories.remember(turn.session, turn.parts, reading.answer)
 
-    async def _asked(self, turn: Turn, model: str, messages: list[Raw]) -> Posted:
+    async def _asked(self, turn: Turn, model: str, messages: list[Raw]) -> PostedRequest:
         way = self._way(turn.model)
         while True:
             thinking = self._thinking.setting(model, turn.think)
@@ -292,7 +292,7 @@ class ModelAgent:
                     raise
 
 
-def _read(told: Iterable[ServerEvent], reading: Reading) -> Iterator[AgentEvent]:
+def _read(told: Iterable[ServerEvent], reading: AnswerReading) -> Iterator[AgentEvent]:
     for event in told:
         yield from reading.feed(event.data)
         if reading.complete:

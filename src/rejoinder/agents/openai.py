@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from rejoinder.agents.declaration import AgentKind, Key, Offer
+from rejoinder.agents.declaration import AgentKind, AgentOffer, ApiKeyVariable
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.keys import Text, Url
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 if TYPE_CHECKING:
     from rejoinder.agents.chat_completions import ChatAgent
@@ -31,14 +31,14 @@ def open_agent(name: str, settings: Settings) -> "ChatAgent":
 
 
 KEYS = (
-    Key("OPENAI_API_KEY", "OpenAI", ("gpt-6-luna", "gpt-5.6-luna", "gpt-5.4-mini"), "https://api.openai.com/v1",
+    ApiKeyVariable("OPENAI_API_KEY", "OpenAI", ("gpt-6-luna", "gpt-5.6-luna", "gpt-5.4-mini"), "https://api.openai.com/v1",
         well_known=True),
-    Key("OPENROUTER_API_KEY", "OpenRouter", ("openrouter/auto",), "https://openrouter.ai/api/v1"),
-    Key("GEMINI_API_KEY", "Google", ("gemini-flash-latest",),
+    ApiKeyVariable("OPENROUTER_API_KEY", "OpenRouter", ("openrouter/auto",), "https://openrouter.ai/api/v1"),
+    ApiKeyVariable("GEMINI_API_KEY", "Google", ("gemini-flash-latest",),
         "https://generativelanguage.googleapis.com/v1beta/openai"),
-    Key("MISTRAL_API_KEY", "Mistral", ("mistral-small-latest",), "https://api.mistral.ai/v1"),
-    Key("DEEPSEEK_API_KEY", "DeepSeek", ("deepseek-v4-flash", "deepseek-chat"), "https://api.deepseek.com/v1"),
-    Key("GROQ_API_KEY", "Groq", ("openai/gpt-oss-120b",), "https://api.groq.com/openai/v1"),
+    ApiKeyVariable("MISTRAL_API_KEY", "Mistral", ("mistral-small-latest",), "https://api.mistral.ai/v1"),
+    ApiKeyVariable("DEEPSEEK_API_KEY", "DeepSeek", ("deepseek-v4-flash", "deepseek-chat"), "https://api.deepseek.com/v1"),
+    ApiKeyVariable("GROQ_API_KEY", "Groq", ("openai/gpt-oss-120b",), "https://api.groq.com/openai/v1"),
 )  # fmt: skip
 
 AGENT = AgentKind(
@@ -46,12 +46,14 @@ AGENT = AgentKind(
     settings=Settings,
     keys=KEYS,
     offers=(
-        Offer(
+        AgentOffer(
             "an endpoint of your own that speaks chat completions: Ollama, vLLM ...",
             {},
             (
-                Ask(key="base_url", question="Its address", default="http://127.0.0.1:11434/v1", takes="address"),
-                Ask(key="model", question="Its model"),
+                SetupQuestion(
+                    key="base_url", question="Its address", default="http://127.0.0.1:11434/v1", takes="address"
+                ),
+                SetupQuestion(key="model", question="Its model"),
             ),
         ),
     ),

@@ -13,7 +13,7 @@ Content = Callable[[tuple[PromptPart, ...]], Any]
 """Turns a question into what the API calls its content."""
 
 
-class Wording:
+class AlternatingMessages:
     """Roles have to alternate, so a question without an answer is joined to the next one."""
 
     def __init__(self) -> None:

@@ -5,13 +5,23 @@ do beyond that by having the method: `isinstance(channel, CanReact)`. No call ra
 is an `Outcome`.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
-from rejoinder.events import Attachment, FileKind, Inbound, LengthUnit, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.events import (
+    Attachment,
+    EarlierMessage,
+    FileKind,
+    Inbound,
+    LengthUnit,
+    MenuCommand,
+    Part,
+    ReplyContext,
+    Route,
+)
 from rejoinder.filetypes import FileLimits as FileLimits
 from rejoinder.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
 from rejoinder.outcomes import Outcome as Outcome
@@ -19,7 +29,7 @@ from rejoinder.outcomes import Refusal as Refusal
 from rejoinder.outcomes import Rejected as Rejected
 from rejoinder.outcomes import RetryAfter as RetryAfter
 from rejoinder.outcomes import Unknown as Unknown
-from rejoinder.room_log import Entry, Kept
+from rejoinder.room_log import Kept, RoomEntry
 
 
 class Limits(Struct, frozen=True):
@@ -92,6 +102,15 @@ class CanFind(Protocol):
 
         `since`: when it was planned; it cannot be there before.
         """
+        ...
+
+
+@runtime_checkable
+class CanFindFiles(Protocol):
+    """Has no key on a message with files: it is told which messages are certainly others."""
+
+    async def find_files(self, part: Part, since: datetime, others: Collection[str]) -> Outcome:
+        """Like `find`, for a part with files."""
         ...
 
 
@@ -288,7 +307,7 @@ class UsesStore(Protocol):
 class EndsGrowing(Protocol):
     """Keeps in a room log how its messages grow, and so finds those that nobody goes on writing."""
 
-    async def end_growing(self, left: tuple[Entry, ...]) -> None:
+    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
         """Ends what the last owner of these places left half-written; the gateway may complete it later."""
         ...
 
@@ -307,7 +326,7 @@ class CanFetch(Protocol):
 class CanTellThread(Protocol):
     """Can tell what was said in a thread. It is asked before an agent's first turn there (TU-31)."""
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of the thread before this one, in order, as everybody there sees them."""
         ...
 
@@ -326,6 +345,15 @@ class CanDelete(Protocol):
 class CanType(Protocol):
     async def typing(self, route: Route, *, author: str = "") -> None:
         """`author`: the agent that is at work."""
+        ...
+
+
+@runtime_checkable
+class CanStopTyping(Protocol):
+    """Shows the typing sign until something is said, so it has to be told when nothing will be."""
+
+    async def stop_typing(self, route: Route) -> None:
+        """The turn is over, whether it said anything or not."""
         ...
 
 

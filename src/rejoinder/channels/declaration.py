@@ -15,7 +15,7 @@ from rejoinder.identity import ANYBODY, Identity
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.senses import VoiceForm
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]
 """What is known of a message whose send was interrupted (DU-3): the platform takes each key once, takes it once for a
@@ -44,24 +44,24 @@ class Setup(Struct, frozen=True, kw_only=True):
     """What to do on the platform first."""
     section: Mapping[str, Any] = {}
     """What is written without a question. A `${VARIABLE}` that is not set is asked for, to verify it."""
-    asks: tuple[Ask, ...] = ()
+    asks: tuple[SetupQuestion, ...] = ()
     verified: bool = False
     """Whether the section is tried as `rejoinder doctor` does, before the rest is asked."""
-    asks_then: tuple[Ask, ...] = ()
+    asks_then: tuple[SetupQuestion, ...] = ()
     adds: Mapping[str, Any] = {}
     """What is written besides, in the end."""
     advice: str = ""
     """What the person should know of it."""
 
 
-class Nothing(Struct, frozen=True, forbid_unknown_fields=True):
+class NoSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """The settings of a channel that has none of its own."""
 
 
 class ChannelKind(Struct, frozen=True, kw_only=True):
     """All that is known of a kind of channel before it is connected."""
 
-    settings: type[Struct] = Nothing
+    settings: type[Struct] = NoSettings
     """The record of its section, `[channels.NAME]`, besides the keys that all channels have."""
     open: Callable[..., Channel] | None = None
     """Makes the channel, given its name and its settings; None: the connection is not written yet."""
@@ -86,6 +86,9 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     with its next turn (CH-8)."""
     replies_across_threads: bool = True
     """Whether a message in a thread can be a native reply to one of the chat around it."""
+    replies_are_threads: bool = False
+    """A native reply stands in the thread of what it answers. So an answer is none unless the agent or the
+    configuration says so, and all messages of one stand there (CH-31)."""
     private_needs_interaction: bool = False
     """`[[ephemeral]]` works on answers to interactions only (CH-29)."""
     opened_by: Literal["run", "page", "command"] = "run"

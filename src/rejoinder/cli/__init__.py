@@ -12,7 +12,7 @@ from rejoinder.cli.config import show_config
 from rejoinder.cli.cron import cron
 from rejoinder.cli.dead import dead_letters
 from rejoinder.cli.doctor import examine
-from rejoinder.cli.errors import Door
+from rejoinder.cli.errors import ErrorReportingGroup
 from rejoinder.cli.explain import explain_message
 from rejoinder.cli.export import export
 from rejoinder.cli.init import make_configuration
@@ -27,7 +27,7 @@ from rejoinder.cli.sessions import list_sessions
 OPERATE = "On a store, also while a gateway runs on it"
 
 app = typer.Typer(
-    cls=Door,
+    cls=ErrorReportingGroup,
     name="rejoinder",
     help="The gateway between chats and AI agents.",
     no_args_is_help=True,

@@ -26,7 +26,7 @@ def chat(
     from rejoinder.garbage import settle_memory
     from rejoinder.programs import one_conversation
     from rejoinder.programs.agent_choice import with_agent
-    from rejoinder.programs.reloading import Source, Watch
+    from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)
     settings, name, sentence = with_agent(read_settings(file), agent)
@@ -36,7 +36,9 @@ def chat(
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
     settle_memory()
     overlay: dict[tuple[str, ...], Any] = {}
-    source = Source(watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay, read_settings)
+    source = SettingsSource(
+        watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay, read_settings
+    )
     run(one_conversation.chat(settings, name, source))
 
 

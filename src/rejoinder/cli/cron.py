@@ -38,7 +38,7 @@ class ShownJob(Struct, frozen=True):
     """Why it passed."""
 
 
-class Changed(Struct, frozen=True):
+class JobChange(Struct, frozen=True):
     """What was asked of which job, and the gateway that does it, with the keys of `--json`."""
 
     job: str
@@ -146,7 +146,7 @@ def _last(job: ShownJob, now: datetime) -> str:
 # --- asked for ----------------------------------------------------------------------------------
 
 
-async def _ask(file: str | None, action: Action, name: str) -> Changed:
+async def _ask(file: str | None, action: Action, name: str) -> JobChange:
     async with store_to_write(file) as store:
         known = {job.name for job in await store.jobs() if job.schedule}
         if name not in known:
@@ -156,7 +156,7 @@ async def _ask(file: str | None, action: Action, name: str) -> Changed:
             await store.write(_verb(action, name))
         except Superseded:
             raise RejoinderError(f"the job {name!r} has just gone; it is no longer configured") from None
-        return Changed(name, action, await store.gateway())
+        return JobChange(name, action, await store.gateway())
 
 
 def _verb(action: Action, name: str) -> "WantJob | PauseJob":
@@ -165,7 +165,7 @@ def _verb(action: Action, name: str) -> "WantJob | PauseJob":
     return WantJob(name) if action == "run" else PauseJob(name, action == "pause")
 
 
-def _tell(done: Changed, as_json: bool) -> None:
+def _tell(done: JobChange, as_json: bool) -> None:
     if as_json:
         print_json(done)
         return

@@ -40,13 +40,13 @@ class ShownQuarantined(Struct, frozen=True):
     """What `--retry` takes for it; empty: it cannot be run again."""
 
 
-class Page(Struct, frozen=True):
+class DeadPage(Struct, frozen=True):
     total: int
     parts: tuple[ShownPart, ...]
     quarantined: tuple[ShownQuarantined, ...]
 
 
-class Changed(Struct, frozen=True):
+class DeadChange(Struct, frozen=True):
     """What was done to which parts, with the keys of `--json`."""
 
     resent: tuple[int, ...]
@@ -79,7 +79,7 @@ def dead_letters(
         done = finish(_page(file, most(limit)))
     if as_json:
         print_json(done)
-    elif isinstance(done, Page):
+    elif isinstance(done, DeadPage):
         _show(done, datetime.now(UTC))
     else:
         _tell(done)
@@ -88,21 +88,21 @@ def dead_letters(
 # --- listed -------------------------------------------------------------------------------------
 
 
-async def _page(file: str | None, limit: int) -> Page:
+async def _page(file: str | None, limit: int) -> DeadPage:
     async with store_to_read(file) as store:
         parts = await store.parts_in(*LISTED, limit=limit, latest_first=True)
         quarantined = [
             ShownQuarantined(each.kind, each.id, each.where, each.at, each.why, _reference(each))
             for each in await store.quarantined(limit)
         ]
-        return Page(await store.count_parts(*LISTED), tuple(map(shown, parts)), tuple(quarantined))
+        return DeadPage(await store.count_parts(*LISTED), tuple(map(shown, parts)), tuple(quarantined))
 
 
 def _reference(each: "Quarantined") -> str:
     return f"{PREFIXES[each.kind]}{each.number}" if each.number else ""
 
 
-def _show(page: Page, now: datetime) -> None:
+def _show(page: DeadPage, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table, shown_of, worded
@@ -136,7 +136,7 @@ def _show(page: Page, now: datetime) -> None:
     _show_quarantined(page, now)
 
 
-def _show_quarantined(page: Page, now: datetime) -> None:
+def _show_quarantined(page: DeadPage, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, one_line, print_table
@@ -164,7 +164,7 @@ def _show_quarantined(page: Page, now: datetime) -> None:
 # --- changed ------------------------------------------------------------------------------------
 
 
-async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -> Changed:
+async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -> DeadChange:
     from rejoinder.store.base import DropPart, ResendPart
 
     async with store_to_write(file) as store:
@@ -176,7 +176,7 @@ async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -
         rerun = await _rerun(store, None if "all" in retry else references)
         dropped = await _write(store, never, DropPart)
         resent = await _write(store, again, ResendPart)
-        return Changed(
+        return DeadChange(
             resent=tuple(part.id for part in resent),
             dropped=tuple(part.id for part in dropped),
             perhaps_twice=tuple(part.id for part in resent if part.state == "held"),
@@ -186,7 +186,7 @@ async def _change(file: str | None, retry: Sequence[str], drop: Sequence[int]) -
         )
 
 
-def _tell(done: Changed) -> None:
+def _tell(done: DeadChange) -> None:
     said = [
         f"{what}: {_counted(parts)}."
         for what, parts in (("Dropped", done.dropped), ("To be sent again", done.resent))

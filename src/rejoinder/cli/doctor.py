@@ -74,5 +74,6 @@ def _tell(finding: "Finding") -> None:
     from rejoinder.unicode_repair import one_line
 
     mark = ("ok   ", "green") if finding.ok else ("wrong", "bold red")
-    console().print(Text.assemble(mark, f"  {finding.what}: {one_line(finding.found)}"))
+    lines = [one_line(line) for line in finding.found.split("\n")]
+    console().print(Text.assemble(mark, f"  {finding.what}: " + "\n       ".join(lines)))
     sys.stdout.flush()

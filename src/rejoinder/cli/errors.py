@@ -22,7 +22,7 @@ FAILED, WRONG_USE = 1, 2
 INTERRUPTED, UNREAD, TERMINATED = 130, 141, 143
 
 
-class Door(TyperGroup):
+class ErrorReportingGroup(TyperGroup):
     """Every command is called through here, so none has to catch anything itself."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:

@@ -8,7 +8,7 @@ from rejoinder.cli.options import AsJson, File, print_json
 from rejoinder.cli.stores import finish, store_to_read
 
 if TYPE_CHECKING:
-    from rejoinder.cli.explanation import Explanation, Wanted
+    from rejoinder.cli.explanation import Explanation, MessageReference
 
 
 def explain_message(
@@ -24,9 +24,9 @@ def explain_message(
     file: File = None,
 ) -> None:
     """Tell what became of a message: each stage and why, its turn, what was sent."""
-    from rejoinder.cli.explanation import Wanted
+    from rejoinder.cli.explanation import MessageReference
 
-    explanation = finish(_explain(file, Wanted(message, channel, chat, thread)))
+    explanation = finish(_explain(file, MessageReference(message, channel, chat, thread)))
     if as_json:
         print_json(explanation)
     else:
@@ -35,7 +35,7 @@ def explain_message(
         show(explanation)
 
 
-async def _explain(file: str | None, wanted: "Wanted") -> "Explanation":
+async def _explain(file: str | None, wanted: "MessageReference") -> "Explanation":
     from rejoinder.cli.explanation import explain
 
     async with store_to_read(file) as store:

@@ -7,7 +7,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from rejoinder.cli.explanation import Asked, Delivered, Explanation, Handed, Told
+from rejoinder.cli.explanation import ExplainedEvent, ExplainedInput, ExplainedPart, ExplainedTurn, Explanation
 from rejoinder.cli.layout import console, counted, print_table, quoted, worded
 from rejoinder.cli.parts import what, where
 from rejoinder.durations import lasted
@@ -36,7 +36,7 @@ def show(explained: Explanation) -> None:
         _show_event(out, event)
 
 
-def _show_event(out: Console, event: Told) -> None:
+def _show_event(out: Console, event: ExplainedEvent) -> None:
     out.print()
     how = "came" if event.entry == "text" else f"came as {event.entry}"
     late = _delay(event)
@@ -55,7 +55,7 @@ def _show_event(out: Console, event: Told) -> None:
         _show_session(out, handed)
 
 
-def _show_stages(out: Console, event: Told) -> None:
+def _show_stages(out: Console, event: ExplainedEvent) -> None:
     rows = (
         [
             Text(line.stage),
@@ -68,7 +68,7 @@ def _show_stages(out: Console, event: Told) -> None:
     print_table(out, ["stage", "decision", "took", "why"], rows, ("took",), INDENT)
 
 
-def _show_session(out: Console, handed: Handed) -> None:
+def _show_session(out: Console, handed: ExplainedInput) -> None:
     out.print(Text.assemble(("session ", "dim"), (harmless(handed.session), "bold")))
     if handed.state != "taken":
         _indented(out, _state(handed.state, handed.reason or INPUT_STATES[handed.state]))
@@ -76,7 +76,7 @@ def _show_session(out: Console, handed: Handed) -> None:
         _show_turn(out, handed.turn)
 
 
-def _show_turn(out: Console, turn: Asked) -> None:
+def _show_turn(out: Console, turn: ExplainedTurn) -> None:
     state = turn.outcome or turn.state
     took = f"after {lasted(turn.seconds)}" if turn.seconds is not None else f"since {_clock(turn.opened)}"
     why = turn.detail or ("" if turn.outcome else TURN_STATES[turn.state])
@@ -92,12 +92,12 @@ def _show_turn(out: Console, turn: Asked) -> None:
         _indented(out, Text("nothing was said", "dim"))
 
 
-def _show_parts(out: Console, parts: Iterable[Delivered], since: datetime) -> None:
+def _show_parts(out: Console, parts: Iterable[ExplainedPart], since: datetime) -> None:
     heads = ["part", "state", "after", "tries", "message", "what"]
     print_table(out, heads, (_part(each, since) for each in parts), ("part", "after", "tries"), INDENT)
 
 
-def _part(each: Delivered, since: datetime) -> list[Text]:
+def _part(each: ExplainedPart, since: datetime) -> list[Text]:
     part = each.part
     after = lasted((each.sent - since).total_seconds()) if each.sent is not None else ""
     receipt = " ".join(filter(None, (each.handle if each.handle != part.receipt else None, part.receipt)))
@@ -123,7 +123,7 @@ def _attempts(attempts: int) -> str:
     return f" in {counted(attempts, 'attempt')}" if attempts > 1 else ""
 
 
-def _delay(event: Told) -> str:
+def _delay(event: ExplainedEvent) -> str:
     if event.sent is None or (late := (event.accepted - event.sent).total_seconds()) < 1:
         return ""
     return f", {lasted(late)} after it was sent"

@@ -23,7 +23,7 @@ LAST = "last"
 MOST_NAMED = 10
 
 
-class Delivered(Struct, frozen=True):
+class ExplainedPart(Struct, frozen=True):
     """A part, and the message it became."""
 
     part: ShownPart
@@ -31,7 +31,7 @@ class Delivered(Struct, frozen=True):
     sent: datetime | None = None
 
 
-class Asked(Struct, frozen=True):
+class ExplainedTurn(Struct, frozen=True):
     """A turn the message was part of."""
 
     id: int
@@ -44,25 +44,25 @@ class Asked(Struct, frozen=True):
     seconds: float | None
     messages: tuple[str, ...]
     """All messages of the turn, this one included."""
-    parts: tuple[Delivered, ...]
+    parts: tuple[ExplainedPart, ...]
 
 
-class Handed(Struct, frozen=True):
+class ExplainedInput(Struct, frozen=True):
     """The message in one session."""
 
     session: str
     state: InputState
     reason: str
-    turn: Asked | None = None
+    turn: ExplainedTurn | None = None
 
 
-class Stage(Step, frozen=True, kw_only=True, omit_defaults=False):
+class ExplainedStep(Step, frozen=True, kw_only=True, omit_defaults=False):
     """A step, and when it was noted."""
 
     at: datetime
 
 
-class Told(Struct, frozen=True):
+class ExplainedEvent(Struct, frozen=True):
     """One event about the message."""
 
     id: int
@@ -74,9 +74,9 @@ class Told(Struct, frozen=True):
     state: EventState
     reason: str
     attempts: int
-    stages: tuple[Stage, ...]
-    sessions: tuple[Handed, ...]
-    parts: tuple[Delivered, ...]
+    stages: tuple[ExplainedStep, ...]
+    sessions: tuple[ExplainedInput, ...]
+    parts: tuple[ExplainedPart, ...]
     """What the gateway itself answered: to a command, to a stranger."""
 
 
@@ -90,12 +90,12 @@ class Explanation(Struct, frozen=True):
     thread: str | None
     sender: str
     sender_name: str
-    events: tuple[Told, ...]
+    events: tuple[ExplainedEvent, ...]
     answer_of: str | None = None
     """The message that was named, if it is one of ours; the message it answers is explained instead."""
 
 
-class Wanted(Struct, frozen=True):
+class MessageReference(Struct, frozen=True):
     """How a person names a message."""
 
     reference: str
@@ -112,7 +112,7 @@ class Wanted(Struct, frozen=True):
 # --- found --------------------------------------------------------------------------------------
 
 
-async def explain(store: "StoreReader", wanted: Wanted) -> Explanation:
+async def explain(store: "StoreReader", wanted: MessageReference) -> Explanation:
     if wanted.reference == LAST:
         latest = await _latest(store, wanted)
         return await _explained(store, latest.inbound.message_id, latest.inbound.route)
@@ -143,7 +143,7 @@ async def _explained(store: "StoreReader", message: str, route: Route) -> Explan
     raise RejoinderError(f"message {message} in {where(route)} is known, but no turn of an agent led to it")
 
 
-async def _latest(store: "StoreReader", wanted: Wanted) -> "InboxEvent":
+async def _latest(store: "StoreReader", wanted: MessageReference) -> "InboxEvent":
     latest = await store.latest_event(wanted.channel, wanted.chat)
     if latest is None:
         there = " there" if wanted.channel or wanted.chat else ""
@@ -151,7 +151,7 @@ async def _latest(store: "StoreReader", wanted: Wanted) -> "InboxEvent":
     return latest
 
 
-async def _sighting(store: "StoreReader", wanted: Wanted) -> "Sighting":
+async def _sighting(store: "StoreReader", wanted: MessageReference) -> "Sighting":
     found = [each for each in await store.sightings(wanted.reference, -1) if wanted.is_in(each.route)]
     if not found:
         raise RejoinderError(
@@ -162,7 +162,7 @@ async def _sighting(store: "StoreReader", wanted: Wanted) -> "Sighting":
     return found[0]
 
 
-def _refuse_several(routes: set[Route], wanted: Wanted) -> None:
+def _refuse_several(routes: set[Route], wanted: MessageReference) -> None:
     if len(routes) > 1:
         named = sorted(map(where, routes))
         there = ", ".join(named[:MOST_NAMED]) + (", ..." if len(named) > MOST_NAMED else "")
@@ -197,8 +197,8 @@ async def _explanation(
     )
 
 
-async def _told(store: "StoreReader", event: "InboxEvent") -> Told:
-    return Told(
+async def _told(store: "StoreReader", event: "InboxEvent") -> ExplainedEvent:
+    return ExplainedEvent(
         id=event.id,
         event=event.inbound.event_id,
         entry=event.inbound.entry,
@@ -209,22 +209,24 @@ async def _told(store: "StoreReader", event: "InboxEvent") -> Told:
         reason=event.reason,
         attempts=event.attempts,
         stages=tuple(
-            Stage(*astuple(step), at=traced.at) for traced in await store.trace(event.id) for step in traced.steps
+            ExplainedStep(*astuple(step), at=traced.at)
+            for traced in await store.trace(event.id)
+            for step in traced.steps
         ),
         sessions=tuple([await _handed(store, each) for each in await store.inputs_of(event.id)]),
         parts=tuple([await _delivered(store, each) for each in await store.parts_about(event.id)]),
     )
 
 
-async def _handed(store: "StoreReader", put: "Input") -> Handed:
+async def _handed(store: "StoreReader", put: "Input") -> ExplainedInput:
     turn = await store.turn(put.turn) if put.turn is not None else None
     asked = await _asked(store, turn) if turn is not None else None
-    return Handed(put.session, put.state, put.reason, asked)
+    return ExplainedInput(put.session, put.state, put.reason, asked)
 
 
-async def _asked(store: "StoreReader", open_turn: "OpenTurn") -> Asked:
+async def _asked(store: "StoreReader", open_turn: "OpenTurn") -> ExplainedTurn:
     turn = open_turn.turn
-    return Asked(
+    return ExplainedTurn(
         id=turn.id,
         state=turn.state,
         outcome=turn.outcome,
@@ -238,8 +240,8 @@ async def _asked(store: "StoreReader", open_turn: "OpenTurn") -> Asked:
     )
 
 
-async def _delivered(store: "StoreReader", part: "StoredPart") -> Delivered:
+async def _delivered(store: "StoreReader", part: "StoredPart") -> ExplainedPart:
     noted = await store.message(part.route, part.receipt) if part.receipt is not None else None
     if noted is None:
-        return Delivered(shown(part))
-    return Delivered(shown(part), noted.handle, noted.at)
+        return ExplainedPart(shown(part))
+    return ExplainedPart(shown(part), noted.handle, noted.at)

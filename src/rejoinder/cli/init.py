@@ -21,9 +21,18 @@ from rejoinder.errors import BadUse
 if TYPE_CHECKING:
     from rejoinder.channels.declaration import Setup
     from rejoinder.cli.addresses import Found
-    from rejoinder.setup import Ask
+    from rejoinder.setup import SetupQuestion
 
 VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+
+class Secrets(dict[str, str]):
+    """What was typed to be verified, by variable; it is not kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.doubted: set[str] = set()
+        """With these something did not work: they are asked for again, and Enter tries the same once more."""
 
 
 def make_configuration(
@@ -44,7 +53,7 @@ def make_configuration(
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for {target.name}; make it first")
     must_be_writable(target.absolute().parent, "go to another folder, or name a file elsewhere with -c")
-    given: dict[str, str] = {}
+    given = Secrets()
     sections = {"agents.helper": _agent(given)}
     for kind, setup in _setups():
         if typer.confirm(setup.offer, default=setup.offered):
@@ -72,7 +81,7 @@ def _print_manifest() -> None:
 # --- the questions --------------------------------------------------------------------------------
 
 
-def _agent(given: dict[str, str]) -> dict[str, Any]:
+def _agent(given: Secrets) -> dict[str, Any]:
     from rejoinder.programs.agent_choice import offered
 
     offers = offered()
@@ -95,13 +104,14 @@ def _setups() -> list[tuple[str, "Setup"]]:
     return sorted(setups, key=lambda each: not each[1].offered)
 
 
-def _channel(name: str, setup: "Setup", given: dict[str, str]) -> dict[str, Any]:
+def _channel(name: str, setup: "Setup", given: Secrets) -> dict[str, Any]:
     if setup.steps:
         print(setup.steps)
     section = dict(setup.section)
     found = _answered(name, section, setup.asks)
     while setup.verified and found == "answers" and not _is_fine(name, section, given):
-        if not VARIABLE.search(_written({name: section})):
+        has_address = any(ask.takes == "address" and ask.key in section for ask in setup.asks)
+        if has_address or not VARIABLE.search(_written({name: section})):
             found = _answered(name, section, setup.asks)
     _answered(name, section, setup.asks_then)
     if setup.advice:
@@ -109,14 +119,14 @@ def _channel(name: str, setup: "Setup", given: dict[str, str]) -> dict[str, Any]
     return {**section, **setup.adds}
 
 
-def _answered(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Found":
+def _answered(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
     """As `_answers`, from the first question again where an address is dropped."""
     while (found := _answers(name, section, asks)) == "dropped":
         pass
     return found
 
 
-def _answers(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Found":
+def _answers(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
     """Puts the answers into the section, and says what was found at the addresses: once one is dropped, no more is
     asked."""
     found: Found = "answers"
@@ -137,14 +147,14 @@ def _answers(name: str, section: dict[str, Any], asks: "tuple[Ask, ...]") -> "Fo
     return found
 
 
-def _address(name: str, section: Mapping[str, Any], ask: "Ask") -> "tuple[str, Found]":
+def _address(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> "tuple[str, Found]":
     """An address, and who is there."""
     from rejoinder.cli.addresses import ask_address
 
     def misspelled(said: str) -> str | None:
         return _mistake({name: {**section, ask.key: said}}, f"{name}.{ask.key}")
 
-    return ask_address(f"  {ask.question}", str(ask.default) or None, misspelled)
+    return ask_address(f"  {ask.question}", str(section.get(ask.key, ask.default)) or None, misspelled)
 
 
 def _number(question: str, default: int, least: int, most: int) -> int:
@@ -158,7 +168,7 @@ def _number(question: str, default: int, least: int, most: int) -> int:
 # --- verified -------------------------------------------------------------------------------------
 
 
-def _is_fine(name: str, section: Mapping[str, Any], given: dict[str, str]) -> bool:
+def _is_fine(name: str, section: Mapping[str, Any], given: Secrets) -> bool:
     """Whether the section works, or the user keeps it anyway."""
     from rejoinder.cli.errors import run
 
@@ -171,21 +181,19 @@ def _is_fine(name: str, section: Mapping[str, Any], given: dict[str, str]) -> bo
     if wrong is None:
         return True
     print(f"  That does not work: {wrong}")
-    for variable in VARIABLE.findall(_written({name: section})):
-        given.pop(variable, None)
+    given.doubted.update(VARIABLE.findall(_written({name: section})))
     return typer.confirm("  Keep it anyway?", default=False)
 
 
-def _ask_secret(variable: str, given: dict[str, str]) -> None:
-    if os.environ.get(variable) or given.get(variable):
+def _ask_secret(variable: str, given: Secrets) -> None:
+    before = given.get(variable) or os.environ.get(variable) or ""
+    if before and variable not in given.doubted:
         return
-    hidden = sys.stdin.isatty()
-    given[variable] = typer.prompt(
-        f"  {variable} is not set. Its value, to verify it (it is not kept; empty: later)",
-        default="",
-        show_default=False,
-        hide_input=hidden,
-    ).strip()
+    given.doubted.discard(variable)
+    unset = f"  {variable} is not set. Its value, to verify it (it is not kept; empty: later)"
+    again = f"  Another value of {variable}, or Enter to try the same again"
+    said = typer.prompt(again if before else unset, default="", show_default=False, hide_input=sys.stdin.isatty())
+    given[variable] = said.strip() or before
 
 
 def _mistake(sections: Mapping[str, Mapping[str, Any]], key: str) -> str | None:
@@ -216,7 +224,7 @@ async def _look(text: str, environment: Mapping[str, str]) -> str | None:
         findings = [each async for each in edges(settings)]
     for each in findings:
         if each.ok:
-            print(f"  {each.found}")
+            print("  " + each.found.replace("\n", "\n  "))
     return next((each.found for each in findings if not each.ok), None)
 
 

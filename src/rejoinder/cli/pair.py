@@ -69,10 +69,10 @@ async def _waiting(file: str | None) -> "tuple[PairingRequest, ...]":
 
 
 async def _approve(file: str | None, code: str) -> LetIn:
-    from rejoinder.store.base import ApprovePairing
+    from rejoinder.store.base import PairSender
 
     async with store_to_write(file) as store:
-        request = await store.write(ApprovePairing(code, datetime.now(UTC)))
+        request = await store.write(PairSender(code, datetime.now(UTC)))
         if request is None:
             raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
         return LetIn(request.channel, request.account, request.sender, await store.gateway())

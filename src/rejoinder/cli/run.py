@@ -40,7 +40,7 @@ def run_gateway(
     from rejoinder.config.load import FILE
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import with_agent
-    from rejoinder.programs.reloading import Source, Watch
+    from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
     log_to_stderr()
@@ -60,7 +60,7 @@ def run_gateway(
             return serving.with_page(with_agent(settings_to_serve(watch.path, overlay), None)[0], port)
 
         made = serving.with_page(settings, port)
-        source = Source(watch, read, overlay, settings_to_serve)
+        source = SettingsSource(watch, read, overlay, settings_to_serve)
         told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)

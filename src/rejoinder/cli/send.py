@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rejoinder.events import Route
 
 
-class Planned(Struct, frozen=True):
+class SendReport(Struct, frozen=True):
     """What is to be sent, and the gateway that sends it, with the keys of `--json`."""
 
     parts: tuple[int, ...]
@@ -53,7 +53,7 @@ def _typed() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
-async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Planned:
+async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> SendReport:
     from rejoinder.cli.chat import read_settings
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import with_agent
@@ -66,4 +66,4 @@ async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Pl
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:
         planned = await store.write(PlanParts(parts, datetime.now(UTC)))
-        return Planned(tuple(part.id for part in planned), await store.gateway())
+        return SendReport(tuple(part.id for part in planned), await store.gateway())

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from rejoinder.session import Session
-    from rejoinder.store.base import Pending
+    from rejoinder.store.base import PendingWork
 
 
-class Listed(Struct, frozen=True):
+class ListedSession(Struct, frozen=True):
     """One session, with the keys of `--json`."""
 
     key: str
@@ -33,10 +33,10 @@ class Listed(Struct, frozen=True):
     stuck: int
 
 
-class Page(Struct, frozen=True):
+class SessionPage(Struct, frozen=True):
     gateway: str | None
     total: int
-    sessions: tuple[Listed, ...]
+    sessions: tuple[ListedSession, ...]
 
 
 def list_sessions(limit: Limit = USUAL_LIMIT, as_json: AsJson = False, file: File = None) -> None:
@@ -48,17 +48,19 @@ def list_sessions(limit: Limit = USUAL_LIMIT, as_json: AsJson = False, file: Fil
         _show(page, datetime.now(UTC))
 
 
-async def _page(file: str | None, limit: int) -> Page:
-    from rejoinder.store.base import Pending
+async def _page(file: str | None, limit: int) -> SessionPage:
+    from rejoinder.store.base import PendingWork
 
     async with store_to_write(file) as store:  # only this side knows whether a gateway runs
         gateway, total = await store.gateway(), await store.count_sessions()
         kept, pending = await store.sessions(limit), await store.pending()
-    return Page(gateway, total, tuple(_listed(each.session, pending.get(each.session.key, Pending())) for each in kept))
+    return SessionPage(
+        gateway, total, tuple(_listed(each.session, pending.get(each.session.key, PendingWork())) for each in kept)
+    )
 
 
-def _listed(session: "Session", pending: "Pending") -> Listed:
-    return Listed(
+def _listed(session: "Session", pending: "PendingWork") -> ListedSession:
+    return ListedSession(
         key=session.key,
         agent=session.agent,
         place=session.key.partition(":")[2],
@@ -75,7 +77,7 @@ def _listed(session: "Session", pending: "Pending") -> Listed:
     )
 
 
-def _show(page: Page, now: datetime) -> None:
+def _show(page: SessionPage, now: datetime) -> None:
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table, shown_of
@@ -86,7 +88,7 @@ def _show(page: Page, now: datetime) -> None:
         out.print("There is no session yet.")
         return
 
-    def row(each: Listed) -> list[Text]:
+    def row(each: ListedSession) -> list[Text]:
         place = Text(harmless(each.place))
         if each.label:
             place.append(f"  {harmless(each.label)}", "italic")
@@ -105,7 +107,7 @@ def _show(page: Page, now: datetime) -> None:
         out.print(f"\n{more}", style="dim")
 
 
-def _tokens(each: Listed) -> str:
+def _tokens(each: ListedSession) -> str:
     from rejoinder.cli.layout import abbreviated
 
     if not each.input_tokens and not each.output_tokens:
@@ -113,7 +115,7 @@ def _tokens(each: Listed) -> str:
     return f"{abbreviated(each.input_tokens)}+{abbreviated(each.output_tokens)}"
 
 
-def _waits(each: Listed, now: datetime, at_work: bool) -> "Text":
+def _waits(each: ListedSession, now: datetime, at_work: bool) -> "Text":
     from rich.text import Text
 
     from rejoinder.durations import lasted

@@ -40,7 +40,7 @@ class PaceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """Calls of the whole account."""
 
 
-class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CommonChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What every channel has: who answers there, who may talk, when the agent listens."""
 
     reply_to_mode: ReplyMode | ReplyToModes | None = None
@@ -74,6 +74,6 @@ class ChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, forbid
     is taken away as well."""
 
 
-def usual_bot_messages(channel: ChannelSettings) -> inbound.BotMessages:
+def usual_bot_messages(channel: CommonChannelSettings) -> inbound.BotMessages:
     """Which bots are heard where the file does not say: among several agents of our own, those that mention one."""
     return "mentions" if len(channel.agents) > 1 else "off"

@@ -22,7 +22,7 @@ from rejoinder.session import ResetOverride
 Complaint = tuple[Path, str]
 
 
-class Known(NamedTuple):
+class KnownNames(NamedTuple):
     """The names that may be referred to, those of agents and channels with mistakes included."""
 
     agents: frozenset[str]
@@ -38,12 +38,12 @@ def check(settings: Settings, agents: frozenset[str], served: frozenset[str], ki
     channels = {kind: kind for kind in kinds.channels}
     channels |= {name: channel.kind for name, channel in settings.channels.items()}
     only_one = {said.kind: kinds.channels[said.kind].only_one for said in settings.channels.values()}
-    known = Known(agents, channels, served, only_one)
+    known = KnownNames(agents, channels, served, only_one)
     for ask in CHECKS:
         yield from ask(settings, known)
 
 
-def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
+def _store(settings: Settings, _: KnownNames) -> Iterator[Complaint]:
     store = settings.gateway.store
     if (why := no_such_store(store)) is not None:
         yield ("gateway", "store"), why
@@ -57,7 +57,7 @@ def _store(settings: Settings, _: Known) -> Iterator[Complaint]:
             )
 
 
-def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _names(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     places: list[tuple[str, ...]] = [("agents", name) for name in sorted(known.agents)]
     places += [("channels", name) for name in settings.channels]
     places += [("cron", name) for name in settings.cron]
@@ -68,7 +68,7 @@ def _names(settings: Settings, known: Known) -> Iterator[Complaint]:
             yield (*section, name), "a name is made of letters, digits, - and _, at most 64 of them"
 
 
-def _one_of_a_kind(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _one_of_a_kind(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     first: dict[str, str] = {}
     for name, channel in settings.channels.items():
         other = first.setdefault(channel.kind, name)
@@ -86,14 +86,14 @@ class Checked(Protocol):
         ...
 
 
-def _sections(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _sections(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     for name, channel in settings.channels.items():
         if isinstance(channel.settings, Checked):
             for key, sentence in channel.settings.problems():
                 yield ("channels", name, *key), sentence
 
 
-def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _agents_of_channels(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     for name, channel in settings.channels.items():
         here: Path = ("channels", name)
         one, several = channel.common.agent, channel.common.agents
@@ -114,24 +114,24 @@ def _agents_of_channels(settings: Settings, known: Known) -> Iterator[Complaint]
             )
 
 
-def _describer(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _describer(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     if (name := settings.agent_defaults.describer) is not None:
         yield from _agent(("agents", "defaults", "describer"), name, known)
 
 
-def _spawned(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _spawned(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     for name, agent in settings.agents.items():
         for index, other in enumerate(getattr(agent.settings, "spawn", None) or ()):
             yield from _agent(("agents", name, "spawn", index), other, known)
 
 
-def _agent(path: Path, name: str, known: Known) -> Iterator[Complaint]:
+def _agent(path: Path, name: str, known: KnownNames) -> Iterator[Complaint]:
     if name not in known.agents:
         there = f"there are: {listed(sorted(known.agents))}" if known.agents else f"add a section [agents.{name}]"
         yield path, f"there is no agent {shown(name)}; {did_you_mean(name, known.agents, there)}"
 
 
-def _channel_names(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _channel_names(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     tables: list[tuple[Path, set[str]]] = [
         (("messages", "queue", "by_channel"), set(settings.messages.queue.by_channel)),
         (("messages", "inbound", "by_channel"), set(settings.messages.inbound.by_channel)),
@@ -146,13 +146,13 @@ def _channel_names(settings: Settings, known: Known) -> Iterator[Complaint]:
             yield from _channel(("messages", "send_policy", "rules", index, "channel"), rule.channel, known)
 
 
-def _channel(path: Path, name: str, known: Known) -> Iterator[Complaint]:
+def _channel(path: Path, name: str, known: KnownNames) -> Iterator[Complaint]:
     if name not in known.channels:
         there = f"there are: {listed(sorted(known.channels))}"
         yield path, f"there is no channel {shown(name)}; {did_you_mean(name, known.channels, there)}"
 
 
-class Listed(NamedTuple):
+class IdList(NamedTuple):
     """A list of ids: whom it names, and the channel it belongs to, if it belongs to one."""
 
     path: Path
@@ -161,27 +161,27 @@ class Listed(NamedTuple):
     channel: str | None
 
 
-def _lists(settings: Settings, known: Known) -> Iterator[Listed]:
+def _lists(settings: Settings, known: KnownNames) -> Iterator[IdList]:
     for name, channel in settings.channels.items():
         here, common = ("channels", name), channel.common
-        yield Listed((*here, "allow"), common.allow, "person", name)
-        yield Listed((*here, "owners"), common.owners, "person", name)
-        yield Listed((*here, "trusted_bots"), common.trusted_bots, "person", name)
-        yield Listed((*here, "allow_groups"), common.allow_groups, "group", name)
+        yield IdList((*here, "allow"), common.allow, "person", name)
+        yield IdList((*here, "owners"), common.owners, "person", name)
+        yield IdList((*here, "trusted_bots"), common.trusted_bots, "person", name)
+        yield IdList((*here, "allow_groups"), common.allow_groups, "group", name)
         groups = tuple(id for id in common.group if id != "*")
-        yield Listed((*here, "group"), groups, "group", name)
+        yield IdList((*here, "group"), groups, "group", name)
     commands = settings.commands
-    yield Listed(("commands", "owner_allow_from"), commands.owner_allow_from, "person", None)
-    yield Listed(("commands", "elevated", "allow_from"), commands.elevated.allow_from, "person", None)
+    yield IdList(("commands", "owner_allow_from"), commands.owner_allow_from, "person", None)
+    yield IdList(("commands", "elevated", "allow_from"), commands.elevated.allow_from, "person", None)
     for name, entries in commands.allow_from.items():
         if name == "*" or name in known.channels:
             channel_name = None if name == "*" else name
-            yield Listed(("commands", "allow_from", name), entries, "person", channel_name)
+            yield IdList(("commands", "allow_from", name), entries, "person", channel_name)
     for name, entries in settings.session.identity_links.items():
-        yield Listed(("session", "identity_links", name), entries, "person", None)
+        yield IdList(("session", "identity_links", name), entries, "person", None)
 
 
-def _ids(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _ids(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     for path, entries, whom, channel in _lists(settings, known):
         for index, entry in enumerate(entries):
             here = (*path, entry if path[-1] == "group" else index)
@@ -200,7 +200,7 @@ EVERYBODY = {
 }
 
 
-def _one_person_each(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _one_person_each(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     seen: dict[str, str] = {}
     for name, entries in settings.session.identity_links.items():
         for index, entry in enumerate(entries):
@@ -212,7 +212,7 @@ def _one_person_each(settings: Settings, known: Known) -> Iterator[Complaint]:
                 )
 
 
-def _zones(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _zones(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     reset = settings.session.reset
     here: Path = ("session", "reset")
     zones: list[tuple[Path, str]] = [((*here, "zone"), reset.zone)]
@@ -230,7 +230,7 @@ def _zones(settings: Settings, known: Known) -> Iterator[Complaint]:
             yield path, f"there is no time zone {shown(zone)}; {did_you_mean(zone, there, example)}"
 
 
-def _patterns(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _patterns(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     for name, channel in settings.channels.items():
         for index, pattern in enumerate(channel.common.mention_patterns):
             if wrong := pattern_problem(pattern):
@@ -240,7 +240,7 @@ def _patterns(settings: Settings, known: Known) -> Iterator[Complaint]:
                 )
 
 
-def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _delays(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     delay = settings.agent_defaults.human_delay
     if delay.min_ms > delay.max_ms:
         yield (
@@ -249,7 +249,7 @@ def _delays(settings: Settings, known: Known) -> Iterator[Complaint]:
         )
 
 
-def _media(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _media(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     media = settings.media
     for name, said in (("speech_to_text", media.speech_to_text), ("text_to_speech", media.text_to_speech)):
         if said.command and said.base_url is not None:
@@ -275,22 +275,22 @@ def _names_file(command: tuple[str, ...], what: str) -> bool:
     return any(what in argument for argument in command[1:])
 
 
-def _jobs(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _jobs(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     beats = (settings.agent_defaults.heartbeat, *(agent.heartbeat for agent in settings.agents.values()))
     if settings.cron or any(said not in (None, HeartbeatSettings()) for said in beats):
-        from rejoinder.config.check_jobs import Names, check_jobs  # noqa: PLC0415 - only for jobs
+        from rejoinder.config.check_jobs import JobNames, check_jobs  # noqa: PLC0415 - only for jobs
 
-        yield from check_jobs(settings, Names(known.agents, frozenset(known.channels), known.served))
+        yield from check_jobs(settings, JobNames(known.agents, frozenset(known.channels), known.served))
 
 
-def _programs(settings: Settings, known: Known) -> Iterator[Complaint]:
+def _programs(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     if settings.api.tokens or settings.hooks:
         from rejoinder.config.check_programs import check_programs  # noqa: PLC0415 - only for programs
 
         yield from check_programs(settings, known.agents, known.served)
 
 
-CHECKS: tuple[Callable[[Settings, Known], Iterator[Complaint]], ...] = (
+CHECKS: tuple[Callable[[Settings, KnownNames], Iterator[Complaint]], ...] = (
     _store,
     _names,
     _one_of_a_kind,

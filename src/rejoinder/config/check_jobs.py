@@ -8,7 +8,7 @@ from rejoinder.config.jobs import HeartbeatSettings, TimedTurn, agent_of
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, listed, shown
-from rejoinder.turns.expression import Misread, read_expression
+from rejoinder.turns.expression import BadExpression, read_expression
 from rejoinder.turns.hours import read_hours
 from rejoinder.turns.schedule import read_interval, read_moment
 
@@ -16,13 +16,13 @@ Complaint = tuple[Path, str]
 WHEN = ("schedule", "every", "at")
 
 
-class Names(NamedTuple):
+class JobNames(NamedTuple):
     agents: frozenset[str]
     channels: frozenset[str]
     served: frozenset[str]
 
 
-def check_jobs(settings: Settings, names: Names) -> Iterator[Complaint]:
+def check_jobs(settings: Settings, names: JobNames) -> Iterator[Complaint]:
     zones = available_timezones()
     for name, job in settings.cron.items():
         here: Path = ("cron", name)
@@ -48,7 +48,7 @@ def check_jobs(settings: Settings, names: Names) -> Iterator[Complaint]:
 
 
 def _heartbeat(
-    here: Path, said: HeartbeatSettings, agent: str | None, names: Names, zones: set[str]
+    here: Path, said: HeartbeatSettings, agent: str | None, names: JobNames, zones: set[str]
 ) -> Iterator[Complaint]:
     if said.every is not None:
         yield from _time((*here, "every"), said.every, "UTC")
@@ -57,7 +57,7 @@ def _heartbeat(
     if said.active_hours is not None:
         try:
             read_hours(said.active_hours)
-        except Misread as wrong:
+        except BadExpression as wrong:
             yield (*here, "active_hours"), _misread(said.active_hours, wrong)
     yield from _place(here, said, names)
     if agent is None and said.session is not None:
@@ -75,11 +75,11 @@ def _time(path: Path, text: str, zone: str) -> Iterator[Complaint]:
                 read_interval(text)
             case _:
                 read_moment(text, ZoneInfo(zone))
-    except Misread as wrong:
+    except BadExpression as wrong:
         yield path, _misread(text, wrong)
 
 
-def _misread(text: str, wrong: Misread) -> str:
+def _misread(text: str, wrong: BadExpression) -> str:
     place = "" if wrong.at is None else f", character {wrong.at + 1}"
     return f"{shown(text)}{place}: {wrong}"
 
@@ -90,7 +90,7 @@ def _zone(path: Path, zone: str, zones: set[str]) -> Iterator[Complaint]:
         yield path, f"there is no time zone {shown(zone)}; {did_you_mean(zone, zones, example)}"
 
 
-def _place(here: Path, said: TimedTurn, names: Names) -> Iterator[Complaint]:
+def _place(here: Path, said: TimedTurn, names: JobNames) -> Iterator[Complaint]:
     if said.channel is not None and said.channel not in names.channels:
         yield (*here, "channel"), _nobody("channel", said.channel, names.channels)
     elif said.channel is not None and said.channel not in names.served:

@@ -16,7 +16,7 @@ from rejoinder.config.jobs import CronJob, EveryAgent
 from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import describe, instead_of, schema_of
-from rejoinder.config.schema import SECTIONS, AgentDefaults, ChannelSettings
+from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
 from rejoinder.config.show import as_toml
 from rejoinder.secret import Secret
 from rejoinder.tables import table
@@ -72,7 +72,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
     records = [
         *SECTIONS.values(),
         AgentDefaults,
-        ChannelSettings,
+        CommonChannelSettings,
         EveryAgent,
         CronJob,
         HookSettings,
@@ -86,7 +86,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
         _add_alternatives(defined[record], record)
-    for known, common in ((kinds.channels, ChannelSettings), (kinds.agents, EveryAgent)):
+    for known, common in ((kinds.channels, CommonChannelSettings), (kinds.agents, EveryAgent)):
         for kind in known.values():
             _merge(defined[kind.settings], defined[common])
         del definitions[common.__name__]
@@ -215,7 +215,7 @@ def markdown_tables(kinds: Kinds = INSTALLED) -> dict[str, str]:
     tables |= {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
     tables["config-agents-defaults"] = _table(AgentDefaults)
     tables["config-agents"] = _table(EveryAgent)
-    tables["config-channels"] = _table(ChannelSettings)
+    tables["config-channels"] = _table(CommonChannelSettings)
     tables["config-cron"] = _table(CronJob)
     tables["config-hooks"] = _table(HookSettings)
     tables |= {f"config-agent-{name}": _table(kind.settings) for name, kind in kinds.agents.items()}

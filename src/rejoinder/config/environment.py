@@ -12,7 +12,7 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([^}]*)\}?")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class Unreadable:
+class NotFilledIn:
     """Stands where a text could not be filled in; its mistake is already noted."""
 
 
@@ -31,7 +31,7 @@ def fill_in(value: Any, environment: Mapping[str, str], wrong: Callable[[Path, s
             return value
 
 
-def _filled(text: str, environment: Mapping[str, str], wrong: Callable[[str], None]) -> str | Unreadable:
+def _filled(text: str, environment: Mapping[str, str], wrong: Callable[[str], None]) -> str | NotFilledIn:
     missing = False
     used = False
 
@@ -57,7 +57,7 @@ def _filled(text: str, environment: Mapping[str, str], wrong: Callable[[str], No
 
     filled = _REFERENCE.sub(replacement, text)
     if missing:
-        return Unreadable()
+        return NotFilledIn()
     if not used:
         return filled
     from_environment = FromEnvironment(filled)

@@ -3,7 +3,7 @@
 from rejoinder.config.kinds import identity_on
 from rejoinder.config.schema import Settings
 from rejoinder.inbound.settings import InboundSettings, SpeechSettings
-from rejoinder.turns.modes import Drop, Grouping, Mode, QueueOverride
+from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueOverride
 
 
 def inbound_settings(settings: Settings) -> InboundSettings:
@@ -41,7 +41,7 @@ def queue_of_gateway(settings: Settings) -> QueueOverride:
         mode=mode,
         debounce_ms=said.debounce_ms,
         cap=said.cap,
-        drop=Drop(said.drop),
+        drop=DropPolicy(said.drop),
         grouping=Grouping(said.grouping),
         max_batch=said.max_batch,
         max_batch_tokens=said.max_batch_tokens,

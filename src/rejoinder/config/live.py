@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.jobs import CronJob
-from rejoinder.config.schema import SECTIONS, Agent, Channel, Settings
+from rejoinder.config.schema import SECTIONS, ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.config.wording import dotted
 from rejoinder.tables import table
 
@@ -163,13 +163,13 @@ class _Merge:
             (self.now if why is AT_ONCE else self.later).append(dotted((*path, key)))
         return replace(old, **values) if values else old
 
-    def defaults(self, old: AgentDefaults, new: AgentDefaults, agents: Mapping[str, Agent]) -> AgentDefaults:
+    def defaults(self, old: AgentDefaults, new: AgentDefaults, agents: Mapping[str, ConfiguredAgent]) -> AgentDefaults:
         when = dict(WHEN["agents.defaults"])
         if new.describer not in {*agents, None}:
             when["describer"] = NOT_HERE
         return self.record(("agents", "defaults"), old, new, when)
 
-    def agent(self, name: str, old: Agent, new: Agent | None) -> Agent:
+    def agent(self, name: str, old: ConfiguredAgent, new: ConfiguredAgent | None) -> ConfiguredAgent:
         path = ("agents", name)
         if new is None or new.kind != old.kind:
             self.later.append(dotted(path if new is None else (*path, "kind")))
@@ -178,9 +178,13 @@ class _Merge:
             return old  # a kind that was named without a section has no keys
         if new.heartbeat != old.heartbeat:
             self.now.append(dotted((*path, "heartbeat")))
-        return Agent(old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]), new.heartbeat)
+        return ConfiguredAgent(
+            old.kind, self.record(path, old.settings, new.settings, WHEN["agents.NAME"]), new.heartbeat
+        )
 
-    def channel(self, name: str, old: Channel, new: Channel | None, agents: Mapping[str, Agent]) -> Channel:
+    def channel(
+        self, name: str, old: ConfiguredChannel, new: ConfiguredChannel | None, agents: Mapping[str, ConfiguredAgent]
+    ) -> ConfiguredChannel:
         path = ("channels", name)
         if new is None or new.kind != old.kind:
             self.later.append(dotted(path if new is None else (*path, "kind")))
@@ -202,7 +206,7 @@ class _Merge:
         self.now, self.later = ([each for each in keys if each != key] for keys in (self.now, self.later))
 
     def jobs(
-        self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, Agent]
+        self, old: Mapping[str, CronJob], new: Mapping[str, CronJob], agents: Mapping[str, ConfiguredAgent]
     ) -> dict[str, CronJob]:
         """Jobs are added and removed at once too, but a job of an agent that does not run yet waits."""
         waiting = {name for name, job in new.items() if job.agent is not None and job.agent not in agents}

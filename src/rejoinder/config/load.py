@@ -9,19 +9,19 @@ from msgspec.structs import replace
 
 from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.check import check
-from rejoinder.config.environment import Unreadable, fill_in
+from rejoinder.config.environment import NotFilledIn, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
 from rejoinder.config.kinds import INSTALLED, Kinds
 from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.programs import HookSettings
-from rejoinder.config.reading import WRONG, Reader, found
+from rejoinder.config.reading import WRONG, SectionReader, found
 from rejoinder.config.schema import (
     SECTIONS,
-    Agent,
     AgentDefaults,
-    Channel,
-    ChannelSettings,
+    CommonChannelSettings,
+    ConfiguredAgent,
+    ConfiguredChannel,
     GatewaySettings,
     Settings,
 )
@@ -49,7 +49,7 @@ def load(
 def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
     """The section [gateway] alone: a command that reads the store needs no token of any channel."""
     text = _text_of(path)
-    raw, reader = parse(text, path), Reader(path, positions(text))
+    raw, reader = parse(text, path), SectionReader(path, positions(text))
     raw = cast("dict[str, Any]", fill_in({"gateway": raw.get("gateway", {})}, environment, reader.wrong))
     gateway = _section(raw, "gateway", GatewaySettings, reader)
     if reader.mistakes:
@@ -59,7 +59,7 @@ def load_gateway(path: str, environment: Mapping[str, str]) -> GatewaySettings:
 
 def mistakes(path: str, complaints: Iterable[tuple[Path, str]]) -> tuple[Mistake, ...]:
     """Complaints from elsewhere about a file that could be read, each with its line."""
-    reader = Reader(path, positions(_text_of(path)))
+    reader = SectionReader(path, positions(_text_of(path)))
     for key, sentence in complaints:
         reader.wrong(key, sentence)
     return tuple(reader.mistakes)
@@ -82,7 +82,7 @@ def read(
 ) -> Settings:
     """The settings in a text; `file` is the name that mistakes carry."""
     raw = parse(text, file)
-    reader = Reader(file, positions(text))
+    reader = SectionReader(file, positions(text))
     raw = laid_over(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
     _unknown_sections(raw, reader, kinds)
     sections = {name: _section(raw, name, record, reader) for name, record in SECTIONS.items()}
@@ -107,16 +107,16 @@ def read(
     return _completed(settings)
 
 
-def _section(raw: Mapping[str, Any], name: str, record: type[Struct], reader: Reader) -> Any:
+def _section(raw: Mapping[str, Any], name: str, record: type[Struct], reader: SectionReader) -> Any:
     return reader.records(_table(raw, (name,), reader), (name,), record)[0]
 
 
-def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]:
+def _table(raw: Mapping[str, Any], path: Path, reader: SectionReader) -> dict[str, Any]:
     """The table under this key; an absent one is empty, anything else is a mistake."""
     table = raw.get(str(path[-1]), {})
     if isinstance(table, dict):
         return cast("dict[str, Any]", table)
-    if not isinstance(table, Unreadable):
+    if not isinstance(table, NotFilledIn):
         header = f"{path[0]}.NAME" if len(path) == 1 and path[0] in NAMED else dotted(path)
         advice = f"write [{header}] and its keys below"
         if path[0] == "agents" and path[1:] not in ((), ("defaults",)):
@@ -125,7 +125,7 @@ def _table(raw: Mapping[str, Any], path: Path, reader: Reader) -> dict[str, Any]
     return {}
 
 
-def _unknown_sections(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> None:
+def _unknown_sections(raw: Mapping[str, Any], reader: SectionReader, kinds: Kinds) -> None:
     known = [*SECTIONS, *NAMED]
     homes = {field: name for name, record in SECTIONS.items() for field in record.__struct_fields__}
     for key in raw:
@@ -142,8 +142,8 @@ def _unknown_sections(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> N
         reader.wrong((key,), f"there is no such section; {advice}")
 
 
-def _agents(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, Agent]:
-    agents: dict[str, Agent] = {}
+def _agents(raw: Mapping[str, Any], reader: SectionReader, kinds: Kinds) -> dict[str, ConfiguredAgent]:
+    agents: dict[str, ConfiguredAgent] = {}
     for name in raw:
         path = ("agents", name)
         if name == "defaults":
@@ -156,12 +156,12 @@ def _agents(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, A
             continue
         settings, common = reader.records(_without_kind(table), path, kinds.agents[kind].settings, EveryAgent)
         if settings is not WRONG:
-            agents[name] = Agent(kind, settings, common.heartbeat)
+            agents[name] = ConfiguredAgent(kind, settings, common.heartbeat)
     return agents
 
 
-def _channels(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str, Channel]:
-    channels: dict[str, Channel] = {}
+def _channels(raw: Mapping[str, Any], reader: SectionReader, kinds: Kinds) -> dict[str, ConfiguredChannel]:
+    channels: dict[str, ConfiguredChannel] = {}
     for name in raw:
         path = ("channels", name)
         table = _table(raw, path, reader)
@@ -170,12 +170,14 @@ def _channels(raw: Mapping[str, Any], reader: Reader, kinds: Kinds) -> dict[str,
         kind = _kind(table, path, reader, kinds.channels, name)
         if kind is None:
             continue
-        settings, common = reader.records(_without_kind(table), path, kinds.channels[kind].settings, ChannelSettings)
-        channels[name] = Channel(kind, common, settings)
+        settings, common = reader.records(
+            _without_kind(table), path, kinds.channels[kind].settings, CommonChannelSettings
+        )
+        channels[name] = ConfiguredChannel(kind, common, settings)
     return channels
 
 
-def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: Reader) -> dict[str, Record]:
+def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: SectionReader) -> dict[str, Record]:
     tables, read = _table(raw, (section,), reader), dict[str, Record]()
     for name in tables:
         path = (section, name)
@@ -189,13 +191,13 @@ def _named(raw: Mapping[str, Any], section: str, record: type[Record], reader: R
 
 
 def _kind(
-    table: Mapping[str, Any], path: Path, reader: Reader, kinds: Mapping[str, object], name: str | None
+    table: Mapping[str, Any], path: Path, reader: SectionReader, kinds: Mapping[str, object], name: str | None
 ) -> str | None:
     """What kind of agent or channel this is; a channel named like a kind is of that kind."""
     kind = table.get("kind", name)
     choices = listed(map(quoted, kinds))
     here = (*path, "kind")
-    if isinstance(kind, Unreadable):
+    if isinstance(kind, NotFilledIn):
         return None
     if kind is None:
         reader.wrong(here, f"this key is missing; it is one of {choices}")
@@ -223,7 +225,7 @@ def _without_kind(table: Mapping[str, Any]) -> dict[str, Any]:
 def _completed(settings: Settings) -> Settings:
     """The settings with derived values filled in, so that no other code has to derive them."""
     only = next(iter(settings.agents)) if len(settings.agents) == 1 else None
-    channels: dict[str, Channel] = {}
+    channels: dict[str, ConfiguredChannel] = {}
     for name, channel in settings.channels.items():
         common = channel.common
         if common.agent is None and not common.agents:

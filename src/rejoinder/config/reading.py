@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec.inspect as mi
 from msgspec import NODEFAULT, Struct
 
-from rejoinder.config.environment import Unreadable
+from rejoinder.config.environment import NotFilledIn
 from rejoinder.config.positions import Path
 from rejoinder.config.wording import did_you_mean, dotted, listed, nearest, quoted, shown
 from rejoinder.documents import is_array
@@ -25,7 +25,7 @@ WRONG: Any = object()
 """Stands for a value that could not be read; the reason is already noted."""
 
 
-class Reader:
+class SectionReader:
     def __init__(self, file: str, lines: Mapping[Path, int]) -> None:
         self.mistakes: list[Mistake] = []
         self.file = file
@@ -71,7 +71,7 @@ class Reader:
 
     def value(self, kind: mi.Type, raw: Any, path: Path, expected: str | None = None) -> Any:
         """The value as the record wants it, or WRONG."""
-        if isinstance(raw, Unreadable):
+        if isinstance(raw, NotFilledIn):
             return WRONG
         match kind:
             case mi.Metadata():

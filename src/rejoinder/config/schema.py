@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from rejoinder.config.agents import AgentDefaults
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.config.programs import ApiSettings, HookSettings
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
@@ -62,7 +62,7 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
 # --- messages -----------------------------------------------------------------------------------
 
 
-class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
+class QueueSection(Struct, frozen=True, forbid_unknown_fields=True):
     """What happens to a message that comes while the agent is still at work."""
 
     mode: QueueMode | None = None
@@ -88,7 +88,7 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
 class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """How messages are gathered and answers are marked."""
 
-    queue: QueueSettings = QueueSettings()
+    queue: QueueSection = QueueSection()
     """What happens to a message that comes while the agent is still at work."""
     inbound: InboundDebounce = InboundDebounce()
     """Waiting for the rest of what someone is still typing."""
@@ -117,7 +117,7 @@ class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
 # --- the whole ----------------------------------------------------------------------------------
 
 
-class Agent(Struct, frozen=True):
+class ConfiguredAgent(Struct, frozen=True):
     """One agent as configured: its kind, and the record of that kind."""
 
     kind: str
@@ -125,11 +125,11 @@ class Agent(Struct, frozen=True):
     heartbeat: HeartbeatSettings | None = None
 
 
-class Channel(Struct, frozen=True):
+class ConfiguredChannel(Struct, frozen=True):
     """One channel as configured: what all have, and the record of its kind."""
 
     kind: str
-    common: ChannelSettings
+    common: CommonChannelSettings
     settings: Any
 
 
@@ -138,8 +138,8 @@ class Settings(Struct, frozen=True):
 
     gateway: GatewaySettings = GatewaySettings()
     agent_defaults: AgentDefaults = AgentDefaults()
-    agents: dict[str, Agent] = {}
-    channels: dict[str, Channel] = {}
+    agents: dict[str, ConfiguredAgent] = {}
+    channels: dict[str, ConfiguredChannel] = {}
     cron: dict[str, CronJob] = {}
     messages: MessagesSettings = MessagesSettings()
     session: SessionSettings = SessionSettings()

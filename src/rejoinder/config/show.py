@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from rejoinder.config.schema import SECTIONS, Agent, Settings
+from rejoinder.config.schema import SECTIONS, ConfiguredAgent, Settings
 from rejoinder.config.wording import dotted, quoted, without_password
 from rejoinder.documents import is_object
 from rejoinder.secret import FromEnvironment, Secret
@@ -30,7 +30,7 @@ def effective(settings: Settings) -> dict[str, Any]:
     return {"gateway": gateway, "agents": {"defaults": defaults, **agents}, "channels": channels, **named, **sections}
 
 
-def _agent(agent: Agent) -> dict[str, Any]:
+def _agent(agent: ConfiguredAgent) -> dict[str, Any]:
     beats = {} if agent.heartbeat is None else {"heartbeat": _plain(agent.heartbeat)}
     return {"kind": agent.kind, **_plain(agent.settings), **beats}
 

@@ -17,7 +17,7 @@ from rejoinder.inbound.directives.stage import inline_directives
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.freshness import freshness_and_reset
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, EarlyStage, Stage, Walk, walk
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.send_policy import send_policy
@@ -39,7 +39,7 @@ WITH_SESSION: tuple[Stage, ...] = (
 def decide(
     inbound: Inbound,
     facts: Facts,
-    find_session: Callable[[Message], Session],
+    find_session: Callable[[InboundMessage], Session],
     rules: Rules,
     now: datetime,
     tick: Callable[[], float],

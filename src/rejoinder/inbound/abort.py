@@ -4,24 +4,24 @@ from datetime import datetime
 
 from rejoinder.events import StopRun
 from rejoinder.inbound.facts import RunFacts
-from rejoinder.inbound.gate import Action, Denied, authorise
-from rejoinder.inbound.message import Message, rest_of
+from rejoinder.inbound.gate import Denied, GatedAction, authorise
+from rejoinder.inbound.message import InboundMessage, rest_of
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
 
-STOP = Action("/stop", "sender")
+STOP = GatedAction("/stop", "sender")
 NOT_RUN = "The rest of your message was not run."
 
 
-def abort(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+def abort(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
     """`/stop` or `[[/stop]]` anywhere; a bare stop word in a direct chat, or in a group when it is said to us."""
     asked = message.reading.stop
     if asked is None:
         return PASS
     if asked == "word" and message.addressed not in ("direct", "mention", "reply"):
         return Continue(reason="a bare stop word in a group needs a mention or a reply")
-    verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).door)
+    verdict = authorise(message.actor, STOP, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         is_all = asked == "command" or (asked == "inline" and not rest_of(message))
         return refuse(message, STOP, verdict.reason) if is_all else Continue(reason=verdict.reason)

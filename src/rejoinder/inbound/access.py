@@ -11,11 +11,11 @@ from rejoinder.inbound.commands.command import read_arguments
 from rejoinder.inbound.directives.table import BY_NAME
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.facts import Facts
-from rejoinder.inbound.gate import Action, Auth, Denied, Role, authorise
+from rejoinder.inbound.gate import Auth, Denied, GatedAction, Role, authorise
 from rejoinder.inbound.ids import Ids, candidates, read_ids
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Outcome
-from rejoinder.inbound.pairing import VALID_FOR, Silence, answer_stranger
+from rejoinder.inbound.pairing import VALID_FOR, StayQuiet, answer_stranger
 from rejoinder.inbound.revisions import revision_of
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 
@@ -93,7 +93,7 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
             return None
 
 
-def access(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+def access(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
     """Lets in, drops, or tells a stranger a pairing code. Nothing of a stranger's text goes further."""
     if message.refusal is None:
         return revision_of(message) or ADMITTED[message.actor.role]
@@ -102,11 +102,11 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
     if channel.settings.dm != "pairing" or message.in_group:
         return Drop(message.refusal)
     if (wish := control_action(message, rules)) is not None:
-        verdict = authorise(message.actor, wish, channel.door)
+        verdict = authorise(message.actor, wish, channel.gate)
         if wish.auth != "anyone" and isinstance(verdict, Denied):
             return Drop(verdict.reason)
     told = answer_stranger(message.facts.pairing, inbound.sender.id, now, message.facts.random)
-    if isinstance(told, Silence):
+    if isinstance(told, StayQuiet):
         return Drop(told.reason)
     return Answer(
         (f"I do not know you yet. Ask the owner to approve this pairing code: {told.code} (valid for an hour).",),
@@ -124,25 +124,25 @@ def access(message: Message, session: None, rules: Rules, now: datetime) -> Outc
     )
 
 
-def control_action(message: Message, rules: Rules) -> Action | None:
+def control_action(message: InboundMessage, rules: Rules) -> GatedAction | None:
     """What the message asks for, if the whole of it is a control command."""
     reading = message.reading
     if reading.stop == "command":
-        return Action("/stop", "sender")
+        return GatedAction("/stop", "sender")
     if reading.reset and (reading.reset.closes is None or reading.only):
-        return Action(reading.reset.trigger, "sender")
-    actions: list[Action] = []
+        return GatedAction(reading.reset.trigger, "sender")
+    actions: list[GatedAction] = []
     if called := reading.invocation:
         auth = "sender"
         if (command := called.command) is not None:
             auth = command.auth_for(read_arguments(command, called.line), in_group=message.in_group)
-        actions.append(Action(f"/{called.name}", auth))
+        actions.append(GatedAction(f"/{called.name}", auth))
     if reading.alone or reading.only:
         actions += [_action_of(token, rules, in_group=message.in_group) for token in reading.tokens]
     return max(actions, key=lambda action: STRICTNESS[action.auth], default=None)
 
 
-def _action_of(token: Token, rules: Rules, *, in_group: bool) -> Action:
+def _action_of(token: Token, rules: Rules, *, in_group: bool) -> GatedAction:
     match token.kind:
         case "directive":
             auth = BY_NAME[token.name].auth
@@ -151,4 +151,4 @@ def _action_of(token: Token, rules: Rules, *, in_group: bool) -> Action:
             auth = command.auth_for(read_arguments(command, token.value), in_group=in_group)
         case "reset" | "stop":
             auth = "sender"
-    return Action(f"/{token.name}", auth)
+    return GatedAction(f"/{token.name}", auth)

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.events import Chat, Inbound, Overhear, Said
+from rejoinder.events import Chat, EarlierMessage, Inbound, Overhear
 from rejoinder.inbound.access import control_action
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Allowed, authorise
-from rejoinder.inbound.message import Addressed, Message
+from rejoinder.inbound.message import Addressed, InboundMessage
 from rejoinder.inbound.outcome import Continue, Drop, Outcome
 from rejoinder.inbound.rooms import members, named_in, names_everybody, who_is_named, who_wakes, words_for
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
@@ -22,7 +22,7 @@ _EVERY_GROUP = GroupSettings()
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
 
-def activation(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def activation(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """Direct messages pass. In a group somebody has to mean us; what is not for us is kept as history."""
     channel = channel_rules(rules, message.inbound.channel)
     if not message.in_group:
@@ -33,7 +33,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     if (over := _over_limit(message, group)) and not _answers_itself(message):
         return Drop(over)
     if (wish := control_action(message, rules)) is not None:
-        verdict = authorise(message.actor, wish, channel.door)
+        verdict = authorise(message.actor, wish, channel.gate)
         if isinstance(verdict, Allowed):
             heard = replace(message, listening=True) if group.mode == "listen" else None
             return Continue(heard, reason="a command needs no mention")
@@ -51,7 +51,7 @@ def activation(message: Message, session: Session, rules: Rules, now: datetime) 
     return Continue(reason=why)
 
 
-def why_awake(message: Message, session: Session, channel: ChannelRules, group: GroupSettings) -> str | None:
+def why_awake(message: InboundMessage, session: Session, channel: ChannelRules, group: GroupSettings) -> str | None:
     """`/activation` > `require_mention = false` > `user_messages`; None: it is not for us."""
     if message.addressed != "none":
         return f"addressed by {message.addressed}"
@@ -66,7 +66,7 @@ def why_awake(message: Message, session: Session, channel: ChannelRules, group: 
     return _involved(message, channel)
 
 
-def _involved(message: Message, channel: ChannelRules) -> str | None:
+def _involved(message: InboundMessage, channel: ChannelRules) -> str | None:
     mode, thread = channel.settings.user_messages, message.facts.thread
     if message.inbound.thread is None or mode == "mentions" or not (thread.owned or thread.posted):
         return None
@@ -75,14 +75,14 @@ def _involved(message: Message, channel: ChannelRules) -> str | None:
     return f"a thread we take part in (user_messages = {mode})"
 
 
-def _names_somebody_else(message: Message) -> bool:
+def _names_somebody_else(message: InboundMessage) -> bool:
     """Whether the words call another person or bot by the platform's own means, and not us: it is for them (IN-30)."""
     if not message.facts.resolves_mentions or message.addressed == "mention":
         return False
     return any(mention.kind == "user" and mention.token for mention in message.inbound.mentions)
 
 
-def _in_room(message: Message, channel: ChannelRules) -> Outcome:
+def _in_room(message: InboundMessage, channel: ChannelRules) -> Outcome:
     agents = members(message.inbound, channel)
     awake = who_wakes(message.inbound, agents, channel.settings.wake, message.facts.answers)
     if not awake:
@@ -92,7 +92,7 @@ def _in_room(message: Message, channel: ChannelRules) -> Outcome:
     return Continue(replace(message, agents=awake, addressed=addressed), reason=f"wakes {', '.join(awake)}")
 
 
-def _how_meant(message: Message, awake: tuple[str, ...]) -> Addressed:
+def _how_meant(message: InboundMessage, awake: tuple[str, ...]) -> Addressed:
     """In a room, a person's reply that wakes one agent addresses it, just as a reply to us does elsewhere."""
     if message.addressed != "none" or message.inbound.sender.is_bot:
         return message.addressed
@@ -109,7 +109,7 @@ def requires_mention(channel: ChannelRules, group: GroupSettings) -> bool:
     return channel.settings.require_mention if group.require_mention is None else group.require_mention
 
 
-def _answers_itself(message: Message) -> bool:
+def _answers_itself(message: InboundMessage) -> bool:
     """Whether the message is a command that needs no agent, and so costs no turn."""
     reading = message.reading
     called = reading.invocation
@@ -117,7 +117,7 @@ def _answers_itself(message: Message) -> bool:
     return holds_nothing_else or (called is not None and called.is_answered)
 
 
-def _over_limit(message: Message, group: GroupSettings) -> str | None:
+def _over_limit(message: InboundMessage, group: GroupSettings) -> str | None:
     facts = message.facts
     if group.daily_limit is not None and facts.group_turns_today >= group.daily_limit:
         return f"this group has had its {group.daily_limit} turns of today"
@@ -163,7 +163,7 @@ def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents:
     return tuple(sorted(tokens, key=len, reverse=True))
 
 
-def is_named_literally(message: Message, channel: ChannelRules) -> bool:
+def is_named_literally(message: InboundMessage, channel: ChannelRules) -> bool:
     """Whether the text itself mentions us or one of our agents; the mention that a reply implies does not count."""
     agents = tuple(agent.name for agent in channel.agents)
     if channel.is_room and named_in(message.text, agents):
@@ -174,10 +174,10 @@ def is_named_literally(message: Message, channel: ChannelRules) -> bool:
     )
 
 
-def said_by(message: Message) -> Said:
+def said_by(message: InboundMessage) -> EarlierMessage:
     """The message as an entry of the history."""
     inbound = message.inbound
-    return Said(
+    return EarlierMessage(
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
         author_name=inbound.sender.called,

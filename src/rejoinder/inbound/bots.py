@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from rejoinder.events import Overhear
 from rejoinder.inbound.activation import is_named_literally, said_by
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.inbound.settings import BotMessages
 
 
-def own_message(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+def own_message(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
     """Drops what we said ourselves: known by our id, and by the receipt of the send."""
     inbound, facts = message.inbound, message.facts
     if inbound.sender.is_self or (facts.me.id and inbound.sender.id == facts.me.id and facts.me.is_sure):
@@ -27,7 +27,7 @@ def own_message(message: Message, session: None, rules: Rules, now: datetime) ->
     return PASS
 
 
-def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+def bot_rules(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
     """Lets a bot's message through, keeps it as history, or ends a conversation of bots."""
     inbound = message.inbound
     if not inbound.sender.is_bot:
@@ -49,18 +49,18 @@ def bot_rules(message: Message, session: None, rules: Rules, now: datetime) -> O
     return Continue(reason=f"a bot is let through (bot_messages = {policy})")
 
 
-def _from_program(message: Message, channel: ChannelRules) -> Outcome:
+def _from_program(message: InboundMessage, channel: ChannelRules) -> Outcome:
     """The operator has named this program and this chat. It may write there without a person around, but not without
     end: a program that answers our answers is a loop (IN-23)."""
     return _daily_limit(message, channel) or Continue(reason="a program with a token for this chat")
 
 
-def _only_heard(message: Message, reason: str) -> Drop:
+def _only_heard(message: InboundMessage, reason: str) -> Drop:
     """In a group the agent sees it with its next turn, like anything people say to each other (IN-32)."""
     return Drop(reason, effects=_heard(message))
 
 
-def _heard(message: Message) -> tuple[Overhear, ...]:
+def _heard(message: InboundMessage) -> tuple[Overhear, ...]:
     return (Overhear(message.route, said_by(message)),) if message.in_group else ()
 
 
@@ -69,7 +69,7 @@ def bot_policy(channel: ChannelRules) -> BotMessages:
     return channel.settings.bot_messages or ("mentions" if channel.is_room else "off")
 
 
-def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
+def _limit(message: InboundMessage, channel: ChannelRules) -> Answer | Drop | None:
     thread, settings = message.facts.thread, channel.settings
     if full := _daily_limit(message, channel):
         return full
@@ -82,14 +82,14 @@ def _limit(message: Message, channel: ChannelRules) -> Answer | Drop | None:
     return Answer((notice,), effects=_heard(message), reason=reason)
 
 
-def _daily_limit(message: Message, channel: ChannelRules) -> Drop | None:
+def _daily_limit(message: InboundMessage, channel: ChannelRules) -> Drop | None:
     most = channel.settings.bot_turns_per_day
     if message.facts.thread.bot_turns_today <= most:
         return None
     return _only_heard(message, f"{most} bot turns today; an owner has to reset it (/session bots)")
 
 
-class Seen(Struct, frozen=True):
+class CountedMessage(Struct, frozen=True):
     """What the index knows about one message, for counting."""
 
     kind: Literal["human", "bot", "own", "echo", "system"]
@@ -106,7 +106,7 @@ class BotTurns(Struct, frozen=True):
     day: date | None = None
 
 
-def count_turn(turns: BotTurns, seen: Seen) -> BotTurns:
+def count_turn(turns: BotTurns, seen: CountedMessage) -> BotTurns:
     """Counts one more message. Only a human ends a row; a pin or a join does not."""
     if seen.kind == "system":
         return turns

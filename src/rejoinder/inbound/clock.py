@@ -6,24 +6,24 @@ from typing import Any, Final
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
-from rejoinder.inbound.facts import Facts, Me
-from rejoinder.inbound.gate import Action, Actor, Denied, authorise
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.facts import Facts, OwnIdentity
+from rejoinder.inbound.gate import Actor, Denied, GatedAction, authorise
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Drop
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.inbound.send_policy import send_policy
 from rejoinder.session import Session
 
-TURN: Final = Action("a turn", "anyone")
+TURN: Final = GatedAction("a turn", "anyone")
 
 
-def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, heartbeat: bool) -> Message:
+def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, heartbeat: bool) -> InboundMessage:
     """The message of a scheduled turn; `inbound.entry` is `cron`. `model` may be an alias."""
-    facts = Facts(Me(agent, agent))
+    facts = Facts(OwnIdentity(agent, agent))
     choices: dict[str, Any] = {}
     if model is not None:
         choices["model"] = rules.agents[agent].models.known(model) or model
-    return Message(
+    return InboundMessage(
         inbound,
         facts,
         inbound.text,
@@ -35,9 +35,9 @@ def timed(inbound: Inbound, agent: str, model: str | None, rules: Rules, *, hear
     )
 
 
-def refusal(message: Message, session: Session, rules: Rules, now: datetime) -> str | None:
+def refusal(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> str | None:
     """Why the message gets no turn; None: it gets one."""
-    verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).door)
+    verdict = authorise(message.actor, TURN, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         return verdict.reason
     outcome = send_policy(message, session, rules, now)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Inbound
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.settings import InboundDebounce
 
 LONGEST_WAIT = 5
@@ -44,7 +44,7 @@ def waits_for(settings: InboundDebounce, channel: str) -> timedelta:
     return timedelta(milliseconds=milliseconds) if milliseconds else AT_ONCE
 
 
-def flushes(message: Message) -> bool:
+def flushes(message: InboundMessage) -> bool:
     """Whether this message skips the wait and ends the wait of those before it."""
     reading, inbound = message.reading, message.inbound
     typed = inbound.entry == "text" and inbound.forwarded is None and inbound.transcript is None

@@ -14,9 +14,9 @@ from rejoinder.inbound import decide
 from rejoinder.inbound.commands.command import Command
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.store import plain, takes_effect
-from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Role
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.inbound.protected import protected
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
@@ -73,9 +73,9 @@ def rehearse(
         sent_at=now,
         received_at=now,
     )
-    facts = Facts(Me("bot-id", "bot"), random=random, version=version)
+    facts = Facts(OwnIdentity("bot-id", "bot"), random=random, version=version)
 
-    def find_session(message: Message) -> Session:
+    def find_session(message: InboundMessage) -> Session:
         agent = message.agents[0]
         key = session_key(message.inbound, rules.settings.session, agent)
         return Session(key=key, agent=agent, started=now, touched=now)

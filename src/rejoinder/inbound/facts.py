@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from rejoinder.events import Step
 from rejoinder.inbound.ids import Ids
-from rejoinder.inbound.pairing import Pairing
+from rejoinder.inbound.pairing import PairingCodes
 
 
-class Me(Struct, frozen=True):
+class OwnIdentity(Struct, frozen=True):
     """Our identity on this account. A channel that does not know its id has not started (IN-20)."""
 
     id: str
@@ -57,7 +57,7 @@ class OpenQuestion(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    me: Me
+    me: OwnIdentity
     edits_told: bool = False  # an edit is no message here: the agent is told of it with its next turn (CH-8)
     sent_by_us: bool = False  # the platform's receipt of one of our own sends has this message id
     replies_to_us: bool = False  # it answers a message of ours
@@ -65,7 +65,7 @@ class Facts(Struct, frozen=True):
     resolves_mentions: bool = True  # the platform distinguishes mentions from text that looks like one
     thread: ThreadFacts = ThreadFacts()
     paired: bool = False  # an owner has approved this sender's pairing
-    pairing: Pairing = Pairing()
+    pairing: PairingCodes = PairingCodes()
     allow: Ids | None = None  # the allow-list, once an owner has changed it; None: as configured
     group_turns_today: int = 0
     sender_turns_today: int = 0

@@ -11,9 +11,9 @@ from rejoinder.inbound.commands.native import typed_out
 from rejoinder.inbound.directives.tokenise import Vocabulary
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import CARRIES, Actor, Source
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Drop, Outcome
-from rejoinder.inbound.reading import NOTHING_READ, Names, read
+from rejoinder.inbound.reading import NOTHING_READ, OwnNames, read
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.inbound.spoken import spoken_command
@@ -22,12 +22,12 @@ from rejoinder.inbound.understanding import told_unheard
 UNKNOWN_TYPE = "application/octet-stream"
 
 
-def arrived(inbound: Inbound, facts: Facts) -> Message:
+def arrived(inbound: Inbound, facts: Facts) -> InboundMessage:
     """A message before anything is known about it: its sender is not let in, nothing is authorised."""
-    return Message(inbound, facts)
+    return InboundMessage(inbound, facts)
 
 
-def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Outcome:
+def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
     """Texts, types, sender and wishes of the message, each worked out once."""
     inbound, facts = message.inbound, message.facts
     if inbound.entry == "reaction":
@@ -46,12 +46,12 @@ def finalise(message: Message, session: None, rules: Rules, now: datetime) -> Ou
     agent = whose_message(inbound, channel, facts.answers)
     reading = NOTHING_READ
     if text and CARRIES[source] is not None:
-        names = Names(facts.me.name, own_mentions(inbound, facts, channel, agent))
+        names = OwnNames(facts.me.name, own_mentions(inbound, facts, channel, agent))
         if channel.is_room:
             names = replace(names, anyone=own_mentions(inbound, facts, channel, *members(inbound, channel), "all"))
         reading = read(text, rules, _known(channel.vocabularies[agent], facts), names, entry=inbound.entry)
     return Continue(
-        Message(
+        InboundMessage(
             inbound=_with_types(inbound),
             facts=facts,
             text=text,

@@ -5,8 +5,8 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from rejoinder.events import ResetSession
-from rejoinder.inbound.gate import Action, Denied, authorise
-from rejoinder.inbound.message import Message, rest_of, take
+from rejoinder.inbound.gate import Denied, GatedAction, authorise
+from rejoinder.inbound.message import InboundMessage, rest_of, take
 from rejoinder.inbound.outcome import PASS, Continue, Outcome
 from rejoinder.inbound.reading import Reset
 from rejoinder.inbound.refusal import refuse
@@ -16,14 +16,14 @@ from rejoinder.session import Session, grown_old, reset_policy, start_over
 GREETING = "A new session has begun. Greet the user in one or two sentences and ask what they would like to do."
 
 
-def freshness_and_reset(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def freshness_and_reset(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """A trigger by who may use it, else a rollover that is due."""
     reset = message.reading.reset
     if reset is None:
         return _rollover(message, session, rules, now)
     channel = channel_rules(rules, message.inbound.channel)
-    action = Action(reset.trigger, "sender")
-    verdict = authorise(message.actor, action, channel.door)
+    action = GatedAction(reset.trigger, "sender")
+    verdict = authorise(message.actor, action, channel.gate)
     if isinstance(verdict, Denied):
         if reset.closes is not None and rest_of(message):
             return Continue(reason=verdict.reason)
@@ -31,7 +31,7 @@ def freshness_and_reset(message: Message, session: Session, rules: Rules, now: d
     return _start(message, start_over(session, now), reset, channel)
 
 
-def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules) -> Outcome:
+def _start(message: InboundMessage, fresh: Session, reset: Reset, channel: ChannelRules) -> Outcome:
     """The words in its brackets, or after it, may begin with a model; the others are the first prompt."""
     end, said = reset.end, "New session."
     within = message.text[end : reset.closes[0] if reset.closes else None]
@@ -45,7 +45,7 @@ def _start(message: Message, fresh: Session, reset: Reset, channel: ChannelRules
     return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
 
 
-def _with_prompt(message: Message, reset: Reset, end: int) -> Message:
+def _with_prompt(message: InboundMessage, reset: Reset, end: int) -> InboundMessage:
     """The message without its triggers; where they leave nothing, the agent is to greet."""
     tokens = message.reading.tokens
     triggers = [(token.start, token.end) for token in tokens if token.kind == "reset"]
@@ -60,7 +60,7 @@ def _with_prompt(message: Message, reset: Reset, end: int) -> Message:
     return changed if left or asks_more else replace(changed, prompt=GREETING)
 
 
-def _rollover(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def _rollover(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     policy = reset_policy(message.inbound, rules.settings.session)
     old = None if policy.mode == "never" or message.facts.runs.running else grown_old(session, policy, now)
     if old is None:

@@ -67,14 +67,14 @@ class Actor(Struct, frozen=True):
     id: str = ""
 
 
-class Action(Struct, frozen=True):
+class GatedAction(Struct, frozen=True):
     """What is asked for: the name a person knows it by, and the authority it needs."""
 
     name: str
     auth: Auth
 
 
-class Door(Struct, frozen=True):
+class ChannelGate(Struct, frozen=True):
     """What a channel adds to the gate."""
 
     owner_only_commands: bool = False
@@ -88,7 +88,7 @@ class Denied(Struct, frozen=True):
     reason: str
 
 
-def authorise(actor: Actor, action: Action, channel: Door) -> Allowed | Denied:
+def authorise(actor: Actor, action: GatedAction, channel: ChannelGate) -> Allowed | Denied:
     """Whether this actor may do this here."""
     carried = CARRIES[actor.source]
     if carried is None:

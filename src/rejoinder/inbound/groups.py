@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable
 
-from rejoinder.events import Said
+from rejoinder.events import EarlierMessage
 from rejoinder.inbound.activation import group_settings, requires_mention
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rules import ChannelRules
 from rejoinder.session import Activation, Session
 
@@ -12,7 +12,7 @@ MOST_OVERHEARD = 50
 LONGEST_NAME = 64
 
 
-def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
+def overhear(history: tuple[EarlierMessage, ...], said: EarlierMessage) -> tuple[EarlierMessage, ...]:
     """The history of a chat with one more message: the latest 50, each once, edited ones with their new text."""
     if any(_is_same(earlier, said) for earlier in history):
         return tuple(
@@ -21,14 +21,14 @@ def overhear(history: tuple[Said, ...], said: Said) -> tuple[Said, ...]:
     return (*history, said)[-MOST_OVERHEARD:]
 
 
-def _is_same(one: Said, other: Said) -> bool:
+def _is_same(one: EarlierMessage, other: EarlierMessage) -> bool:
     """A message that one agent hands to another may not have a platform id yet; then author and text identify it."""
     if one.message_id and other.message_id:
         return one.message_id == other.message_id
     return (one.author_id, one.text) == (other.author_id, other.text)
 
 
-def active_mode(message: Message, session: Session, channel: ChannelRules) -> Activation:
+def active_mode(message: InboundMessage, session: Session, channel: ChannelRules) -> Activation:
     """When the agent answers in this group."""
     if session.activation is not None:
         return session.activation

@@ -15,7 +15,7 @@ from rejoinder.events import Sender
 from rejoinder.identity import ANYBODY, Identity, Whom
 
 
-class Entry(NamedTuple):
+class ListEntry(NamedTuple):
     """An entry taken apart: the channel and the account it names, if any, and the id."""
 
     channel: str | None
@@ -23,19 +23,19 @@ class Entry(NamedTuple):
     id: str
 
 
-def split(entry: str) -> Entry:
+def split(entry: str) -> ListEntry:
     """`id`, `channel:id` or `channel:account:id`.
 
     Reads what `session.entries_for` writes. The part after the channel is an account and an id, unless it has no
     colon or begins like a Matrix id, which contains a colon itself.
     """
     if entry.startswith(("@", "!", "#")) or ":" not in entry:
-        return Entry(None, None, entry)
+        return ListEntry(None, None, entry)
     channel, rest = entry.split(":", 1)
     if ":" not in rest or rest.startswith(("@", "!", "#")):
-        return Entry(channel, None, rest)
+        return ListEntry(channel, None, rest)
     account, id = rest.split(":", 1)
-    return Entry(channel, account, id)
+    return ListEntry(channel, account, id)
 
 
 # --- whom a sender can be listed as -------------------------------------------------------------
@@ -72,7 +72,7 @@ class Ids(Struct, frozen=True):
 NOBODY = Ids()
 
 
-class Place(Struct, frozen=True):
+class ListedChannel(Struct, frozen=True):
     """A channel as lists refer to it: by its name or, if that differs, by its kind."""
 
     name: str
@@ -85,7 +85,7 @@ class Place(Struct, frozen=True):
 
 def read_ids(
     entries: Iterable[str],
-    place: Place,
+    place: ListedChannel,
     *,
     channels: Collection[str],
     where: str,
@@ -100,7 +100,7 @@ def read_ids(
         here = f"{where}[{position}]"
         said = split(entry)
         if said.channel not in channels:
-            said = Entry(None, None, entry)
+            said = ListEntry(None, None, entry)
         if said.channel is None and shared:
             raise BadConfiguration(
                 f"{here} = {entry!r} does not say on which channel; write channel:id, for example "

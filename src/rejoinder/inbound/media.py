@@ -32,7 +32,7 @@ class MediaLimits(Struct, frozen=True):
 USUAL = MediaLimits()
 
 
-class Shown(Struct, frozen=True):
+class ShownFile(Struct, frozen=True):
     """One file and what the agent gets of it; `why` says what is missing."""
 
     attachment: Attachment
@@ -66,10 +66,10 @@ def too_large(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUA
 
 def show_media(
     attachments: tuple[Attachment, ...], *, sees_images: bool, limits: MediaLimits = USUAL
-) -> tuple[Shown, ...]:
+) -> tuple[ShownFile, ...]:
     """One decision for each file, in their order."""
     images, text_left = 0, limits.all_text_bytes
-    shown: list[Shown] = []
+    shown: list[ShownFile] = []
     for attachment in attachments:
         decided = _show(attachment, sees_images, images < limits.images, min(text_left, limits.text_bytes), limits)
         images += decided.treatment == "image"
@@ -79,58 +79,62 @@ def show_media(
     return tuple(shown)
 
 
-def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> Shown:
+def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> ShownFile:
     content, mime = attachment.content, attachment.mime
     if attachment.heard is not None:
-        return Shown(attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is what was heard in it")
+        return ShownFile(
+            attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is what was heard in it"
+        )
     if attachment.unheard is not None:
-        return Shown(attachment, "note", mime, why=f"it could not be heard: {attachment.unheard}")
+        return ShownFile(attachment, "note", mime, why=f"it could not be heard: {attachment.unheard}")
     if attachment.words is not None:
         return _show_words(attachment, attachment.words, text_bytes)
     if attachment.note is not None:
-        return Shown(attachment, "note", mime, why=attachment.note)
+        return ShownFile(attachment, "note", mime, why=attachment.note)
     if content is None and mime.startswith("image/") and not sees_images:
-        return Shown(attachment, "describe", mime, why="you cannot see pictures")
+        return ShownFile(attachment, "describe", mime, why="you cannot see pictures")
     if content is None:
-        return Shown(attachment, "note", mime, why="its content was not fetched")
+        return ShownFile(attachment, "note", mime, why="its content was not fetched")
     if (picture := image_type(content)) is not None:
         if not sees_images and attachment.described is not None:
-            return Shown(attachment, "describe", picture, attachment.described, "you cannot see it: this describes it")
+            return ShownFile(
+                attachment, "describe", picture, attachment.described, "you cannot see it: this describes it"
+            )
         if not sees_images:
-            return Shown(attachment, "describe", picture, why="you cannot see pictures")
+            return ShownFile(attachment, "describe", picture, why="you cannot see pictures")
         if not room:
-            return Shown(attachment, "note", picture, why=f"more than {limits.images} pictures")
+            return ShownFile(attachment, "note", picture, why=f"more than {limits.images} pictures")
         if len(content) > limits.image_bytes:
-            return Shown(attachment, "note", picture, why=f"larger than {limits.image_bytes} bytes")
-        return Shown(attachment, "image", picture)
+            return ShownFile(attachment, "note", picture, why=f"larger than {limits.image_bytes} bytes")
+        return ShownFile(attachment, "image", picture)
     if mime.partition("/")[0] in ("audio", "video", "image"):
-        return Shown(attachment, "describe", mime, why=f"you cannot take {mime}")
+        return ShownFile(attachment, "describe", mime, why=f"you cannot take {mime}")
     return _show_text(attachment, content, mime, text_bytes)
 
 
-def _show_words(attachment: Attachment, words: str, most: int) -> Shown:
+def _show_words(attachment: Attachment, words: str, most: int) -> ShownFile:
     """The text of a document: as much as there is room for."""
     if most <= 0:
-        return Shown(attachment, "note", attachment.mime, why="the files before it took all the room")
+        return ShownFile(attachment, "note", attachment.mime, why="the files before it took all the room")
     whole = words.encode("utf-8", "replace")
     text = words if len(whole) <= most else whole[:most].decode("utf-8", errors="ignore")
     cut = None if len(whole) <= most else f"only the first {in_words(most)} of {in_words(len(whole))}"
-    return Shown(attachment, "text", attachment.mime, text, cut, attachment.note)
+    return ShownFile(attachment, "text", attachment.mime, text, cut, attachment.note)
 
 
-def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> Shown:
+def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> ShownFile:
     if b"\0" in content:
-        return Shown(attachment, "note", mime, why="it is not text")
+        return ShownFile(attachment, "note", mime, why="it is not text")
     try:
         content.decode("utf-8")
     except UnicodeDecodeError:
-        return Shown(attachment, "note", mime, why="it is not text in UTF-8")
+        return ShownFile(attachment, "note", mime, why="it is not text in UTF-8")
     if most <= 0:
-        return Shown(attachment, "note", mime, why="the files before it took all the room")
+        return ShownFile(attachment, "note", mime, why="the files before it took all the room")
     # A character that the limit cuts in two is dropped.
     text = content[:most].decode("utf-8", errors="ignore").removeprefix("\ufeff")
     cut = f"only the first {most} of {len(content)} bytes" if len(content) > most else None
-    return Shown(attachment, "text", mime, text, cut)
+    return ShownFile(attachment, "text", mime, text, cut)
 
 
 def image_type(content: bytes) -> str | None:

@@ -9,12 +9,12 @@ from rejoinder.events import Inbound, Route
 from rejoinder.inbound.directives.removal import remove
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import Actor
-from rejoinder.inbound.reading import NOTHING_READ, Reading
+from rejoinder.inbound.reading import NOTHING_READ, InboundReading
 
 Addressed = Literal["direct", "mention", "reply", "pattern", "none"]
 
 
-class Message(Struct, frozen=True):
+class InboundMessage(Struct, frozen=True):
     """`text` is the sender's own. What stages remove is kept as spans, so that the text is cut only once."""
 
     inbound: Inbound
@@ -24,7 +24,7 @@ class Message(Struct, frozen=True):
     actor: Actor = Actor("stranger")
     refusal: str | None = "nobody has been asked"  # why access is refused; None: let in
     addressed: Addressed = "none"
-    reading: Reading = NOTHING_READ
+    reading: InboundReading = NOTHING_READ
     taken: tuple[tuple[int, int], ...] = ()
     choices: dict[str, Any] = {}  # directives for this turn alone, by name
     prompt: str | None = None  # replaces the text, once a stage has written one
@@ -81,7 +81,7 @@ class Message(Struct, frozen=True):
         return self.inbound.chat.kind != "direct"
 
 
-def rest_of(message: Message) -> str:
+def rest_of(message: InboundMessage) -> str:
     """The sender's text without any of the directives and commands that were read in it, nor our own name."""
     text = remove(message.text, [(token.start, token.end) for token in message.reading.tokens])
     for name in message.names_of_ours:
@@ -89,6 +89,6 @@ def rest_of(message: Message) -> str:
     return text.strip()
 
 
-def take(message: Message, spans: tuple[tuple[int, int], ...], **changes: Any) -> Message:
+def take(message: InboundMessage, spans: tuple[tuple[int, int], ...], **changes: Any) -> InboundMessage:
     """The message without these spans of its text."""
     return replace(message, taken=tuple(sorted((*message.taken, *spans))), **changes)

@@ -10,14 +10,14 @@ from rejoinder.events import Effect, Step
 from rejoinder.session import Session
 
 if TYPE_CHECKING:  # both import modules that return outcomes
-    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.message import InboundMessage
     from rejoinder.inbound.rules import Rules
 
 
 class Continue(Struct, frozen=True):
     """On to the next stage, with what this one changed; replies go out at once."""
 
-    message: "Message | None" = None
+    message: "InboundMessage | None" = None
     session: Session | None = None
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -46,14 +46,14 @@ class Drop(Struct, frozen=True):
 Outcome = Continue | Answer | Drop
 PASS = Continue()
 
-EarlyStage = Callable[["Message", None, "Rules", datetime], Outcome]
-Stage = Callable[["Message", Session, "Rules", datetime], Outcome]
+EarlyStage = Callable[["InboundMessage", None, "Rules", datetime], Outcome]
+Stage = Callable[["InboundMessage", Session, "Rules", datetime], Outcome]
 
 
 class Walk(Struct, frozen=True):
     """How far a message got, and what became of it. A final outcome of Continue means a turn."""
 
-    message: "Message"
+    message: "InboundMessage"
     session: Session | None
     outcome: Outcome
     replies: tuple[str, ...] = ()
@@ -66,8 +66,8 @@ _DECISIONS: dict[type, str] = {Continue: "continue", Answer: "answer", Drop: "dr
 
 
 def walk(
-    stages: Sequence[Callable[["Message", Any, "Rules", datetime], Outcome]],
-    message: "Message",
+    stages: Sequence[Callable[["InboundMessage", Any, "Rules", datetime], Outcome]],
+    message: "InboundMessage",
     session: Session | None,
     rules: "Rules",
     now: datetime,

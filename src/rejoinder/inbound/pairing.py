@@ -15,7 +15,7 @@ TELL_EVERY = timedelta(minutes=5)
 MOST_PENDING = 3
 
 
-class PairingRequest(Struct, frozen=True):
+class PendingCode(Struct, frozen=True):
     """A code that waits for an owner."""
 
     sender: str
@@ -24,32 +24,32 @@ class PairingRequest(Struct, frozen=True):
     told: datetime
 
 
-class Pairing(Struct, frozen=True):
+class PairingCodes(Struct, frozen=True):
     """The codes of one channel account; expired ones may be among them."""
 
-    pending: tuple[PairingRequest, ...] = ()
+    pending: tuple[PendingCode, ...] = ()
 
 
-class Tell(Struct, frozen=True):
+class TellCode(Struct, frozen=True):
     code: str
     asked: datetime
 
 
-class Silence(Struct, frozen=True):
+class StayQuiet(Struct, frozen=True):
     reason: str
 
 
-def answer_stranger(pairing: Pairing, sender: str, now: datetime, random: bytes) -> Tell | Silence:
+def answer_stranger(pairing: PairingCodes, sender: str, now: datetime, random: bytes) -> TellCode | StayQuiet:
     """The code to tell this stranger, or why to stay silent now."""
     valid = [request for request in pairing.pending if now - request.asked < VALID_FOR]
     for request in valid:
         if request.sender == sender:
             if now - request.told < TELL_EVERY:
-                return Silence("the pairing code was told less than five minutes ago")
-            return Tell(request.code, request.asked)
+                return StayQuiet("the pairing code was told less than five minutes ago")
+            return TellCode(request.code, request.asked)
     if len(valid) >= MOST_PENDING:
-        return Silence(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")
-    return Tell(make_code(random), now)
+        return StayQuiet(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")
+    return TellCode(make_code(random), now)
 
 
 def make_code(random: bytes) -> str:
@@ -65,7 +65,7 @@ def is_code(word: str) -> bool:
     return len(word) == CODE_LENGTH and all(letter in ALPHABET for letter in word.upper())
 
 
-def find_request(pairing: Pairing, code: str, now: datetime) -> PairingRequest | None:
+def find_request(pairing: PairingCodes, code: str, now: datetime) -> PendingCode | None:
     """The request an owner may approve by this code."""
     for request in pairing.pending:
         if request.code == code.upper() and now - request.asked < VALID_FOR:

@@ -43,7 +43,7 @@ def refusal(
         return None
     if settings.groups != "off" and channel.allow_groups.named(route.account, chat):
         return None
-    doors = (settings.dm, settings.groups) if direct is None else (settings.dm if direct else settings.groups,)
-    if known and all(door == "open" for door in doors):
+    accesses = (settings.dm, settings.groups) if direct is None else (settings.dm if direct else settings.groups,)
+    if known and all(access == "open" for access in accesses):
         return None
     return "nobody there is let in; `directives.send_to` may list this chat"

@@ -25,7 +25,7 @@ class Reset(Struct, frozen=True):
 Called = Reset | Invocation
 
 
-class Reading(Struct, frozen=True):
+class InboundReading(Struct, frozen=True):
     """`tokens` are the directives and commands found, by position; `alone` says that the text holds nothing else, or
     only the command that follows them."""
 
@@ -43,12 +43,12 @@ class Reading(Struct, frozen=True):
         return self.alone or self.only or self.invocation is not None or begins or self.stop == "command"
 
 
-NOTHING_READ = Reading()
+NOTHING_READ = InboundReading()
 COMMANDS_BEGIN = ("/", "!")
 CLOSING = "]]"
 
 
-class Names(Struct, frozen=True):
+class OwnNames(Struct, frozen=True):
     """How a text can address us: our name, the words that are just our name, and in a room those for the others."""
 
     own: str
@@ -56,12 +56,12 @@ class Names(Struct, frozen=True):
     anyone: tuple[str, ...] = ()
 
 
-def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Entry) -> Reading:
+def read(text: str, rules: Rules, known: Vocabulary, names: OwnNames, *, entry: Entry) -> InboundReading:
     """Reads a text."""
     native = entry == "native"
     slash = native or rules.settings.commands.text
     if stop := _find_stop(text, names):
-        return Reading(stop=stop)
+        return InboundReading(stop=stop)
     start = _after_mentions(text, names.mentions)
 
     def called(position: int) -> Called | None:
@@ -79,11 +79,11 @@ def read(text: str, rules: Rules, known: Vocabulary, names: Names, *, entry: Ent
     found = directives_alone(text, known, start, names.own, names.mentions, lambda at: called(at) is not None)
     if found is None:
         tokens = find_tokens(text, known, start, names.own)
-        return _with_bodies(Reading(tokens=tokens, only=_is_all(text, start, tokens, names.mentions)))
+        return _with_bodies(InboundReading(tokens=tokens, only=_is_all(text, start, tokens, names.mentions)))
     before, end = found
     if command := called(end):
         return _read_command(text, command, before, known, names)
-    return _with_bodies(Reading(tokens=before, alone=True, only=True))
+    return _with_bodies(InboundReading(tokens=before, alone=True, only=True))
 
 
 def _is_all(text: str, start: int, tokens: tuple[Token, ...], mentions: tuple[str, ...]) -> bool:
@@ -95,7 +95,7 @@ def _is_all(text: str, start: int, tokens: tuple[Token, ...], mentions: tuple[st
     return all(not words or words in mentions for words in between)
 
 
-def _with_bodies(reading: Reading) -> Reading:
+def _with_bodies(reading: InboundReading) -> InboundReading:
     """With the reset or the stop that stands in brackets; of several resets the last counts."""
     kinds = {token.kind: token for token in reading.tokens if token.kind in ("reset", "stop")}
     if "stop" in kinds:
@@ -109,7 +109,7 @@ def _with_bodies(reading: Reading) -> Reading:
 _SHORT = 4 * LONGEST  # a stop word between mentions
 
 
-def _find_stop(text: str, names: Names) -> Literal["command", "word"] | None:
+def _find_stop(text: str, names: OwnNames) -> Literal["command", "word"] | None:
     mentions = names.anyone or names.mentions
     start = _after_mentions(text, mentions)
     if len(text) - start > _SHORT:
@@ -120,28 +120,32 @@ def _find_stop(text: str, names: Names) -> Literal["command", "word"] | None:
     return "command" if is_stop_command(said, names.own) else None
 
 
-def _read_command(text: str, command: Called, before: tuple[Token, ...], known: Vocabulary, names: Names) -> Reading:
+def _read_command(
+    text: str, command: Called, before: tuple[Token, ...], known: Vocabulary, names: OwnNames
+) -> InboundReading:
     """`before`: the directives that precede the command."""
     if isinstance(command, Reset):
         return _read_first_prompt(text, command, before, known, names)
     if command.name == "stop":
-        return Reading(stop="command")
+        return InboundReading(stop="command")
     if not command.is_skill:
-        return Reading(invocation=command, tokens=before, alone=bool(before))
+        return InboundReading(invocation=command, tokens=before, alone=bool(before))
     among = (token for token in find_tokens(text, known, command.at, names.own) if token.kind == "directive")
-    return Reading(invocation=command, tokens=(*before, *among))
+    return InboundReading(invocation=command, tokens=(*before, *among))
 
 
-def _read_first_prompt(text: str, reset: Reset, before: tuple[Token, ...], known: Vocabulary, names: Names) -> Reading:
+def _read_first_prompt(
+    text: str, reset: Reset, before: tuple[Token, ...], known: Vocabulary, names: OwnNames
+) -> InboundReading:
     rest = text[reset.end :]
     if not rest.strip():
-        return Reading(reset=reset, tokens=before, alone=bool(before))
+        return InboundReading(reset=reset, tokens=before, alone=bool(before))
     if "/" not in rest:
-        return Reading(reset=reset, tokens=before)
+        return InboundReading(reset=reset, tokens=before)
     alone = directives_alone(text, known, reset.end, names.own, names.mentions, lambda _: False)
     tokens = alone[0] if alone else find_tokens(text, known, reset.end, names.own)
     stop = "inline" if any(token.kind == "stop" for token in tokens) else None
-    return Reading(stop=stop, reset=reset, tokens=(*before, *tokens), alone=alone is not None)
+    return InboundReading(stop=stop, reset=reset, tokens=(*before, *tokens), alone=alone is not None)
 
 
 def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:

@@ -1,11 +1,11 @@
 """What a sender who is not allowed is told (IN-14): usually nothing."""
 
-from rejoinder.inbound.gate import Action
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.gate import GatedAction
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Answer, Drop
 
 
-def refuse(message: Message, action: Action, reason: str) -> Answer | Drop:
+def refuse(message: InboundMessage, action: GatedAction, reason: str) -> Answer | Drop:
     """Silence and a trace; one fixed line for a known sender in a direct chat. Never an agent run."""
     if message.command_authorised and not message.in_group:
         return Answer((f"{action.name} is for the owner.",), reason=reason)

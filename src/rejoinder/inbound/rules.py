@@ -12,8 +12,8 @@ from rejoinder.inbound.commands import registry
 from rejoinder.inbound.directives.levels import level_names
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.directives.tokenise import BodyKind, Vocabulary, vocabulary
-from rejoinder.inbound.gate import Door
-from rejoinder.inbound.ids import NOBODY, Ids, Place, read_ids
+from rejoinder.inbound.gate import ChannelGate
+from rejoinder.inbound.ids import NOBODY, Ids, ListedChannel, read_ids
 from rejoinder.inbound.patterns import compile_patterns
 from rejoinder.inbound.settings import ChannelSettings, InboundSettings
 from rejoinder.session import QueueChoice
@@ -45,9 +45,9 @@ class AgentProfile(Struct, frozen=True):
 
 
 class ChannelRules(Struct, frozen=True):
-    place: Place
+    place: ListedChannel
     settings: ChannelSettings
-    door: Door
+    gate: ChannelGate
     agents: tuple[AgentProfile, ...]
     vocabularies: Mapping[str, Vocabulary]  # by agent
     allow: Ids
@@ -105,14 +105,14 @@ def make_rules(
             raise BadConfiguration(f"the skill {name!r} has the name of the command /{name}; rename its folder")
     taken = {*commands, *own_skills}
     triggers = tuple(trigger.lower() for trigger in settings.session.reset_triggers)
-    names = Names(taken, _bodies(commands, triggers))
+    names = TakenNames(taken, _bodies(commands, triggers))
     channels = {
         name: _channel(name, settings, by_name, names, queues.get(name, USUAL_QUEUE)) for name in settings.channels
     }
     return Rules(settings, channels, by_name, commands, own_skills, triggers)
 
 
-class Names(Struct, frozen=True):
+class TakenNames(Struct, frozen=True):
     """The names that are taken, and what may stand in `[[/name words]]` besides directives."""
 
     taken: set[str]
@@ -130,12 +130,12 @@ def _bodies(commands: "Mapping[str, Command]", triggers: tuple[str, ...]) -> dic
 
 
 def _channel(
-    name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], names: Names, queue: QueueChoice
+    name: str, settings: InboundSettings, agents: Mapping[str, AgentProfile], names: TakenNames, queue: QueueChoice
 ) -> ChannelRules:
     said = settings.channels[name]
     where = f"channels.{name}"
     known = {*settings.channels, *settings.kinds.values()}
-    place = Place(name, settings.kinds.get(name, name), settings.identities.get(name, ANYBODY))
+    place = ListedChannel(name, settings.kinds.get(name, name), settings.identities.get(name, ANYBODY))
 
     def own(key: str, entries: tuple[str, ...], whom: Whom = "person") -> Ids:
         return read_ids(entries, place, channels=known, where=f"{where}.{key}", whom=whom)
@@ -148,7 +148,7 @@ def _channel(
     return ChannelRules(
         place=place,
         settings=said,
-        door=Door(said.owner_only_commands),
+        gate=ChannelGate(said.owner_only_commands),
         agents=here,
         vocabularies={
             agent.name: vocabulary(agent.models, registry.INLINE, names.taken, names.bodies) for agent in here
@@ -175,7 +175,7 @@ def _agents_of(name: str, said: ChannelSettings, agents: Mapping[str, AgentProfi
     return tuple(agents.values())[:1] or (AgentProfile("default"),)
 
 
-def _commanders(place: Place, settings: InboundSettings, known: set[str]) -> Ids | None:
+def _commanders(place: ListedChannel, settings: InboundSettings, known: set[str]) -> Ids | None:
     """The people listed as allowed to use commands here. A channel's own list replaces `*`."""
     lists = settings.commands.allow_from
     for key in lists:
@@ -193,9 +193,9 @@ def _commanders(place: Place, settings: InboundSettings, known: set[str]) -> Ids
 
 
 NO_CHANNEL = ChannelRules(
-    place=Place("", ""),
+    place=ListedChannel("", ""),
     settings=ChannelSettings(dm="off", groups="off"),
-    door=Door(),
+    gate=ChannelGate(),
     agents=(AgentProfile("none"),),
     vocabularies={"none": vocabulary(Models(), registry.INLINE, ())},
     allow=NOBODY,

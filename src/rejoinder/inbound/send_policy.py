@@ -2,14 +2,14 @@
 
 from datetime import datetime
 
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import PASS, Drop, Outcome
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.settings import SendRule
 from rejoinder.session import Session
 
 
-def send_policy(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def send_policy(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """The session's own word, else the rules (any deny wins), else the default."""
     if session.send_policy is not None:
         return PASS if session.send_policy == "on" else Drop("/send off holds in this session")
@@ -23,7 +23,7 @@ def send_policy(message: Message, session: Session, rules: Rules, now: datetime)
     return Drop("the send policy denies it by default")
 
 
-def _fits(rule: SendRule, message: Message, session: Session) -> bool:
+def _fits(rule: SendRule, message: InboundMessage, session: Session) -> bool:
     inbound = message.inbound
     return (
         (rule.channel is None or rule.channel == inbound.channel)

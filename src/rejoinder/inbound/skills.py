@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import UseTool
 from rejoinder.inbound.directives.removal import remove
-from rejoinder.inbound.gate import Action, Denied, authorise
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.gate import Denied, GatedAction, authorise
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Outcome
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
@@ -48,13 +48,13 @@ def read_skill(text: str, folder: str) -> Skill:
     return Skill(name, head.get("description", ""), body.strip(), head.get("tool") or None)
 
 
-def skills(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def skills(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """`/skill name input` and `/name input` rewrite the prompt, or call the skill's tool."""
     called = message.reading.invocation
     if called is None or not called.is_skill:
         return PASS
-    action = Action(f"/{called.name}", "sender")
-    verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
+    action = GatedAction(f"/{called.name}", "sender")
+    verdict = authorise(message.actor, action, channel_rules(rules, message.inbound.channel).gate)
     if isinstance(verdict, Denied):
         return refuse(message, action, verdict.reason)
     # Directives in the input have been obeyed and removed by now.

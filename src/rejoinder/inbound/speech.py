@@ -6,7 +6,7 @@ from rejoinder.inbound.settings import SpeechSettings
 from rejoinder.session import Session, TtsMode
 
 
-class Spoken(Struct, frozen=True):
+class SpeechChoice(Struct, frozen=True):
     mode: TtsMode
     source: str
     """Where it was set."""
@@ -14,11 +14,11 @@ class Spoken(Struct, frozen=True):
     limit: int = 1500
 
 
-def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> Spoken:
+def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> SpeechChoice:
     """What nobody set is off; where nothing can speak, all is off."""
     voice, limit = session.tts_voice or speech.voice, session.tts_limit or speech.limit
     if not speech.on:
-        return Spoken("off", "nothing speaks here")
+        return SpeechChoice("off", "nothing speaks here")
     choices: tuple[tuple[TtsMode | None, str], ...] = (
         (session.tts, "this session"),
         (speech.by_channel.get(channel), f"channels.{channel}"),
@@ -26,5 +26,5 @@ def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> 
     )
     for mode, source in choices:
         if mode is not None:
-            return Spoken(mode, source, voice, limit)
-    return Spoken("off", "by default", voice, limit)
+            return SpeechChoice(mode, source, voice, limit)
+    return SpeechChoice("off", "by default", voice, limit)

@@ -4,11 +4,11 @@ from msgspec.structs import replace
 
 from rejoinder.events import Inbound, NewThread
 from rejoinder.inbound.activation import group_settings
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rules import Rules, channel_rules
 
 
-def opened_by(message: Message, rules: Rules) -> NewThread | None:
+def opened_by(message: InboundMessage, rules: Rules) -> NewThread | None:
     """The thread whose session a turn for this message belongs to. Commands are answered where they were given, and
     where the agent only listens nothing is opened."""
     inbound = message.inbound

@@ -12,8 +12,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.events import Attachment, Inbound, Page
-from rejoinder.inbound.message import Message
+from rejoinder.events import Attachment, Inbound, LinkedPage
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Walk
 from rejoinder.senses import larger_than, longer_than
 
@@ -75,7 +75,7 @@ def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:
 
 
 def understood(
-    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[Page, ...] = ()
+    inbound: Inbound, heard: dict[str, str], unheard: dict[str, str], pages: tuple[LinkedPage, ...] = ()
 ) -> Inbound:
     """The message with what came of it; both dictionaries by the id of a recording."""
 
@@ -106,7 +106,7 @@ def told_unheard(inbound: Inbound) -> tuple[str, ...]:
     )
 
 
-def _addresses(message: Message, most: int) -> tuple[str, ...]:
+def _addresses(message: InboundMessage, most: int) -> tuple[str, ...]:
     inbound = message.inbound
     if not most or message.actor.source not in TYPED or inbound.forwarded is not None or inbound.sender.is_bot:
         return ()

@@ -1,1 +1,1 @@
-"""EDGE: the guarded doors between an agent's files and the chats."""
+"""EDGE: the guarded ways between an agent's files and the chats."""

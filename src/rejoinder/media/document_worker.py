@@ -29,7 +29,7 @@ TOO_LARGE = "it is too large when it is unpacked"
 OWN_USER_AND_NETWORK = 0x10000000 | 0x40000000
 
 
-class Unreadable(Exception):
+class UnreadableDocument(Exception):
     """In words that continue "it could not be read: "."""
 
 
@@ -65,7 +65,7 @@ def read_pdf(path: str, most: int) -> tuple[str, str]:
 
     reader = PdfReader(path, strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
-        raise Unreadable("it is protected by a password")
+        raise UnreadableDocument("it is protected by a password")
     count, size, found = len(reader.pages), 0, list[str]()
     for page in reader.pages:
         text = page.extract_text().strip()
@@ -75,7 +75,7 @@ def read_pdf(path: str, most: int) -> tuple[str, str]:
             break
     text = "\n\n".join(filter(None, found))
     if not text:
-        raise Unreadable("it has no text: its pages are pictures")
+        raise UnreadableDocument("it has no text: its pages are pictures")
     pages = "1 page" if count == 1 else f"{count} pages"
     return text, f"the text of its {pages}" if len(found) == count else f"the text of the first {len(found)} of {pages}"
 
@@ -84,7 +84,7 @@ def read_docx(path: str, most: int) -> tuple[str, str]:
     needs("docx", "DOCX")
     with zipfile.ZipFile(path) as archive:
         if sum(each.file_size for each in archive.infolist()) > MOST_UNPACKED:
-            raise Unreadable(TOO_LARGE)
+            raise UnreadableDocument(TOO_LARGE)
     from docx import Document  # noqa: PLC0415 - after the limits
 
     pieces, size = list[str](), 0
@@ -94,7 +94,7 @@ def read_docx(path: str, most: int) -> tuple[str, str]:
         if size > most:
             break
     if not pieces:
-        raise Unreadable("there is no text in it")
+        raise UnreadableDocument("there is no text in it")
     return "\n\n".join(pieces), "the text of this document"
 
 
@@ -117,7 +117,7 @@ def read_html(path: str, most: int) -> tuple[str, str]:
     reader.ignore_images = True
     text = reader.handle(decoded(path)).strip()
     if not text:
-        raise Unreadable("there is no text in it")
+        raise UnreadableDocument("there is no text in it")
     return text, "the text of this page"
 
 
@@ -134,7 +134,7 @@ def decoded(path: str) -> str:
     with suppress(UnicodeDecodeError):
         return content.decode("utf-8-sig")
     if content.count(b"\0"):
-        raise Unreadable("it is no text")
+        raise UnreadableDocument("it is no text")
     return content.decode("cp1252", "replace")
 
 
@@ -161,7 +161,7 @@ def list_tar(path: str, most: int) -> tuple[str, str]:
 
 def _listed(listed: list[str], count: int | None) -> tuple[str, str]:
     if not listed:
-        raise Unreadable("it is an empty archive")
+        raise UnreadableDocument("it is an empty archive")
     what = f"the first {len(listed)} names" if count != len(listed) else "the names"
     shown = "\n".join(" ".join(name.split()) for name in listed)
     return shown, f"an archive, which is not unpacked: {what} in it"
@@ -187,9 +187,9 @@ def scale(path: str, side: int) -> tuple[str, str]:
             clear = "A" in shown.getbands() or "transparency" in shown.info
             shown = shown.convert("RGBA" if clear else "RGB")
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise Unreadable("it has too many pixels") from None
+        raise UnreadableDocument("it has too many pixels") from None
     except OSError as problem:
-        raise Unreadable("it is no picture that can be read here") from problem
+        raise UnreadableDocument("it is no picture that can be read here") from problem
     shown.save("out", "PNG" if clear else "JPEG", quality=QUALITY)
     return "", "image/png" if clear else "image/jpeg"
 
@@ -207,7 +207,7 @@ READERS: dict[str, Callable[[str, int], tuple[str, str]]] = {
 
 def needs(module: str, what: str) -> None:
     if importlib.util.find_spec(module) is None:
-        raise Unreadable(f"{what} cannot be read here: the extra `documents` is not installed")
+        raise UnreadableDocument(f"{what} cannot be read here: the extra `documents` is not installed")
 
 
 def main() -> None:
@@ -219,7 +219,7 @@ def main() -> None:
     try:
         text, note = READERS[kind](path, int(most))
         told = {"text": text[: int(most)] if kind != "picture" else "", "note": note}
-    except Unreadable as why:
+    except UnreadableDocument as why:
         told = {"why": str(why)}
     except (MemoryError, RecursionError):
         told = {"why": "it takes too much memory to be read"}

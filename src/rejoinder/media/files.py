@@ -32,14 +32,14 @@ class Folders:
     def __init__(self, beneath: Path | None) -> None:
         self._root = beneath
 
-    def __call__(self, session: str) -> "Folder":
+    def __call__(self, session: str) -> "WorkFolder":
         """The folder of this session, made if it is not there."""
         if self._root is None:
             self._root = Path(tempfile.mkdtemp(prefix="rejoinder-outbox-"))
             weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         path = self._root.absolute() / _named(session)
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return Folder(path)
+        return WorkFolder(path)
 
 
 def _named(session: str) -> str:
@@ -96,7 +96,7 @@ class OpenFile:
         return f"{self._asked!r} is larger than the {in_words(self._limit)} that can be sent"
 
 
-class Folder:
+class WorkFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.path = str(path)

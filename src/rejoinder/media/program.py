@@ -24,7 +24,7 @@ MOST_WRITTEN = 64 << 20
 LAST_WORDS = 500
 
 
-class Ran(Struct, frozen=True):
+class ProgramResult(Struct, frozen=True):
     output: bytes
     errors: str
 
@@ -38,7 +38,7 @@ async def run(
     reads: Path | None = None,
     writes: int = MOST_WRITTEN,
     memory: int | None = None,
-) -> Ran:
+) -> ProgramResult:
     """Raises `NotUnderstood`. `most`: bytes of output that are taken; `reads`: what comes by standard input; `writes`:
     bytes of a file; `memory`: bytes of its address space."""
     output, errors = folder / "output", folder / "errors"
@@ -84,14 +84,14 @@ def _limit(process: int, writes: int, memory: int | None) -> None:
             resource.prlimit(process, resource.RLIMIT_AS, (memory, memory))
 
 
-def _result(program: str, code: int, output: Path, errors: Path, most: int) -> Ran:
+def _result(program: str, code: int, output: Path, errors: Path, most: int) -> ProgramResult:
     words = _end_of(errors)
     if code == -signal.SIGXFSZ or output.stat().st_size > most:
         raise NotUnderstood("the program for it wrote too much", f"{program} wrote more than {most} bytes")
     if code:
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
         raise NotUnderstood("the program for it failed", f"{program} {how}: {words[-LAST_WORDS:]}")
-    return Ran(output.read_bytes(), words)
+    return ProgramResult(output.read_bytes(), words)
 
 
 def _end_of(errors: Path) -> str:

@@ -19,7 +19,7 @@ _VALUE = r"""[ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"']\S*))[ \t\r]*"""
 _UNFINISHED_VALUE = r"""[ \t]*(?:"[^"\n]*"?|'[^'\n]*'?|[^\s"']\S*)?[ \t\r]*"""
 
 
-class Known(Struct, frozen=True):
+class KnownDirective(Struct, frozen=True):
     """A directive of the registry, with its value as written."""
 
     declared: Declaration
@@ -32,7 +32,7 @@ class Unfamiliar(Struct, frozen=True):
     key: str
 
 
-Line = Known | Unfamiliar | None
+Line = KnownDirective | Unfamiliar | None
 """None: content, shown as it stands (OD-15)."""
 
 
@@ -42,10 +42,10 @@ def classify(inner: str, registry: Registry) -> Line:
     key, value = key.strip(), value.strip()
     if not colon:
         if key in registry.flags:
-            return Known(*registry.flags[key])
+            return KnownDirective(*registry.flags[key])
         return Unfamiliar(key) if squash(key) in map(squash, registry.flags) else None
     if key in registry.keys:
-        return Known(registry.keys[key], value)
+        return KnownDirective(registry.keys[key], value)
     if value.startswith("//"):
         return None
     if _WELL_FORMED.fullmatch(key) or squash(key) in registry.squashed:

@@ -1,7 +1,7 @@
 """An answer becomes operations: the messages it is cut into, and how those already on the screen become them.
 
 Rule 1: what was delivered is known by slot and receipt, never by comparing with what people see (DE-2).
-Rule 2: only the first message is sent as a reply, unless the reply mode says all (OD-60, DE-6).
+Rule 2: only the first message is sent as a reply, unless the reply mode says all, or a reply is a thread (OD-60, DE-6).
 Rule 3: there is no operation for text without a visible character (DE-14), and none for a message that already says it,
         unless the platform waits for the last word.
 """
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Choice, NewThread, Part, Rendering, ReplyContext, ReplyMode, Route
 from rejoinder.outbound.operations import Amend, Operation, Remove, Say, keyed
-from rejoinder.rendering import Message, RenderOptions, messages
+from rejoinder.rendering import RenderedMessage, RenderOptions, messages
 from rejoinder.rendering.chunk import length
 
 LONG, LONG_REMEMBERED = 4096, 8
@@ -25,7 +25,7 @@ LONG, LONG_REMEMBERED = 4096, 8
 _MENTION = re.compile(r"<@[!&]?[A-Za-z0-9]{5,32}>")
 
 
-class Wording(Struct, frozen=True):
+class AnswerWording(Struct, frozen=True):
     """What the messages of one answer have in common, besides their text."""
 
     reply_to: str | None = None
@@ -58,7 +58,7 @@ class Slot(Struct, frozen=True):
     """The platform shows that it is still being written, and has to be told the last word."""
 
 
-class Planned(Struct, frozen=True):
+class PlannedOperation(Struct, frozen=True):
     key: str
     operation: Operation
 
@@ -68,22 +68,22 @@ def reply_mode(configured: ReplyMode | None, *, direct: bool, other_bot: bool) -
     return configured or ("off" if direct or other_bot else "first")
 
 
-def cut(text: str, options: RenderOptions) -> list[Message]:
+def cut(text: str, options: RenderOptions) -> list[RenderedMessage]:
     return list(_cut_long(text, options)) if len(text) > LONG else _cut(text, options)
 
 
-def _cut(text: str, options: RenderOptions) -> list[Message]:
+def _cut(text: str, options: RenderOptions) -> list[RenderedMessage]:
     return messages(text, options)
 
 
 _cut_long = lru_cache(LONG_REMEMBERED)(_cut)
 
 
-def part_of(message: Message, route: Route, wording: Wording, *, first: bool) -> Part:
+def part_of(message: RenderedMessage, route: Route, wording: AnswerWording, *, first: bool) -> Part:
     return _part(message.rendering, route, wording, first=first)
 
 
-def _part(rendering: Rendering, route: Route, wording: Wording, *, first: bool) -> Part:
+def _part(rendering: Rendering, route: Route, wording: AnswerWording, *, first: bool) -> Part:
     return Part(
         route=route,
         text=rendering.text,
@@ -103,7 +103,7 @@ def _part(rendering: Rendering, route: Route, wording: Wording, *, first: bool) 
     )
 
 
-def _both(message: Message, route: Route, wording: Wording, *, first: bool) -> tuple[Part, Part | None]:
+def _both(message: RenderedMessage, route: Route, wording: AnswerWording, *, first: bool) -> tuple[Part, Part | None]:
     part = part_of(message, route, wording, first=first)
     if message.fallback == message.rendering:
         return part, None
@@ -111,8 +111,8 @@ def _both(message: Message, route: Route, wording: Wording, *, first: bool) -> t
 
 
 def say(
-    text: str, route: Route, options: RenderOptions, wording: Wording, stem: str, *, first: int = 0
-) -> list[Planned]:
+    text: str, route: Route, options: RenderOptions, wording: AnswerWording, stem: str, *, first: int = 0
+) -> list[PlannedOperation]:
     """The messages of a text; `first`: how many messages of this answer went before."""
     said = [
         Say(*_both(message, route, wording, first=first + place == 0))
@@ -120,19 +120,19 @@ def say(
     ]
     if said and wording.choices:
         said[-1] = _with_choices(said[-1], wording.choices)
-    return [Planned(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate(said, first)]
+    return [PlannedOperation(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate(said, first)]
 
 
 def show_files(
-    files: tuple[Attachment, ...], caption: str, route: Route, options: RenderOptions, wording: Wording, stem: str
-) -> list[Planned]:
+    files: tuple[Attachment, ...], caption: str, route: Route, options: RenderOptions, wording: AnswerWording, stem: str
+) -> list[PlannedOperation]:
     """One message with files, and its caption. A caption longer than `options` allow goes on in messages of its own;
     the files are sent even if there is no caption."""
-    first, *more = cut(caption, options) or [Message("", Rendering(""), Rendering(""))]
+    first, *more = cut(caption, options) or [RenderedMessage("", Rendering(""), Rendering(""))]
     part, plain = _both(first, route, wording, first=True)
     shown = Say(replace(part, files=files), None if plain is None else replace(plain, files=files))
     rest = [Say(*_both(message, route, wording, first=False)) for message in more]
-    return [Planned(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate([shown, *rest])]
+    return [PlannedOperation(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate([shown, *rest])]
 
 
 def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
@@ -140,18 +140,20 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     return Say(replace(said.part, choices=choices), plain)
 
 
-def put_instead(text: str, shown: Sequence[str], route: Route, options: RenderOptions, stem: str) -> list[Planned]:
+def put_instead(
+    text: str, shown: Sequence[str], route: Route, options: RenderOptions, stem: str
+) -> list[PlannedOperation]:
     """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
     chunks = cut(text, options)
     amended = [
-        Amend(message, *_both(chunk, route, Wording(), first=False), resend_if_gone=False)
+        Amend(message, *_both(chunk, route, AnswerWording(), first=False), resend_if_gone=False)
         for message, chunk in zip(shown, chunks, strict=False)
     ]
-    put = [Planned(*keyed(operation, f"{stem}/{number}/instead")) for number, operation in enumerate(amended)]
-    return put + [Planned(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
+    put = [PlannedOperation(*keyed(operation, f"{stem}/{number}/instead")) for number, operation in enumerate(amended)]
+    return put + [PlannedOperation(*keyed(Remove(message), f"{stem}/delete")) for message in shown[len(chunks) :]]
 
 
-def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planned]:
+def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[PlannedOperation]:
     """Replaces the last paragraph, which says how to answer, by the outcome, and removes the buttons.
 
     For a caller that has only the message as it was rendered.
@@ -160,7 +162,7 @@ def close_offer(said: Say, message: str, outcome: str, stem: str) -> list[Planne
     entities = tuple([each for each in said.part.entities if each.offset + each.length <= length(asked, "utf16")])
     text = f"{asked}\n\n{outcome}".lstrip()
     part = replace(said.part, text=text, entities=entities if asked else (), html="", choices=(), key="")
-    return [Planned(*keyed(Amend(message, part, resend_if_gone=False), f"{stem}/instead"))]
+    return [PlannedOperation(*keyed(Amend(message, part, resend_if_gone=False), f"{stem}/instead"))]
 
 
 def settle(
@@ -168,13 +170,13 @@ def settle(
     slots: tuple[Slot, ...],
     route: Route,
     options: RenderOptions,
-    wording: Wording,
+    wording: AnswerWording,
     stem: str,
     *,
     live: bool = False,
     may_move: bool = True,
     fresh: bool = False,
-) -> list[Planned]:
+) -> list[PlannedOperation]:
     """The operations that turn the messages on the screen into the whole answer.
 
     `live`: they were fed as they grew, so each must be told that it is complete. `may_move`: they can be deleted, so
@@ -187,22 +189,22 @@ def settle(
         said = say(text, route, options, wording, stem)
         after = tuple(planned.key for planned in said)
         return said + [_removed(slot, stem, after) for slot in slots]
-    settled: list[Planned] = []
+    settled: list[PlannedOperation] = []
     chunks = cut(text, options)
     for number, message in enumerate(chunks):
         stem_here, first = f"{stem}/{number}", number == 0
         part, plain = _both(message, route, wording, first=first)
         if number >= len(slots):
-            settled.append(Planned(*keyed(Say(part, plain), stem_here)))
+            settled.append(PlannedOperation(*keyed(Say(part, plain), stem_here)))
         elif live or slots[number].is_open or slots[number].source != message.source:
             grown = len(slots[number].source) if live else 0
             amended = Amend(slots[number].message, part, plain, grown)
-            settled.append(Planned(*keyed(amended, stem_here)))
+            settled.append(PlannedOperation(*keyed(amended, stem_here)))
     return settled + [_removed(slot, stem) for slot in slots[len(chunks) :]]
 
 
-def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> Planned:
-    return Planned(*keyed(Remove(slot.message, after), f"{stem}/delete"))
+def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> PlannedOperation:
+    return PlannedOperation(*keyed(Remove(slot.message, after), f"{stem}/delete"))
 
 
 def calls_somebody(text: str, addressed: Sequence[str]) -> bool:
@@ -210,6 +212,6 @@ def calls_somebody(text: str, addressed: Sequence[str]) -> bool:
     return _MENTION.search(text) is not None or any(f"@{who.removeprefix('@')}" in text for who in addressed)
 
 
-def withdraw(slots: tuple[Slot, ...], stem: str) -> list[Planned]:
+def withdraw(slots: tuple[Slot, ...], stem: str) -> list[PlannedOperation]:
     """Takes everything shown of the answer back (OD-41)."""
     return [_removed(slot, stem) for slot in slots]

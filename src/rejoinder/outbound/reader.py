@@ -256,7 +256,7 @@ class ReplyReader(StrayReader):
             self._plain(text[start:end])
             return end
         self._cut()
-        if isinstance(line, header.Known):
+        if isinstance(line, header.KnownDirective):
             self._behind_known = True
             self._obey_key(line)
         else:
@@ -294,7 +294,7 @@ class ReplyReader(StrayReader):
     def _obey_line(self, named: re.Match[str], *, escaped: bool) -> bool:
         declared = self._registry.lines[named[1]]
         assert declared.line is not None
-        argument = declared.line.argument
+        argument = self._registry.argument_of(declared.line)
         try:
             value = argument.check(next(filter(None, named.groups()[1:])))
         except ValueError:
@@ -316,9 +316,9 @@ class ReplyReader(StrayReader):
             return
         if not self._last_line_escaped:
             self._visible.problem("other_spelling", f"[[{flag[1]}]] belongs on the first line", level="info")
-            self._obey_key(header.Known(*self._registry.flags[flag[1]]))
+            self._obey_key(header.KnownDirective(*self._registry.flags[flag[1]]))
 
-    def _obey_key(self, line: header.Known) -> None:
+    def _obey_key(self, line: header.KnownDirective) -> None:
         key = line.declared.key
         assert key is not None
         self._key_written = True

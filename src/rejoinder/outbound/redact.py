@@ -44,7 +44,7 @@ def _is_chosen(secret: str) -> bool:
     return _is_password(secret) and _is_mixed(secret) and not secret.startswith(("/", "~/", "./", "../"))
 
 
-class Shape(Struct, frozen=True):
+class SecretShape(Struct, frozen=True):
     """A kind of secret: the group `secret` of its pattern is taken out, or the whole match if it has no such group."""
 
     name: str
@@ -65,8 +65,8 @@ _KEY_NAME = r"PRIVATE KEY(?: BLOCK)?-----"
 _SECRET_NAME = r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:api|access|secret|private|auth)[_-]?(?:key|token)"
 _GIVEN = r"[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
 
-SHAPES: tuple[Shape, ...] = (
-    Shape(
+SHAPES: tuple[SecretShape, ...] = (
+    SecretShape(
         "private key",
         re.compile(
             rf"-----BEGIN [A-Z ]{{0,24}}?{_KEY_NAME}{_BREAK}*+(?:[A-Za-z-]++: [^\n]*+{_BREAK}++)*+"
@@ -75,41 +75,41 @@ SHAPES: tuple[Shape, ...] = (
         ),
         hints=("-----begin ",),
     ),
-    Shape("OpenAI, Anthropic and others", _token(r"sk-[A-Za-z0-9_-]{20,}+"), _is_random, hints=("sk-",)),
-    Shape(
+    SecretShape("OpenAI, Anthropic and others", _token(r"sk-[A-Za-z0-9_-]{20,}+"), _is_random, hints=("sk-",)),
+    SecretShape(
         "GitHub",
         _token(r"gh[opsur]_[A-Za-z0-9]{20,}+|github_pat_[A-Za-z0-9_]{22,}+"),
         hints=("gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_"),
     ),
-    Shape("GitLab", _token(r"glpat-[A-Za-z0-9_.-]{20,}+"), hints=("glpat-",)),
-    Shape(
+    SecretShape("GitLab", _token(r"glpat-[A-Za-z0-9_.-]{20,}+"), hints=("glpat-",)),
+    SecretShape(
         "Slack", _token(r"xox[a-z]-[A-Za-z0-9-]{10,}+|xapp-[0-9]-[A-Za-z0-9-]{10,}+"), _is_mixed, hints=("xox", "xapp-")
     ),
-    Shape("AWS", _token(r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"), hints=("akia", "asia")),
-    Shape("Google", _token(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}+"), hints=("aiza", "ya29.")),
-    Shape(
+    SecretShape("AWS", _token(r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"), hints=("akia", "asia")),
+    SecretShape("Google", _token(r"AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,}+"), hints=("aiza", "ya29.")),
+    SecretShape(
         "Stripe",
         _token(r"(?:[rs]k|whsec)_(?:(?:live|test)_)?[A-Za-z0-9]{24,}+"),
         _is_mixed,
         hints=("rk_", "sk_", "whsec_"),
     ),
-    Shape(
+    SecretShape(
         "Hugging Face, npm, PyPI",
         _token(r"(?:hf|npm)_[A-Za-z0-9]{30,}+|pypi-[A-Za-z0-9_-]{50,}+"),
         hints=("hf_", "npm_", "pypi-"),
     ),
-    Shape(
+    SecretShape(
         "Groq, xAI, Replicate", _token(r"(?:gsk_|xai-|r8_)[A-Za-z0-9]{30,}+"), _is_mixed, hints=("gsk_", "xai-", "r8_")
     ),
-    Shape("SendGrid", _token(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,}+"), hints=("sg.",)),
-    Shape("DigitalOcean", _token(r"do[opr]_v1_[a-f0-9]{64}"), hints=("_v1_",)),
-    Shape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"), hints=(":",)),
-    Shape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+"), hints=(".",)),
-    Shape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}"), hints=("syt_",)),
-    Shape(
+    SecretShape("SendGrid", _token(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,}+"), hints=("sg.",)),
+    SecretShape("DigitalOcean", _token(r"do[opr]_v1_[a-f0-9]{64}"), hints=("_v1_",)),
+    SecretShape("Telegram", re.compile(r"(?<![0-9])[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"), hints=(":",)),
+    SecretShape("Discord", _token(r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+"), hints=(".",)),
+    SecretShape("Matrix", _token(r"syt_[A-Za-z0-9+/=]{2,}_[A-Za-z]{20}_[A-Za-z0-9]{6}"), hints=("syt_",)),
+    SecretShape(
         "JSON Web Token", _token(r"eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+"), hints=("eyj",)
     ),
-    Shape(
+    SecretShape(
         "webhook address",
         re.compile(
             r"(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks/[0-9]{10,}+)/"
@@ -117,13 +117,13 @@ SHAPES: tuple[Shape, ...] = (
         ),
         hints=("hooks.slack.com/services", "/api/webhooks/"),
     ),
-    Shape(
+    SecretShape(
         "authorization",
         re.compile(r"\b(?:bearer|basic)\s{1,3}(?P<secret>[A-Za-z0-9._~+/=-]{20,}+)", re.IGNORECASE),
         _is_random,
         hints=("bearer", "basic"),
     ),
-    Shape(
+    SecretShape(
         "credentials in an address",
         re.compile(
             r"(?<![a-z0-9])[a-z][a-z0-9+.-]{1,15}://[^\s/:@]{0,100}:(?P<secret>[^\s/@]{1,200}+)@", re.IGNORECASE
@@ -131,13 +131,13 @@ SHAPES: tuple[Shape, ...] = (
         _is_password,
         hints=("@",),
     ),
-    Shape(
+    SecretShape(
         "named key",
         re.compile(rf"{_SECRET_NAME}{_GIVEN}(?P<secret>[A-Za-z0-9+/=_.~-]{{16,}}+)", re.IGNORECASE),
         _is_random,
         hints=("key", "token"),
     ),
-    Shape(
+    SecretShape(
         "named password",
         re.compile(
             r"(?<![A-Za-z0-9])[A-Za-z0-9_.-]{0,40}(?:password|passwd|pwd|secret|token)[\"']?\s{0,3}=\s{0,3}[\"']?"
@@ -168,7 +168,7 @@ def _may_hold_a_secret(text: str) -> bool:
     return "=" in text or "://" in text or _LONG_WORD.search(text) is not None
 
 
-def _replacement(shape: Shape) -> Callable[[re.Match[str]], str]:
+def _replacement(shape: SecretShape) -> Callable[[re.Match[str]], str]:
     def replace(found: re.Match[str]) -> str:
         group = "secret" if "secret" in shape.pattern.groupindex else 0
         if not shape.holds(found[group]):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from rejoinder.events import Part, Route
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say
-from rejoinder.outbound.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Recognises, Verdict, judge
+from rejoinder.outbound.verdict import Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Recognises, Retry, Verdict, judge
 from rejoinder.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.tables import table
 
@@ -86,15 +86,15 @@ def _word(verdict: Verdict) -> str:
     match verdict:
         case Arrived():
             return "arrived"
-        case Again(concedes="formatting"):
+        case Retry(concedes="formatting"):
             return "in plain words"
-        case Again(concedes="target"):
+        case Retry(concedes="target"):
             return "without the reply"
-        case Again(concedes="message"):
+        case Retry(concedes="message"):
             return "as a message"
-        case Again(refused=True):
+        case Retry(refused=True):
             return "waits"
-        case Again(counted=counted):
+        case Retry(counted=counted):
             return "again" if counted else "at its time"
         case Look():
             return "looked up"

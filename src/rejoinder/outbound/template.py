@@ -7,7 +7,7 @@ again, and an unknown name is empty.
 import re
 from collections.abc import Mapping
 
-from rejoinder.events import Chat, Inbound, Said, Sender
+from rejoinder.events import Chat, EarlierMessage, Inbound, Sender
 
 _NAME = re.compile(r"\{\{\s*([A-Za-z][A-Za-z0-9_]*)\s*\}\}")
 
@@ -37,7 +37,7 @@ def _shown(value: object) -> str:
             return value.called or value.id
         case Chat():
             return value.title or value.id
-        case Said():
+        case EarlierMessage():
             return value.text
         case str():
             return value

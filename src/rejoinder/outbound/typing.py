@@ -40,7 +40,7 @@ def mode_for(configured: TypingMode | None, *, direct: bool, mentioned: bool, he
     return configured or ("instant" if direct or mentioned else "message")
 
 
-class Seen(Struct, frozen=True):
+class SignOfLife(Struct, frozen=True):
     """The run gave a sign of life. Text that asks for silence does not count."""
 
     sign: Sign
@@ -54,7 +54,7 @@ class Closed(Struct, frozen=True):
     """The run and all its deliveries are over."""
 
 
-Event = Seen | Woke | Closed
+Event = SignOfLife | Woke | Closed
 
 
 class Show(Struct, frozen=True):
@@ -68,7 +68,7 @@ class WakeAfter(Struct, frozen=True):
 Action = Show | WakeAfter
 
 
-class Phase(Enum):
+class TypingPhase(Enum):
     WAITING = "nothing to show yet"
     DELAYED = "about to show, unless the answer is faster"
     SHOWING = "shown, and shown again each period"
@@ -79,7 +79,7 @@ class Phase(Enum):
 class Typing(Struct, frozen=True):
     mode: TypingMode
     settings: TypingSettings = TypingSettings()
-    phase: Phase = Phase.WAITING
+    phase: TypingPhase = TypingPhase.WAITING
     left: int = 0
     """How many more times the sign is shown unless the run shows life."""
 
@@ -89,22 +89,22 @@ Decision = tuple[Typing, tuple[Action, ...]]
 
 def step(typing: Typing, event: Event) -> Decision:
     match typing.phase, event:
-        case Phase.OFF, _:
+        case TypingPhase.OFF, _:
             return typing, ()
         case _, Closed():
-            return replace(typing, phase=Phase.OFF), ()
-        case Phase.WAITING, Seen(sign=sign) if sign in STARTS_ON[typing.mode]:
-            return replace(typing, phase=Phase.DELAYED), (WakeAfter(typing.settings.delay_ms),)
-        case Phase.PAUSED, Seen():
+            return replace(typing, phase=TypingPhase.OFF), ()
+        case TypingPhase.WAITING, SignOfLife(sign=sign) if sign in STARTS_ON[typing.mode]:
+            return replace(typing, phase=TypingPhase.DELAYED), (WakeAfter(typing.settings.delay_ms),)
+        case TypingPhase.PAUSED, SignOfLife():
             return _show(_alive(typing))
-        case Phase.SHOWING, Seen():
+        case TypingPhase.SHOWING, SignOfLife():
             return _alive(typing), ()
-        case Phase.DELAYED, Woke():
+        case TypingPhase.DELAYED, Woke():
             return _show(_alive(typing))
-        case Phase.SHOWING, Woke() if typing.left:
+        case TypingPhase.SHOWING, Woke() if typing.left:
             return _show(typing)
-        case Phase.SHOWING, Woke():
-            return replace(typing, phase=Phase.PAUSED), ()
+        case TypingPhase.SHOWING, Woke():
+            return replace(typing, phase=TypingPhase.PAUSED), ()
         case _:
             return typing, ()
 
@@ -115,5 +115,5 @@ def _alive(typing: Typing) -> Typing:
 
 
 def _show(typing: Typing) -> Decision:
-    shown = replace(typing, phase=Phase.SHOWING, left=typing.left - 1)
+    shown = replace(typing, phase=TypingPhase.SHOWING, left=typing.left - 1)
     return shown, (Show(), WakeAfter(typing.settings.period_ms))

@@ -38,7 +38,7 @@ class Arrived(Struct, frozen=True):
     place: Route | None = None
 
 
-class Again(Struct, frozen=True):
+class Retry(Struct, frozen=True):
     """`concedes`: what is given up for the next try. `everywhere`: the whole account waits that long. `refused`: the
     account waits until the platform accepts a call again, which is tried from time to time."""
 
@@ -70,7 +70,7 @@ class GiveUp(Struct, frozen=True):
     error: str
 
 
-Verdict = Arrived | Again | Look | Hold | Forget | GiveUp
+Verdict = Arrived | Retry | Look | Hold | Forget | GiveUp
 
 
 def judge(
@@ -88,20 +88,20 @@ def judge(
         case Delivered(message=message, place=place):
             return Arrived(message, place)
         case Rejected(reason=reason, why="formatting") if _has_words(operation) and "formatting" not in conceded:
-            return Again(0.0, reason, counted=False, concedes="formatting")
+            return Retry(0.0, reason, counted=False, concedes="formatting")
         case Rejected(reason=reason, why="target") if (lost := _lost_target(operation, conceded)) is not None:
-            return Again(0.0, reason, counted=False, concedes=lost)
+            return Retry(0.0, reason, counted=False, concedes=lost)
         case Rejected(reason=reason, why="thread") if _opens_thread(operation) and "thread" not in conceded:
-            return Again(0.0, reason, counted=False, concedes="thread")
+            return Retry(0.0, reason, counted=False, concedes="thread")
         case Rejected(reason=reason, why="kind") if _shows_files(operation) and "kind" not in conceded:
-            return Again(0.0, reason, counted=False, concedes="kind")
+            return Retry(0.0, reason, counted=False, concedes="kind")
         case Rejected(reason=reason, why="account"):
-            return Again(0.0, reason, counted=False, refused=True)
+            return Retry(0.0, reason, counted=False, refused=True)
         case Rejected(reason=reason):
             return _ended(operation, reason)
         case RetryAfter(limited=True):
             seconds = outcome.seconds if outcome.seconds is not None else _pause(tries, jitter)
-            return Again(seconds, outcome.reason or "too fast", counted=False, everywhere=outcome.everywhere)
+            return Retry(seconds, outcome.reason or "too fast", counted=False, everywhere=outcome.everywhere)
         case RetryAfter(seconds=seconds, reason=reason):
             return _again(operation, seconds or 0.0, reason or "not taken", tries, jitter)
         case Unknown(reason=reason):
@@ -118,7 +118,7 @@ def judge(
 def _again(operation: Operation, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:
     if tries >= (MOST_TRIES_OF_A_SIGN if isinstance(operation, Sign) else MOST_TRIES):
         return _ended(operation, f"{reason}; given up after {tries} tries")
-    return Again(max(seconds, _pause(tries, jitter)), reason)
+    return Retry(max(seconds, _pause(tries, jitter)), reason)
 
 
 def _ended(operation: Operation, reason: str) -> Verdict:

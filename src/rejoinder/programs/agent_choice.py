@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from msgspec.structs import replace
 
 from rejoinder import plugins
-from rejoinder.agents.declaration import Offer
+from rejoinder.agents.declaration import AgentOffer
 from rejoinder.agents.discover import Declared, discover, offers, programs
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kinds
@@ -15,14 +15,14 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.extras import how_to_install
 
 
-def discovered() -> tuple[str, schema.Agent, str]:
+def discovered() -> tuple[str, schema.ConfiguredAgent, str]:
     """The agent for a person who chose none: its name, its settings, and a sentence that says which it is and why."""
     kinds = agent_kinds()
     choice = discover(kinds, _installed(kinds), os.environ, _missing(kinds))
-    return choice.name, schema.Agent(choice.kind, choice.settings), choice.sentence
+    return choice.name, schema.ConfiguredAgent(choice.kind, choice.settings), choice.sentence
 
 
-def offered() -> tuple[Offer, ...]:
+def offered() -> tuple[AgentOffer, ...]:
     """The agents a person may choose from here."""
     kinds = agent_kinds()
     return offers(kinds, _installed(kinds), os.environ, _missing(kinds))
@@ -47,7 +47,7 @@ def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Se
             there = ", ".join(sorted({*settings.agents, *plugins.names("agent")}))
             raise BadConfiguration(f"no agent called {wanted!r}; there are: {there}")
         plugins.find("agent", wanted)
-        agent = schema.Agent(wanted, {})
+        agent = schema.ConfiguredAgent(wanted, {})
         return replace(settings, agents={**settings.agents, wanted: agent}), wanted, ""
     if wanted is not None:
         return settings, wanted, ""

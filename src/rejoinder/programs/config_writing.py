@@ -20,7 +20,7 @@ from rejoinder.config.show import effective, part
 from rejoinder.config.wording import dotted
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import WriteConfig
-from rejoinder.programs.reloading import Source
+from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 
 NO_FILE = "there is no file yet; `rejoinder init` makes one"
@@ -29,7 +29,7 @@ NO_FILE = "there is no file yet; `rejoinder init` makes one"
 class ConfigWriting:
     """`check` reads a file as a start would, and raises BadConfiguration if it is wrong."""
 
-    def __init__(self, gateway: Gateway, source: Source, check: Callable[[str], Settings]) -> None:
+    def __init__(self, gateway: Gateway, source: SettingsSource, check: Callable[[str], Settings]) -> None:
         self._gateway = gateway
         self._source = source
         self._check = check
@@ -78,7 +78,7 @@ class ConfigWriting:
         return f"{done} {when} The file before it is {kept.name}.{code}"
 
 
-def attach(gateway: Gateway, source: Source) -> None:
+def attach(gateway: Gateway, source: SettingsSource) -> None:
     """Makes `/config set` and `/config unset` work."""
     if source.check is not None:
         gateway.commands.provide(WriteConfig, ConfigWriting(gateway, source, source.check).write)

@@ -15,7 +15,7 @@ from rejoinder.config.show import effective, part
 from rejoinder.config.wording import dotted
 from rejoinder.errors import BadConfiguration, BadUse
 from rejoinder.events import ChangeDebug
-from rejoinder.programs.reloading import Source
+from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 
 NOTHING = "Nothing is set: what holds is what the file says."
@@ -82,7 +82,7 @@ class Debugging:
         return fenced("\n".join(part(document, dotted(key)) or dotted(key) for key in keys), "toml")
 
 
-def attach(gateway: Gateway, source: Source) -> None:
+def attach(gateway: Gateway, source: SettingsSource) -> None:
     """Makes `/debug` work."""
     if source.overlay is not None:
         gateway.commands.provide(ChangeDebug, Debugging(gateway, source.read, source.overlay).change)

@@ -9,7 +9,7 @@ import asyncio
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.agents.cast import ASIDE, PARTS, REQUEST, CastAgent, Part
+from rejoinder.agents.cast import ASIDE, PARTS, REQUEST, CastAgent, CastMember
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import reading
@@ -18,7 +18,7 @@ from rejoinder.channels.web.faces import person_named
 from rejoinder.channels.web.journal import LOBBY
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.events import Part as Message
 from rejoinder.events import Route, TurnEnded
 from rejoinder.wiring.opening import open_agents
@@ -41,17 +41,17 @@ def staged(settings: schema.Settings) -> tuple[schema.Settings, dict[str, Agent]
         agents[part.name] = CastAgent(part, tuple(name for name in (*names[1:], names[0]) if name != part.name))
     page = next((said.settings for said in settings.channels.values() if said.kind == "web"), WebSettings())
     faces = {part.name: part.face for part in parts} | page.faces
-    common = ChannelSettings(dm="open", groups="open", require_mention=False, agents=names)
-    channels = {"web": schema.Channel("web", common, replace(page, faces=faces))}
+    common = CommonChannelSettings(dm="open", groups="open", require_mention=False, agents=names)
+    channels = {"web": schema.ConfiguredChannel("web", common, replace(page, faces=faces))}
     gateway = replace(settings.gateway, store=MEMORY)
     granted = replace(settings.directives, allow=tuple({*settings.directives.allow, "handoff"}))
     return replace(settings, channels=channels, gateway=gateway, directives=granted), agents
 
 
-def _parts_left(ours: tuple[str, ...]) -> list[Part]:
+def _parts_left(ours: tuple[str, ...]) -> list[CastMember]:
     """The parts that no configured agent plays, in order; one whose name is taken gets another part's name and face."""
     free = [part for part in PARTS if part.name not in ours]
-    left: list[Part] = []
+    left: list[CastMember] = []
     for part in PARTS[len(ours) :]:
         looks = part if part in free else free[0]
         free.remove(looks)

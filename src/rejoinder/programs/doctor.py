@@ -66,7 +66,7 @@ class Finding(Struct, frozen=True):
     what: str
     ok: bool
     found: str
-    """What was found; where something is wrong, what to do."""
+    """What was found, in one line or several; where something is wrong, what to do."""
 
 
 Look = Callable[[], Awaitable[str]]
@@ -94,7 +94,8 @@ async def edges(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked(f"agents.{name}", lambda name=name, said=agent: _agent(name, said, settings))
     for name, channel in settings.channels.items():
         if channel_kind(channel.kind).opened_by != "command":
-            yield await _looked(f"channels.{name}", lambda name=name, said=channel: _channel(name, said, settings))
+            async for finding in _channel(name, channel, settings):
+                yield finding
     async for finding in _media(settings.media):
         yield finding
 
@@ -124,18 +125,19 @@ async def _looked(what: str, look: Look) -> Finding:
     except OSError as problem:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
-        name = what.rpartition(".")[2]
-        return Finding(
-            what,
-            False,
-            str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: ").removeprefix(f"{what} = "),
-        )
+        return _wrong(what, problem)
+
+
+def _wrong(what: str, problem: RejoinderError) -> Finding:
+    name = what.rpartition(".")[2]
+    said = str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: ").removeprefix(f"{what} = ")
+    return Finding(what, False, said)
 
 
 # --- what is looked at ------------------------------------------------------------------------------
 
 
-async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> str:
+async def _agent(name: str, said: schema.ConfiguredAgent, settings: schema.Settings) -> str:
     agent = opening.open_agents(schema.Settings(gateway=settings.gateway, agents={name: said}))[name]
     try:
         if isinstance(agent, AgentCanCheck):
@@ -146,10 +148,21 @@ async def _agent(name: str, said: schema.Agent, settings: schema.Settings) -> st
             await agent.close()
 
 
-async def _channel(name: str, said: schema.Channel, settings: schema.Settings) -> str:
+async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.Settings) -> AsyncIterator[Finding]:
+    """One for each account, which has its own failures (CH-4)."""
+    what = f"channels.{name}"
     if (check := channel_kind(said.kind).check) is not None:
-        return await check(said.settings, await _gateway(settings.gateway.store))
-    return "; ".join([await _account(each) for each in opening.open_accounts(name, said).values()])
+        gateway = await _gateway(settings.gateway.store)
+        yield await _looked(what, lambda: check(said.settings, gateway))
+        return
+    try:
+        accounts = opening.open_accounts(name, said)
+    except RejoinderError as problem:
+        yield _wrong(what, problem)
+        return
+    for account, channel in accounts.items():
+        called = what if account == opening.ONLY else f"{what}.accounts.{account}"
+        yield await _looked(called, lambda channel=channel: _account(channel))
 
 
 async def _account(channel: Channel) -> str:

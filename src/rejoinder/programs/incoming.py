@@ -19,7 +19,7 @@ from rejoinder.config.programs import ApiToken
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.inbound.ids import split
 from rejoinder.runtime.serving import ONLY
-from rejoinder.web.house import PostedMessage, ProgramMessage, Refusal
+from rejoinder.web.services import PostedMessage, ProgramMessage, Refusal
 
 LONGEST_TEXT = 100_000
 """Characters of one message."""
@@ -27,7 +27,7 @@ AT_ONCE, A_SECOND = 60, 1.0
 """How many messages a program may send at once, and how many more each second."""
 
 
-class Pace:
+class WriteRate:
     """How fast a program may write: a bucket that fills up again."""
 
     def __init__(self, now: float) -> None:
@@ -46,7 +46,7 @@ class Incoming:
     def __init__(self, gateway: Gateway, web: WebChannel) -> None:
         self._gateway = gateway
         self._web = web
-        self._paces: dict[str, Pace] = {}
+        self._paces: dict[str, WriteRate] = {}
         self._one_at_a_time: dict[str, asyncio.Lock] = {}
 
     def name_of(self, token: str) -> str | None:
@@ -60,7 +60,7 @@ class Incoming:
     async def post(self, program: str, message: ProgramMessage, key: str) -> PostedMessage:
         """Raises `Refusal`."""
         now = time.monotonic()
-        if wait := self._paces.setdefault(program, Pace(now)).wait(now):
+        if wait := self._paces.setdefault(program, WriteRate(now)).wait(now):
             raise Refusal(429, "this program writes too fast; wait a moment", {"retry-after": str(int(wait) + 1)})
         if not message.text.strip():
             raise Refusal(422, "there is nothing in this message: text is empty")

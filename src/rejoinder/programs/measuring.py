@@ -18,8 +18,8 @@ from msgspec import Struct
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.app import Gateway
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
-from rejoinder.config.channels import ChannelSettings
-from rejoinder.config.schema import Agent, Channel, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.events import Chat, Inbound, Part, Sender, Turn
 from rejoinder.garbage import settle_memory
 
@@ -83,8 +83,8 @@ class _Wire:
 async def measure(messages: int, sessions: int, folder: Path) -> Figures:
     """Uses a store of its own below the folder, and removes it afterwards."""
     settings = Settings(
-        agents={AGENT: Agent("python", {})},
-        channels={CHANNEL: Channel(CHANNEL, ChannelSettings(agent=AGENT, dm="open"), None)},
+        agents={AGENT: ConfiguredAgent("python", {})},
+        channels={CHANNEL: ConfiguredChannel(CHANNEL, CommonChannelSettings(agent=AGENT, dm="open"), None)},
     )
     wire = _Wire()
     with TemporaryDirectory(prefix="rejoinder-bench-", dir=folder) as place:

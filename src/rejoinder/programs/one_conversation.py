@@ -12,7 +12,7 @@ from rejoinder.config import schema
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Attachment, Inbound, Part, Reply, Route
 from rejoinder.programs import config_writing, debug_settings
-from rejoinder.programs.reloading import Reloading, Source
+from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.relay import Hears, Watcher, tell
 
@@ -84,7 +84,7 @@ async def get_reply(
     return channel.replies
 
 
-async def chat(settings: schema.Settings, agent: str, source: Source) -> None:
+async def chat(settings: schema.Settings, agent: str, source: SettingsSource) -> None:
     """The gateway in the terminal."""
     terminal = plugins.find("channel", "terminal")
     channel = terminal.open_channel("terminal", terminal.Settings(), agent)

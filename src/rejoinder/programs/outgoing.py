@@ -46,7 +46,7 @@ def pause_after(attempts: int) -> float:
     return min(FIRST_PAUSE * 2 ** (min(attempts, 20) - 1), LONGEST_PAUSE)
 
 
-class Outgoing:
+class WebhookSender:
     def __init__(self, gateway: Gateway, start: Callable[[str, Coroutine[Any, Any, None]], Any]) -> None:
         self._gateway = gateway
         self._start = start

@@ -16,7 +16,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import AgentEvent, Limits, TextDelta, Thought, ToolEnded
+from rejoinder.agents.base import AgentEvent, RunLimits, TextDelta, Thought, ToolEnded
 from rejoinder.agents.failures import failed
 from rejoinder.agents.lines import LINE_LIMIT, Lines
 from rejoinder.agents.python import Settings, wire
@@ -60,7 +60,7 @@ async def _serve(name: str, settings: Settings, told: int, say: int) -> None:
 
 class Worker:
     def __init__(self, agent: PythonAgent, runs: Runs, out: asyncio.StreamWriter) -> None:
-        agent.limits = Limits(inf, inf)  # the gateway has an eye on the time
+        agent.limits = RunLimits(inf, inf)  # the gateway has an eye on the time
         self._agent = agent
         self._runs = runs
         self._out = out

@@ -52,7 +52,7 @@ class Watch:
         return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev
 
 
-class Source(NamedTuple):
+class SettingsSource(NamedTuple):
     """Where settings come from. `read` makes them from the file as at the start, with `overlay` laid over it; None:
     nothing can be laid over it. `check` reads another file as this one; None: this one cannot be written."""
 
@@ -65,7 +65,9 @@ class Source(NamedTuple):
 class Reloading:
     """`tell` takes what there is to say; without it the log does."""
 
-    def __init__(self, gateway: Gateway, source: Source, tell: Callable[[str], Awaitable[None]] | None = None) -> None:
+    def __init__(
+        self, gateway: Gateway, source: SettingsSource, tell: Callable[[str], Awaitable[None]] | None = None
+    ) -> None:
         self._gateway = gateway
         self._watch, self._read = source.watch, source.read
         self._tell = tell

@@ -21,5 +21,5 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
         raise BadConfiguration(f"no channel called {route.channel!r} is configured; there are: {there}")
     declared = channel_kind(said.kind)
     options = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
-    planned = plan.say(redact(text), route, options, plan.Wording(silent=silent), f"operator:{uuid4()}")
+    planned = plan.say(redact(text), route, options, plan.AnswerWording(silent=silent), f"operator:{uuid4()}")
     return tuple(Intent(each.key, route, encode(each.operation), kind(each.operation)) for each in planned)

@@ -18,7 +18,7 @@ from rejoinder.blobs import Quota
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings
+from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations, PromptImage
@@ -26,16 +26,16 @@ from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.invitations import Invitations, public_address
-from rejoinder.programs.reloading import Reloading, Source
+from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.place.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
-from rejoinder.runtime.session.completions import Line, complete
+from rejoinder.runtime.session.completions import CompletionMessage, complete
 from rejoinder.store.base import (
-    ApprovePairing,
     DropPart,
     PairingRequest,
+    PairSender,
     PauseJob,
     ResendPart,
     Store,
@@ -69,21 +69,21 @@ def with_page(settings: schema.Settings, port: int | None = None) -> schema.Sett
     served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by != "command"}
     if not served:
         names = tuple(settings.agents)
-        common = ChannelSettings(dm="open", groups="open", require_mention=False)
+        common = CommonChannelSettings(dm="open", groups="open", require_mention=False)
         common = replace(common, agents=names) if len(names) > 1 else replace(common, agent=next(iter(names), None))
-        page = schema.Channel("web", common, WebSettings())
+        page = schema.ConfiguredChannel("web", common, WebSettings())
         served = {"web": page}
     channels = {name: _owned(said, port) if said.kind == "web" else said for name, said in served.items()}
     return replace(settings, channels=channels)
 
 
-def _owned(said: schema.Channel, port: int | None) -> schema.Channel:
+def _owned(said: schema.ConfiguredChannel, port: int | None) -> schema.ConfiguredChannel:
     common = replace(said.common, owners=(*said.common.owners, SELF))
     section = said.settings if port is None else replace(said.settings, port=port)
     return replace(said, common=common, settings=section)
 
 
-def _members(said: schema.Channel, settings: schema.Settings) -> tuple[str, ...]:
+def _members(said: schema.ConfiguredChannel, settings: schema.Settings) -> tuple[str, ...]:
     """The agents on the page."""
     return said.common.agents or ((said.common.agent,) if said.common.agent else tuple(settings.agents)[:1])
 
@@ -103,7 +103,7 @@ async def serve(
     new_token: bool = False,
     agents: Mapping[str, Agent] | None = None,
     play: Play | None = None,
-    source: Source | None = None,
+    source: SettingsSource | None = None,
     reviving: Reviving | None = None,
 ) -> Told:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
@@ -158,9 +158,9 @@ async def _tell_programs(gateway: Gateway, tasks: Runs) -> None:
     """Loads what it needs when there is a hook, now or later."""
     while not gateway.configured.hooks:  # noqa: ASYNC110 - a file that is read again tells nobody
         await asyncio.sleep(HOOKS_LOOKED_FOR)
-    from rejoinder.programs.outgoing import Outgoing  # noqa: PLC0415 - only loaded for hooks
+    from rejoinder.programs.outgoing import WebhookSender  # noqa: PLC0415 - only loaded for hooks
 
-    await Outgoing(gateway, tasks.start).run()
+    await WebhookSender(gateway, tasks.start).run()
 
 
 async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
@@ -196,9 +196,9 @@ async def _open_pages(
     invitations = Invitations(web, public_address(facts, listening) if login.needed else None)
     await invitations.begin()
     gateway.commands.provide(ChangeInvitations, invitations.command)
-    house = _house(gateway, settings, web, tasks, invitations, where)
+    services = _page_services(gateway, settings, web, tasks, invitations, where)
     quota = Quota(facts.person_files_mb << 20, facts.files_mb << 20)
-    pages = Pages(house, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)
+    pages = Pages(services, login, facts.hosts, proxies=facts.trusted_proxies, quota=quota)
     invitations.changed = pages.refresh_logins
     for name, hook in pages.hooks.items():
         gateway.on(name, cast(Any, hook))
@@ -239,11 +239,11 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
     return kept, token
 
 
-def _house(
+def _page_services(
     gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations, address: str
 ) -> Any:
     from rejoinder.programs.incoming import Incoming  # noqa: PLC0415 - as above
-    from rejoinder.web.house import Asked, ChannelState, House, Unanswered, Usage  # noqa: PLC0415
+    from rejoinder.web.services import ApiMessage, ChannelState, PageServices, TokenUsage, Unanswered  # noqa: PLC0415
 
     store: Store = gateway.store
 
@@ -260,7 +260,7 @@ def _house(
             for name, each in gateway.listeners.items()
         )
 
-    async def answer(agent: str, asked: tuple[Asked, ...]) -> AsyncGenerator[str | Usage]:
+    async def answer(agent: str, asked: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         with gateway.lend(agent) as lent:
             most = gateway.max_answer_chars(agent)
             said = complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most)
@@ -270,13 +270,13 @@ def _house(
                         case Failed(sentence=sentence, detail=detail):
                             raise Unanswered(sentence, detail)
                         case Spent(input_tokens=taken, output_tokens=given):
-                            yield Usage(taken, given)
+                            yield TokenUsage(taken, given)
                         case str():
                             yield piece
 
-    def line(asked: Asked) -> Line:
+    def line(asked: ApiMessage) -> CompletionMessage:
         role = cast(Literal["system", "user", "assistant"], asked.role)
-        return Line(role, asked.text, tuple(PromptImage(kind, data) for kind, data in asked.images))
+        return CompletionMessage(role, asked.text, tuple(PromptImage(kind, data) for kind, data in asked.images))
 
     async def resend(part: StoredPart) -> None:
         await store.write(ResendPart(part))
@@ -295,11 +295,11 @@ def _house(
             gateway.clockwork.changed()
 
     async def approve(code: str) -> PairingRequest | None:
-        request = await store.write(ApprovePairing(code, datetime.now(UTC)))
+        request = await store.write(PairSender(code, datetime.now(UTC)))
         gateway.engines.changed()
         return request
 
-    return House(
+    return PageServices(
         channel=web,
         agents=tuple(gateway.agents),
         version=rejoinder.__version__,

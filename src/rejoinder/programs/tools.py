@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.runtime.session.tools import TOOLS
 from rejoinder.runtime.toolbox import Toolbox, ToolFailed
-from rejoinder.web.house import OfferedTool, ToolProblem
+from rejoinder.web.services import OfferedTool, ToolProblem
 
 
 class ServedTools:

@@ -49,7 +49,7 @@ class RenderOptions(Struct, frozen=True):
     tables: TableStyle = "code"
 
 
-class Message(Struct, frozen=True):
+class RenderedMessage(Struct, frozen=True):
     """One message of a platform."""
 
     source: str
@@ -95,17 +95,17 @@ _remembered = lru_cache(REMEMBERED)(
 )  # cutting a text asks for the same rendering again, and so does a draft's next frame
 
 
-def messages(text: str, options: RenderOptions) -> list[Message]:
+def messages(text: str, options: RenderOptions) -> list[RenderedMessage]:
     """The messages of a text; none if it has no visible character (DE-14)."""
     by, limit, unit, tables = options.renderer, options.limit, options.unit, options.tables
     if is_prose(text) and is_seen(text):
         shown = Rendering(text)
         if limit is None or (by.size(shown) if by.size else length(text, unit)) <= limit:
-            return [Message(text, shown, shown)]
+            return [RenderedMessage(text, shown, shown)]
 
     def size(source: str) -> int:
         both = render(source, by, tables), by.plain(source)
         return max(by.size(rendering) if by.size else length(rendering.text, unit) for rendering in both)
 
     sources = [chunk.text for chunk in cut(text, limit, unit, size) if is_seen(chunk.text)]
-    return [Message(source, render(source, by, tables), by.plain(source)) for source in sources]
+    return [RenderedMessage(source, render(source, by, tables), by.plain(source)) for source in sources]

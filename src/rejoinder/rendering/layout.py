@@ -25,7 +25,7 @@ _LINKABLE = re.compile(r"https?://[^\s/?#]", re.IGNORECASE)
 _RULE = "———"
 
 
-class Run(Struct, frozen=True):
+class StyledRun(Struct, frozen=True):
     """A stretch of one style."""
 
     text: str
@@ -35,12 +35,12 @@ class Run(Struct, frozen=True):
     link: str = ""
 
 
-class Block(Struct, frozen=True):
+class TextBlock(Struct, frozen=True):
     """A paragraph, a heading, the beginning of a list item, or a block of code."""
 
     gap: str
     """What stands between it and the block before."""
-    runs: tuple[Run, ...]
+    runs: tuple[StyledRun, ...]
     language: str | None = None
     """The language of a block of code; None if the block is not code."""
     quote: int = 0
@@ -53,7 +53,7 @@ class Block(Struct, frozen=True):
         return "".join(run.text for run in self.runs)
 
 
-def layout(source: str, tables: TableStyle, bullet: str = "• ") -> list[Block]:
+def layout(source: str, tables: TableStyle, bullet: str = "• ") -> list[TextBlock]:
     """The blocks of a text."""
     return _Layout(tables, bullet).read(parse(source))
 
@@ -76,7 +76,7 @@ class _Layout:
     def __init__(self, tables: TableStyle, bullet: str) -> None:
         self._tables: TableStyle = tables
         self._bullet = bullet
-        self._blocks: list[Block] = []
+        self._blocks: list[TextBlock] = []
         self._items: list[_Item] = []
         self._lists: list[str] = []
         self._quotes = 0
@@ -84,7 +84,7 @@ class _Layout:
         self._line = 0  # the source line after the last block
         self._marks: tuple[Mark, ...] = ()  # of the block as a whole
 
-    def read(self, tokens: Sequence["Token"]) -> list[Block]:
+    def read(self, tokens: Sequence["Token"]) -> list[TextBlock]:
         place, at = (0, 0), 0
         while at < len(tokens):
             token = tokens[at]
@@ -115,7 +115,7 @@ class _Layout:
                 case "fence" | "code_block":
                     self._code(token.content, token.info.strip().partition(" ")[0], place)
                 case "hr":
-                    self._prose([Run(_RULE)], place)
+                    self._prose([StyledRun(_RULE)], place)
                 case "table_open":
                     end = next(end for end in range(at, len(tokens)) if tokens[end].type == "table_close")
                     self._table(Table.of(tokens[at:end]), place)
@@ -126,32 +126,32 @@ class _Layout:
         return self._blocks
 
     def _add(
-        self, runs: Iterable[Run], place: tuple[int, int], language: str | None = None, grid: Grid | None = None
+        self, runs: Iterable[StyledRun], place: tuple[int, int], language: str | None = None, grid: Grid | None = None
     ) -> None:
         gap = "" if not self._blocks else "\n\n" if place[0] > self._line else "\n"
         quote = self._quotes if self._quote_depth else 0
-        self._blocks.append(Block(gap, tuple(run for run in runs if run.text), language, quote, grid))
+        self._blocks.append(TextBlock(gap, tuple(run for run in runs if run.text), language, quote, grid))
         self._line = place[1]
 
-    def _prose(self, runs: list[Run], place: tuple[int, int]) -> None:
+    def _prose(self, runs: list[StyledRun], place: tuple[int, int]) -> None:
         first = "".join(item.indent() for item in self._items)
         later = "".join(item.indent() for item in self._items)
         if first or runs:
-            self._add([Run(first), *(self._within(run, later) for run in runs)], place)
+            self._add([StyledRun(first), *(self._within(run, later) for run in runs)], place)
 
-    def _within(self, run: Run, indent: str) -> Run:
+    def _within(self, run: StyledRun, indent: str) -> StyledRun:
         text = run.text if run.code else run.text.replace("\n", "\n" + indent)
-        return Run(text, _once([*self._marks, *run.marks]), run.code, run.link)
+        return StyledRun(text, _once([*self._marks, *run.marks]), run.code, run.link)
 
     def _show_markers(self, line: int) -> None:
         if any(not item.shown for item in self._items):
-            self._add([Run("".join(item.indent() for item in self._items).rstrip(" "))], (line, line))
+            self._add([StyledRun("".join(item.indent() for item in self._items).rstrip(" "))], (line, line))
 
     def _code(self, code: str, language: str, place: tuple[int, int], grid: Grid | None = None) -> None:
         self._show_markers(place[0])
         code = code.rstrip("\n")
         if code.strip():
-            self._add([Run(code)], place, language, grid)
+            self._add([StyledRun(code)], place, language, grid)
 
     def _table(self, table: Table, place: tuple[int, int]) -> None:
         match self._tables:
@@ -162,7 +162,7 @@ class _Layout:
             case "bullets":
                 self._bullets(table, place)
             case "off":
-                self._prose([Run(as_written(table))], place)
+                self._prose([StyledRun(as_written(table))], place)
 
     def _bullets(self, table: Table, place: tuple[int, int]) -> None:
         """Shows each row as a list of its cells, each with the head of its column."""
@@ -171,15 +171,15 @@ class _Layout:
             start = place[0] if not number else self._line + 1
             for name, cell in zip(head, row, strict=True):
                 if cell:
-                    named = [Run(": ") if name else Run(""), *cell] if rows else []
-                    self._prose([Run(self._bullet), *name, *named], (start, start))
+                    named = [StyledRun(": ") if name else StyledRun(""), *cell] if rows else []
+                    self._prose([StyledRun(self._bullet), *name, *named], (start, start))
                     start = self._line
         self._line = place[1]
 
 
-def runs_of(tokens: Sequence["Token"]) -> list[Run]:
+def runs_of(tokens: Sequence["Token"]) -> list[StyledRun]:
     """The runs of one paragraph."""
-    runs: list[Run] = []
+    runs: list[StyledRun] = []
     marks: list[Mark] = []
     address, link, label_start = "", "", 0
     for token in tokens:
@@ -197,10 +197,10 @@ def runs_of(tokens: Sequence["Token"]) -> list[Run]:
             case "image":
                 runs += _image(token, _once(marks), link)
             case "softbreak" | "hardbreak":
-                runs.append(Run("\n", _once(marks), link=link))
+                runs.append(StyledRun("\n", _once(marks), link=link))
             case _:
                 if token.content:
-                    runs.append(Run(token.content, _once(marks), token.type == "code_inline", link))
+                    runs.append(StyledRun(token.content, _once(marks), token.type == "code_inline", link))
     return runs
 
 
@@ -208,26 +208,29 @@ def _once(marks: list[Mark]) -> tuple[Mark, ...]:
     return tuple(dict.fromkeys(marks))
 
 
-def _address_behind(label: list[Run], address: str, *, alone: bool) -> list[Run]:
+def _address_behind(label: list[StyledRun], address: str, *, alone: bool) -> list[StyledRun]:
     """The address as text, for a label that is empty or cannot be a link."""
     shown = "".join(run.text for run in label)
     if not shown.strip():
-        return [Run(address)]
+        return [StyledRun(address)]
     if alone or shown in (address, address.removeprefix("mailto:")):
         return []
-    return [Run(f" ({address})")]
+    return [StyledRun(f" ({address})")]
 
 
-def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[Run]:
+def _image(token: "Token", marks: tuple[Mark, ...], link: str) -> list[StyledRun]:
     """The description as a link, since no platform shows an image that a text names by its address."""
     address = str(token.attrs["src"])
     description = plain_text(runs_of(token.children or ())) or address
     if link or not _LINKABLE.match(address):
-        return [Run(description, marks, link=link), *([Run(f" ({address})")] if description != address else [])]
-    return [Run(description, marks, link="" if description == address else address)]
+        return [
+            StyledRun(description, marks, link=link),
+            *([StyledRun(f" ({address})")] if description != address else []),
+        ]
+    return [StyledRun(description, marks, link="" if description == address else address)]
 
 
-def plain_text(runs: Sequence[Run]) -> str:
+def plain_text(runs: Sequence[StyledRun]) -> str:
     """The runs without their styles; an address follows its label."""
     text = ""
     for index, run in enumerate(runs):

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from rejoinder.rendering.layout import Block, Mark, Run
+from rejoinder.rendering.layout import Mark, StyledRun, TextBlock
 
 ZERO_WIDTH_SPACE = "\u200b"
 
@@ -36,7 +36,7 @@ class Marks(Struct, frozen=True):
                 return self.strike
 
 
-def write(blocks: list[Block], marks: Marks) -> str:
+def write(blocks: list[TextBlock], marks: Marks) -> str:
     text, quote = "", 0
     for block in blocks:
         gap = block.gap
@@ -47,7 +47,7 @@ def write(blocks: list[Block], marks: Marks) -> str:
     return text
 
 
-def _block(block: Block, marks: Marks) -> str:
+def _block(block: TextBlock, marks: Marks) -> str:
     if block.language is not None:
         code = marks.escape(block.text)
         if not marks.fence:
@@ -67,7 +67,7 @@ class _Line:
         self._text = ""
         self._just_closed = False
 
-    def write(self, runs: tuple[Run, ...]) -> str:
+    def write(self, runs: tuple[StyledRun, ...]) -> str:
         for link, group in groupby(runs, key=lambda run: run.link):
             if link:
                 self._link(link, list(group))
@@ -77,7 +77,7 @@ class _Line:
         self._keep(())
         return self._text
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: StyledRun) -> None:
         if run.code:
             self._keep(run.marks)
             ticked = "`" in run.text or not run.text.strip()
@@ -92,7 +92,7 @@ class _Line:
                 self._keep(run.marks)
                 self._put(self._marks.literal(self._marks.escape(line)))
 
-    def _link(self, link: str, runs: list[Run]) -> None:
+    def _link(self, link: str, runs: list[StyledRun]) -> None:
         self._keep(runs[0].marks)
         label = " ".join("".join(run.text for run in runs).split())
         self._put(self._marks.link(link, self._marks.escape(label)), bounded=True)

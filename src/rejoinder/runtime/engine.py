@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound
 from rejoinder.runtime.answer.handoff import HandedRow
-from rejoinder.runtime.external_changes import Entry, ExternalChanges
+from rejoinder.runtime.external_changes import EventEntry, ExternalChanges
 from rejoinder.runtime.outbox.conversations import Conversations
 from rejoinder.runtime.outbox.outbox import Outbox
-from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.consequences import Consequences
 from rejoinder.runtime.place.debounce import Debounce
@@ -77,7 +77,7 @@ class Engine:
         sessions, access = Sessions(store), Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
 
-        owners = Owners(services)
+        owners = OwnerChats(services)
         self.outbox = Outbox(services, owners, Unconfirmed(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
@@ -123,7 +123,7 @@ class Engine:
         self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
 
-        entry = Entry(self.take, self.decide, lambda event: event.id in self._seen)
+        entry = EventEntry(self.take, self.decide, lambda event: event.id in self._seen)
         self._recovery = Recovery(parts, self.outbox, entry, recovered)
         self._external = ExternalChanges(parts, self.outbox, access, entry, recovered)
 

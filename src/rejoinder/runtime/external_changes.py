@@ -14,7 +14,7 @@ from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.store.base import InboxEvent
 
 
-class Entry(Struct, frozen=True):
+class EventEntry(Struct, frozen=True):
     """How an event enters the engine."""
 
     take: Callable[[InboxEvent], None]
@@ -28,7 +28,7 @@ class ExternalChanges:
     """One look runs at a time, however often something changes, and none before the recovery is over."""
 
     def __init__(
-        self, parts: SessionParts, outbox: Outbox, access: Access, entry: Entry, recovered: asyncio.Event
+        self, parts: SessionParts, outbox: Outbox, access: Access, entry: EventEntry, recovered: asyncio.Event
     ) -> None:
         self._store = parts.services.store
         self._runs = parts.services.runs

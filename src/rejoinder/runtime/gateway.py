@@ -15,14 +15,14 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.ownership.balance import balance
-from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
+from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import session_home, shard_of
-from rejoinder.store.base import AnyLease, Lease, Owners, Renewal, SharedStore, Store
+from rejoinder.store.base import AnyLease, Lease, Renewal, ShardOwners, SharedStore, Store
 
 log = logging.getLogger(__name__)
 
-Make = Callable[[Store, Tenure[Lease], Runs], Engine]
+Make = Callable[[Store, HeldLease[Lease], Runs], Engine]
 
 
 class Engines:
@@ -40,7 +40,7 @@ class Engines:
         self._store = store
         self._make = make
         self._runs = runs
-        self._held: dict[int, tuple[Tenure[Lease], Engine]] = {}
+        self._held: dict[int, tuple[HeldLease[Lease], Engine]] = {}
         self._leaving: set[int] = set()
         self.share = 1.0
         """Which part of all shards this process holds."""
@@ -58,7 +58,7 @@ class Engines:
 
     @property
     def leases(self) -> tuple[Lease, ...]:
-        return tuple(tenure.lease for tenure, _ in self._held.values())
+        return tuple(held_lease.lease for held_lease, _ in self._held.values())
 
     @property
     def leaving(self) -> frozenset[int]:
@@ -81,25 +81,25 @@ class Engines:
             return None
         if (before := self._held.get(shard)) is not None:
             before[0].lose()  # its lease had run out here, and the store has given out a new one
-        tenure = Tenure(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
-        engine = self._make(self._store.owned(lease, tenure.lose), tenure, self._runs.scope())
-        self._held[shard] = tenure, engine
-        tenure.on_loss(partial(self._lost, lease, engine))
+        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._runs.scope())
+        self._held[shard] = held_lease, engine
+        held_lease.on_loss(partial(self._lost, lease, engine))
         return engine
 
     def renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
         """`sent`: when the renewal of what was asked for was sent."""
-        for tenure, _ in tuple(self._held.values()):
-            if tenure.lease in renewal.held:
-                tenure.renewed(deadline_of(sent, self._store.lease_seconds))
-            elif tenure.lease in asked:
-                tenure.lose()
+        for held_lease, _ in tuple(self._held.values()):
+            if held_lease.lease in renewal.held:
+                held_lease.renewed(deadline_of(sent, self._store.lease_seconds))
+            elif held_lease.lease in asked:
+                held_lease.lose()
 
     def look_at_deadlines(self) -> None:
         """Ends the engines whose time is over, also when none of them is about to do something."""
-        for tenure, _ in tuple(self._held.values()):
-            if not tenure.holds:
-                log.debug("shard %d: the lease has run out here", tenure.lease.shard)
+        for held_lease, _ in tuple(self._held.values()):
+            if not held_lease.holds:
+                log.debug("shard %d: the lease has run out here", held_lease.lease.shard)
 
     def _lost(self, lease: Lease, engine: Engine) -> None:
         log.warning("Shard %d is lost: what was done for it ends here, and goes on with its next owner", lease.shard)
@@ -123,21 +123,23 @@ class Engines:
         held = self._held.get(shard)
         if held is None or shard in self._leaving:
             return
-        tenure, engine = held
+        held_lease, engine = held
         self._leaving.add(shard)
         try:
             await engine.drain(grace, sending)
             if self._held.get(shard) is held:
                 del self._held[shard]
                 engine.kill()
-                await self._store.release(tenure.lease)
+                await self._store.release(held_lease.lease)
         finally:
             self._leaving.discard(shard)
 
-    async def balance(self, owners: Owners, grace: float, sending: float) -> bool:
+    async def balance(self, owners: ShardOwners, grace: float, sending: float) -> bool:
         """One step towards an even share of the shards, by what all processes hold now (SC-5). Returns whether there
         may be more to claim."""
-        recovering = frozenset(tenure.lease.shard for tenure, engine in self._held.values() if not engine.is_recovered)
+        recovering = frozenset(
+            held_lease.lease.shard for held_lease, engine in self._held.values() if not engine.is_recovered
+        )
         steps = balance(self.holder, owners, recovering, self.leaving)
         for shard in steps.claim:
             if (engine := await self.claim(shard)) is not None:

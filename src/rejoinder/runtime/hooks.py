@@ -47,7 +47,7 @@ Happening = (
 Hook = Callable[[Any], Awaitable[None]]
 
 
-class Tell(Protocol):
+class TellHooks(Protocol):
     def __call__(self, happening: Happening, /, *, kept: bool = False) -> None: ...
 
 

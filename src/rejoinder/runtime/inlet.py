@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
-from rejoinder.runtime.intake import Intake
+from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.write_batch import until_good
-from rejoinder.store.base import Cursor, NamedLease, Store
+from rejoinder.store.base import NamedLease, Store, StoredCursor
 
 READ = "read"
 """The name under which the store keeps how far a channel has been read."""
@@ -24,7 +24,7 @@ class ChannelInlet:
     """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
     def __init__(
-        self, channel: str, account: str, intake: Intake, store: Store, runs: Runs, lease: NamedLease | None = None
+        self, channel: str, account: str, intake: InboxIntake, store: Store, runs: Runs, lease: NamedLease | None = None
     ) -> None:
         """`lease`: under which it listens, where others could."""
         self._lease = lease
@@ -84,5 +84,5 @@ class ChannelInlet:
     async def places(self) -> dict[str, str]:
         return await self._store.cursors(self._channel, PLACE, self._account)
 
-    def _cursor(self, name: str, value: str) -> Cursor:
-        return Cursor(self._channel, name, value, self._account, self._lease)
+    def _cursor(self, name: str, value: str) -> StoredCursor:
+        return StoredCursor(self._channel, name, value, self._account, self._lease)

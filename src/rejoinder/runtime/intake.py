@@ -13,10 +13,10 @@ from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import home, shard_of
-from rejoinder.store.base import Accept, Cursor, HookEvent, InboxEvent, RecordChanges, SharedStore
+from rejoinder.store.base import Accept, HookEvent, InboxEvent, RecordChanges, SharedStore, StoredCursor
 
 
-class Intake:
+class InboxIntake:
     def __init__(
         self,
         engines: Engines,
@@ -31,7 +31,9 @@ class Intake:
         self._clock = clock
         self._hooks = hooks
 
-    async def accept(self, *messages: Inbound, cursor: Cursor | None = None, places: tuple[Cursor, ...] = ()) -> None:
+    async def accept(
+        self, *messages: Inbound, cursor: StoredCursor | None = None, places: tuple[StoredCursor, ...] = ()
+    ) -> None:
         """Called by channels; returns when the messages are durable, not when they are answered (DU-1).
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.

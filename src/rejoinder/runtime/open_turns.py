@@ -17,7 +17,7 @@ from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.turn_inputs import Resumed, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import EndRun, Input, OpenTurn, ResumeTurn, RunClaim, Verb, WithdrawParts
-from rejoinder.turns.suspicion import Again, again
+from rejoinder.turns.suspicion import RerunPolicy, again
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class OpenTurns:
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
             notices.clear(conversation, open.parts)
-        elif again(turn.crashes, turn.alone) is Again.NEVER:
+        elif again(turn.crashes, turn.alone) is RerunPolicy.NEVER:
             asked_for = [put.event.inbound for put in inputs]
             prefix = None if decided.listening else await self._prefix(inputs[-1])
             await self._parts.quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
@@ -117,7 +117,7 @@ def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
     they end, and leave the others alone."""
     turn = open.turn
     when = again(turn.crashes, turn.alone)
-    return when is not Again.FIRST, turn.alone, turn.crashes if when is not Again.AT_ONCE else 0
+    return when is not RerunPolicy.FIRST, turn.alone, turn.crashes if when is not RerunPolicy.AT_ONCE else 0
 
 
 def _turn_ended(open: OpenTurn, outcome: Literal["answered", "dropped"], detail: str) -> TurnEnded:

@@ -20,14 +20,14 @@ from rejoinder.channels.base import EndsGrowing
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import LeaseLost, StoreUnavailable, Unreadable
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.external_changes import Entry
+from rejoinder.runtime.external_changes import EventEntry
 from rejoinder.runtime.open_turns import OpenTurns
 from rejoinder.runtime.outbox.offers import close_left_open
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.session.questions import RESTARTED
 from rejoinder.store.base import InboxEvent, ReleaseEvents, TryEvents
-from rejoinder.store.base import Recovery as Found
+from rejoinder.store.base import RecoveryRows as Found
 from rejoinder.turns.suspicion import MOST_ALONE
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ AT_ONCE = 200
 
 
 class Recovery:
-    def __init__(self, parts: SessionParts, outbox: Outbox, entry: Entry, over: asyncio.Event) -> None:
+    def __init__(self, parts: SessionParts, outbox: Outbox, entry: EventEntry, over: asyncio.Event) -> None:
         services = parts.services
         self._store = services.store
         self._channels = services.channels

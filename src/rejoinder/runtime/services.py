@@ -10,7 +10,7 @@ from rejoinder.blobs import Blobs
 from rejoinder.channels.base import Channel
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.ownership.tenure import UNENDING, Tenure
+from rejoinder.runtime.ownership.held_lease import UNENDING, HeldLease
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.toolbox import Toolbox
@@ -33,5 +33,5 @@ class Services(Struct, frozen=True):
     """The files that parts name."""
     tools: Toolbox = field(default_factory=Toolbox)
     """The tools of runs under way; all engines of a gateway share it."""
-    tenure: Tenure[Lease] = UNENDING
+    lease: HeldLease[Lease] = UNENDING
     """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""

@@ -21,13 +21,13 @@ from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
-from rejoinder.senses import Hears, ReadsDocuments, ReadsPages, Speaks, VoiceForm
+from rejoinder.senses import Hears, LoadsFiles, ReadsDocuments, ReadsPages, Speaks, VoiceForm
 from rejoinder.session import TypingMode
-from rejoinder.turns.choose import Limits
+from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.heartbeat import ACK_MAX_CHARS
-from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueOverride
+from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
 
 OnCrash = Literal["rerun", "ask", "drop"]
@@ -42,6 +42,8 @@ class DeliveryOptions(Struct, frozen=True):
     """As far as the channel supports it."""
     reply_direct: ReplyMode | None = None
     reply_group: ReplyMode | None = None
+    replies_are_threads: bool = False
+    """All messages of an answer to a message stand in its thread."""
     prefix: str = ""
     reactions: ReactionNames = ANY_EMOJI
     on_unknown: OnUnknown = "hold"
@@ -84,8 +86,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     rules: Rules
     channels: Mapping[str, ChannelFacts] = {}
     queue: QueueOverride = QueueOverride()
-    lease: LeaseSettings = LeaseSettings()
-    limits: Limits = Limits()
+    lease: RunTimeouts = RunTimeouts()
+    limits: SlotLimits = SlotLimits()
     typing_mode: TypingMode | None = None
     system_prompts: Mapping[str, str] = {}
     """The operator's system prompt for each agent, by its name."""
@@ -117,6 +119,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
     reads_pages: ReadsPages | None = None
     """Reads the pages that people link to."""
+    loads_files: LoadsFiles | None = None
+    """Loads files that agents name by their address."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""
     max_file_bytes: int = 50_000_000

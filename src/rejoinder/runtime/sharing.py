@@ -24,14 +24,14 @@ A_LOOK: Final = 1.0
 class Sharing:
     """`claims`: whether the process claims shards (SC-24)."""
 
-    def __init__(
-        self, store: SharedStore, engines: Engines, duties: Duties, clock: DatabaseClock, *, claims: bool = True
-    ) -> None:
+    def __init__(self, store: SharedStore, engines: Engines, clock: DatabaseClock, *, claims: bool = True) -> None:
         self._store = store
         self._engines = engines
-        self._duties = duties
+        self.duties = Duties(store, engines.holder)
+        """What this process does for all, when it has the lease; where the store is its own, at once."""
         self._clock = clock
         self._claims = claims
+        self.is_shared = store.lease_seconds is not None
         self.looks: list[Callable[[], None]] = []
         """Called with every look."""
 
@@ -53,12 +53,12 @@ class Sharing:
             log.debug("not now: %s", fault)  # the store has logged it already
 
     def _leases(self) -> tuple[AnyLease, ...]:
-        return *self._engines.leases, *self._duties.leases
+        return *self._engines.leases, *self.duties.leases
 
     def _renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
         self._clock.told(renewal.now)
         self._engines.renewed(sent, asked, renewal)
-        self._duties.renewed(sent, asked, renewal)
+        self.duties.renewed(sent, asked, renewal)
 
     async def own(self, grace: float, sending: float) -> None:
         """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
@@ -74,9 +74,9 @@ class Sharing:
     async def _look(self, grace: float, sending: float) -> bool:
         """Returns whether there may be more to claim."""
         self._engines.look_at_deadlines()
-        self._duties.look_at_deadlines()
+        self.duties.look_at_deadlines()
         owners = await self._store.owners()
-        self._duties.look(owners)
+        self.duties.look(owners)
         more = self._claims and await self._engines.balance(owners, grace, sending)
         await self._engines.look_for_work()
         for look in self.looks:

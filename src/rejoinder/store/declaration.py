@@ -7,7 +7,7 @@ from msgspec import Struct
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 
 
-class Sharing(Struct, frozen=True):
+class ShareOptions(Struct, frozen=True):
     """How several processes share a store; None: as the engine has it."""
 
     shards: int | None = None
@@ -23,7 +23,7 @@ class StoreKind(Struct, frozen=True):
     """For reading, also while a gateway runs on it."""
     operate: Callable[[str], OperatorStore]
     """For an operator, also while a gateway runs on it."""
-    share: Callable[[str, Sharing], SharedStore] | None = None
+    share: Callable[[str, ShareOptions], SharedStore] | None = None
     """For a gateway beside others; None: it has the store to itself."""
     show: Callable[[str], str] = str
     """The address as it may be shown, without a password."""

@@ -11,23 +11,23 @@ from rejoinder.store.jobs import KeptJob, SaidBefore
 from rejoinder.store.questions import KeptQuestion
 from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
-    Admission,
+    AccessRows,
     Census,
-    Entry,
     InboxEvent,
     IndexedMessage,
     Input,
     KeptSession,
-    Load,
     OpenTurn,
     PairingRequest,
     PartState,
-    Pending,
+    PendingWork,
     PlaceFacts,
     Quarantined,
     Sighting,
     StoredPart,
     Traced,
+    TranscriptEntry,
+    Workload,
 )
 from rejoinder.store.subagents import KeptSubagent
 
@@ -117,13 +117,13 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The sessions whose key contains this; an exact match comes alone."""
         ...
 
-    async def pending(self) -> dict[str, Pending]:
+    async def pending(self) -> dict[str, PendingWork]:
         """What each session still has to do; sessions with nothing to do are left out."""
         ...
 
     async def agent_session(self, session: str) -> str | None: ...
 
-    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
+    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[TranscriptEntry, ...]:
         """The latest entries since a session started, in order. A reset deletes nothing: it moves the start."""
         ...
 
@@ -151,7 +151,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """Those of every channel, the longest waiting first."""
         ...
 
-    async def admission(self, channel: str, account: str) -> Admission: ...
+    async def admission(self, channel: str, account: str) -> AccessRows: ...
 
     async def jobs(self) -> tuple[KeptJob, ...]:
         """What is kept of the jobs of the clock, by name."""
@@ -192,7 +192,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The turns and events in quarantine that somebody wants to be run again."""
         ...
 
-    async def load(self) -> Load: ...
+    async def load(self) -> Workload: ...
 
     async def census(self) -> Census:
         """Counts every row: too slow to call every second."""

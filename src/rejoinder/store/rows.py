@@ -18,7 +18,7 @@ from rejoinder.session import Session
 # --- inbound ------------------------------------------------------------------------------------
 
 
-class Cursor(Struct, frozen=True):
+class StoredCursor(Struct, frozen=True):
     """How far something outside has been read: a Telegram offset, a sync token, the last tick of a job."""
 
     channel: str
@@ -193,7 +193,7 @@ class StoredPart(Struct, frozen=True):
     """Whether it was planned for a home of another owner, who sends it (SC-1)."""
 
 
-class Pending(Struct, frozen=True):
+class PendingWork(Struct, frozen=True):
     """What a session still has to do."""
 
     waiting: int = 0
@@ -227,7 +227,7 @@ class KeptSession(Struct, frozen=True):
     version: int
 
 
-class Entry(Struct, frozen=True):
+class TranscriptEntry(Struct, frozen=True):
     """One side of an exchange, as the agent was told or answered it."""
 
     role: Literal["user", "agent"]
@@ -300,7 +300,7 @@ class AllowEdit(Struct, frozen=True):
     listed: bool
 
 
-class Admission(Struct, frozen=True):
+class AccessRows(Struct, frozen=True):
     """Who may use an account, as far as owners have decided and strangers have asked."""
 
     paired: tuple[Paired, ...]
@@ -346,7 +346,7 @@ class Shard(Struct, frozen=True):
     """None: nobody holds it, or the lease of its last holder has run out."""
 
 
-class Owners(Struct, frozen=True):
+class ShardOwners(Struct, frozen=True):
     """The shards, and the processes that are alive, which hold some or want to."""
 
     shards: tuple[Shard, ...]
@@ -384,7 +384,7 @@ class Backlog(Struct, frozen=True):
     singly: tuple[Input, ...]
 
 
-class Unread(Struct, frozen=True):
+class UnreadableRow(Struct, frozen=True):
     """Something a restart would have resumed if it could be read, with what is known of it anyway."""
 
     kind: Literal["event", "input", "turn"]
@@ -416,7 +416,7 @@ class Quarantined(Struct, frozen=True):
     """Of the event or the turn, by which it is taken out again; 0: it cannot be."""
 
 
-class Recovery(Struct, frozen=True):
+class RecoveryRows(Struct, frozen=True):
     """All that a restart has to resume, oldest first."""
 
     events: tuple[InboxEvent, ...]
@@ -424,7 +424,7 @@ class Recovery(Struct, frozen=True):
     backlogs: tuple[Backlog, ...]
     unknown: tuple[StoredPart, ...]
     to_send: tuple[Route, ...]
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadableRow, ...] = ()
     """These appear in none of the other fields."""
 
 
@@ -435,7 +435,7 @@ class Health(Struct, frozen=True):
     sentence: str = ""
 
 
-class Load(Struct, frozen=True):
+class Workload(Struct, frozen=True):
     """What is under way now; cheap to read, however much has ended."""
 
     runs: int

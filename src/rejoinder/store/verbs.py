@@ -17,8 +17,6 @@ from rejoinder.session import Session
 from rejoinder.store.rows import (
     AllowEdit,
     Busy,
-    Cursor,
-    Entry,
     HookEvent,
     InboxEvent,
     IndexedMessage,
@@ -29,7 +27,9 @@ from rejoinder.store.rows import (
     PairingRequest,
     PartState,
     RunClaim,
+    StoredCursor,
     StoredPart,
+    TranscriptEntry,
 )
 
 Result = TypeVar("Result", covariant=True)
@@ -47,8 +47,8 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
 
     events: tuple[Inbound, ...]
     now: datetime
-    cursor: Cursor | None = None
-    places: tuple[Cursor, ...] = ()
+    cursor: StoredCursor | None = None
+    places: tuple[StoredCursor, ...] = ()
     """How far single places were read, where the platform has a position for each."""
     homes: tuple[str, ...] = ()
     """Of each event; the home of a place is pinned with the first (SC-1). Without, a chat is its own home."""
@@ -57,7 +57,7 @@ class Accept(Verb[tuple[InboxEvent, ...]], frozen=True):
 
 
 class MoveCursor(Verb[None], frozen=True):
-    cursor: Cursor
+    cursor: StoredCursor
 
 
 class TryEvents(Verb[None], frozen=True):
@@ -334,7 +334,7 @@ class AppendTranscript(Verb[None], frozen=True):
     """Keeps what a turn was told and answered, once: if the last entry is of the same turn, nothing is added."""
 
     session: str
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
 
 
 class NoteMessages(Verb[tuple[IndexedMessage, ...]], frozen=True):
@@ -369,7 +369,7 @@ class KeepPairingRequest(Verb[None], frozen=True):
     request: PairingRequest
 
 
-class ApprovePairing(Verb[PairingRequest | None], frozen=True):
+class PairSender(Verb[PairingRequest | None], frozen=True):
     """Pairs the stranger with this code, if it is still valid."""
 
     code: str
@@ -413,5 +413,5 @@ class Sweep(Verb[int], frozen=True):
     now: datetime
 
 
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, ApprovePairing, WantEvent, WantTurn)
+BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, PairSender, WantEvent, WantTurn)
 """The verbs above that an operator may write beside a gateway; `base` adds those of the jobs."""

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Route
-from rejoinder.turns.modes import MODES, Drop, Grouping, QueueSettings, Traits
+from rejoinder.turns.modes import MODES, DropPolicy, Grouping, QueueSettings, Traits
 
 LINE_LENGTH: Final = 160
 
@@ -32,7 +32,7 @@ class QueuedMessage(Struct, frozen=True):
     """Work on the session itself: it tells the agent nothing, and is never dropped because the line is full."""
 
 
-class Waiting(Struct, frozen=True):
+class WaitingMessage(Struct, frozen=True):
     """A message that waits. `quiet` is false exactly as long as a timer runs for it."""
 
     message: QueuedMessage
@@ -43,7 +43,7 @@ class Waiting(Struct, frozen=True):
     """The running agent was offered this message and did not take it."""
 
 
-Line = tuple[Waiting, ...]
+Line = tuple[WaitingMessage, ...]
 
 
 class Summary(Struct, frozen=True):
@@ -84,13 +84,13 @@ def buffer_of(message: QueuedMessage, lane: QueueSettings) -> str:
 
 def buffers(line: Line, lane: QueueSettings) -> list[Line]:
     """The buffers, the one with the oldest head first."""
-    split: dict[str, list[Waiting]] = {}
+    split: dict[str, list[WaitingMessage]] = {}
     for waiting in line:
         split.setdefault(buffer_of(waiting.message, lane), []).append(waiting)
     return [tuple(buffer) for buffer in split.values()]
 
 
-class Admission(Struct, frozen=True):
+class Enqueued(Struct, frozen=True):
     """What became of an arrival: the new line, and the messages left out of it."""
 
     line: Line
@@ -98,7 +98,7 @@ class Admission(Struct, frozen=True):
     summarised: tuple[QueuedMessage, ...] = ()
 
 
-def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
+def admit(line: Line, incoming: WaitingMessage, lane: QueueSettings) -> Enqueued:
     """TU-5. An arrival displaces at most one message, so that lowering the cap loses nothing that waits."""
     message = incoming.message
     settings = settings_of(message, lane)
@@ -107,14 +107,14 @@ def admit(line: Line, incoming: Waiting, lane: QueueSettings) -> Admission:
         each for each in line if buffer_of(each.message, lane) == home and not each.offered and not each.message.chore
     ]
     if not MODES[settings.mode].capped or len(buffer) < settings.cap:
-        return Admission((*line, incoming))
-    if settings.drop is Drop.NEW:
-        return Admission(line, dropped=(message,))
+        return Enqueued((*line, incoming))
+    if settings.drop is DropPolicy.NEW:
+        return Enqueued(line, dropped=(message,))
     oldest = buffer[0]
     rest = (*without(line, [oldest.message]), incoming)
-    if settings.drop is Drop.OLD:
-        return Admission(rest, dropped=(oldest.message,))
-    return Admission(rest, summarised=(oldest.message,))
+    if settings.drop is DropPolicy.OLD:
+        return Enqueued(rest, dropped=(oldest.message,))
+    return Enqueued(rest, summarised=(oldest.message,))
 
 
 class Batch(Struct, frozen=True):

@@ -11,20 +11,20 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 
-class Limits(Struct, frozen=True):
+class SlotLimits(Struct, frozen=True):
     runs: Annotated[int, Meta(ge=1)] = 256
     processes: Annotated[int, Meta(ge=1)] = 8
     """Agent processes alive at once; the gateway sets it to four for each core unless told otherwise."""
 
 
-class Ask(Struct, frozen=True):
+class StartRequest(Struct, frozen=True):
     """A lane that wants to start. `process`: the one it will run in, which several sessions may share."""
 
     session: str
     process: str | None = None
 
 
-class Load(Struct, frozen=True):
+class SlotUse(Struct, frozen=True):
     """The current load: how many runs there are, the processes they run in, and the processes alive without a run,
     the longest idle first."""
 
@@ -33,14 +33,14 @@ class Load(Struct, frozen=True):
     resting: tuple[str, ...] = ()
 
 
-class Choice(Struct, frozen=True):
+class Selection(Struct, frozen=True):
     """Start these, in this order, after ending those processes."""
 
     start: tuple[str, ...] = ()
     retire: tuple[str, ...] = ()
 
 
-def choose(asks: tuple[Ask, ...], load: Load, limits: Limits) -> Choice:
+def choose(asks: tuple[StartRequest, ...], load: SlotUse, limits: SlotLimits) -> Selection:
     """`asks` in the order they were made. A lane that is not chosen asks again when a run has ended."""
     wanted = {ask.process for ask in asks}
     retirable = [process for process in load.resting if process not in wanted]
@@ -60,4 +60,4 @@ def choose(asks: tuple[Ask, ...], load: Load, limits: Limits) -> Choice:
             alive.add(ask.process)
         start.append(ask.session)
         runs += 1
-    return Choice(tuple(start), tuple(retire))
+    return Selection(tuple(start), tuple(retire))

@@ -29,7 +29,7 @@ class Size(Struct, frozen=True):
     """An estimate: only the model itself can count them."""
 
 
-class Budget(Struct, frozen=True):
+class ContextBudget(Struct, frozen=True):
     """`limit`: where the conversation is compacted; 0: not set. `used`: the agent's own count for its last turn; 0: it
     reported none."""
 
@@ -69,7 +69,7 @@ def _size(name: str, texts: Sequence[str], images: int = 0) -> Size:
     return Size(f"{name}{pictures}", sum(map(len, texts)), estimate_tokens(texts, images))
 
 
-def told(agent: str, sizes: Sequence[Size], budget: Budget, kept: Size | None = None) -> str:
+def told(agent: str, sizes: Sequence[Size], budget: ContextBudget, kept: Size | None = None) -> str:
     """The reply. `kept`: the size of the conversation so far, where the agent keeps it itself."""
     rows = [[size.part, f"{size.characters:,}", f"{size.tokens:,}"] for size in (*sizes, _sum(sizes))]
     lines = [
@@ -89,7 +89,7 @@ def _sum(sizes: Sequence[Size]) -> Size:
     return Size("together", sum(size.characters for size in sizes), sum(size.tokens for size in sizes))
 
 
-def _spent(budget: Budget) -> str:
+def _spent(budget: ContextBudget) -> str:
     used = f"The last turn took {budget.used:,} tokens, as the agent counts." if budget.used else ""
     if not budget.limit:
         return used

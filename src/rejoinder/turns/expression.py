@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 
-class Field(Struct, frozen=True):
+class CronField(Struct, frozen=True):
     name: str
     first: int
     last: int
@@ -25,11 +25,11 @@ class Field(Struct, frozen=True):
 
 
 FIELDS: Final = (
-    Field("minute", 0, 59),
-    Field("hour", 0, 23),
-    Field("day of the month", 1, 31),
-    Field("month", 1, 12, ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")),
-    Field("day of the week", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
+    CronField("minute", 0, 59),
+    CronField("hour", 0, 23),
+    CronField("day of the month", 1, 31),
+    CronField("month", 1, 12, ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")),
+    CronField("day of the week", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
 )
 MEANING: Final = {
     "@hourly": "0 * * * *",
@@ -64,7 +64,7 @@ class Expression(Struct, frozen=True):
         return in_month or in_week if self.either_day else in_month and in_week
 
 
-class Misread(Exception):
+class BadExpression(Exception):
     """What is wrong with a text, and at which character, counted from 0; None: the whole text."""
 
     def __init__(self, sentence: str, at: int | None = None) -> None:
@@ -73,17 +73,17 @@ class Misread(Exception):
 
 
 def read_expression(text: str) -> Expression:
-    """Raises `Misread`."""
+    """Raises `BadExpression`."""
     written = text.strip().lower()
     if written.startswith("@"):
         if written not in MEANING:
-            raise Misread(f"there is no {text.strip()}; there are: {', '.join(MEANING)}", _start(text))
+            raise BadExpression(f"there is no {text.strip()}; there are: {', '.join(MEANING)}", _start(text))
         return read_expression(MEANING[written])
     words = list(re.finditer(r"\S+", text))
     if len(words) != len(FIELDS):
         names = ", ".join(field.name for field in FIELDS)
         at = words[len(FIELDS)].start() if len(words) > len(FIELDS) else len(text.rstrip())
-        raise Misread(f"it has {len(words)} fields, and there are five: {names}", at)
+        raise BadExpression(f"it has {len(words)} fields, and there are five: {names}", at)
     minutes, hours, days, months, weekdays = (
         _values(word.group(), field, word.start()) for word, field in zip(words, FIELDS, strict=True)
     )
@@ -99,7 +99,7 @@ def read_expression(text: str) -> Expression:
         is_rhythm=any_minute or any_hour,
     )
     if not expression.either_day and all(min(days) > LONGEST_MONTHS[month - 1] for month in months):
-        raise Misread("no such day ever comes in these months", words[2].start())
+        raise BadExpression("no such day ever comes in these months", words[2].start())
     return expression
 
 
@@ -107,7 +107,7 @@ def _start(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _values(word: str, field: Field, at: int) -> set[int]:
+def _values(word: str, field: CronField, at: int) -> set[int]:
     values: set[int] = set()
     for item in word.split(","):
         values.update(_item(item, field, at))
@@ -115,10 +115,10 @@ def _values(word: str, field: Field, at: int) -> set[int]:
     return values
 
 
-def _item(item: str, field: Field, at: int) -> Iterator[int]:
+def _item(item: str, field: CronField, at: int) -> Iterator[int]:
     read = _ITEM.fullmatch(item)
     if read is None or (read["from"] == "*" and read["to"] is not None):
-        raise Misread(f"{item!r} is no {field.name}; write for example *, {_example(field)}", at)
+        raise BadExpression(f"{item!r} is no {field.name}; write for example *, {_example(field)}", at)
     first, last = field.first, field.last
     if read["from"] != "*":
         first = _number(read["from"], field, at)
@@ -129,22 +129,22 @@ def _item(item: str, field: Field, at: int) -> Iterator[int]:
     elif field.names and field.last - field.first >= len(field.names):
         last -= 1  # 7 is another name for Sunday, the first day
     if first > last:
-        raise Misread(f"{item!r} ends before it begins; write it as two, with a comma", at)
+        raise BadExpression(f"{item!r} ends before it begins; write it as two, with a comma", at)
     step = 1
     if read["step"] is not None:
         if not _is_number(read["step"]) or int(read["step"]) < 1:
-            raise Misread(f"{read['step']!r} is no step; it is a whole number from 1", at + read.start("step"))
+            raise BadExpression(f"{read['step']!r} is no step; it is a whole number from 1", at + read.start("step"))
         step = int(read["step"])
     return iter(range(first, last + 1, step))
 
 
-def _number(word: str, field: Field, at: int) -> int:
+def _number(word: str, field: CronField, at: int) -> int:
     if word.lower() in field.names:
         return field.first + field.names.index(word.lower())
     if not _is_number(word):
-        raise Misread(f"{word!r} is no {field.name}; write for example *, {_example(field)}", at)
+        raise BadExpression(f"{word!r} is no {field.name}; write for example *, {_example(field)}", at)
     if not field.first <= int(word) <= field.last:
-        raise Misread(f"{word} is no {field.name}; it goes from {field.first} to {field.last}", at)
+        raise BadExpression(f"{word} is no {field.name}; it goes from {field.first} to {field.last}", at)
     return int(word)
 
 
@@ -152,6 +152,6 @@ def _is_number(word: str) -> bool:
     return word.isascii() and word.isdecimal() and len(word) <= 4
 
 
-def _example(field: Field) -> str:
+def _example(field: CronField) -> str:
     named = f", {field.names[0]}" if field.names else ""
     return f"{field.first}, {field.first}-{field.last - 1}, */2{named}"

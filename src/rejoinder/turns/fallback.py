@@ -46,14 +46,14 @@ class Candidate(Struct, frozen=True):
     credential: str
 
 
-class Rest(Struct, frozen=True):
+class Cooldown(Struct, frozen=True):
     """One credential's cool-down. Times are seconds of whatever clock the caller uses."""
 
     failures: int = 0
     until: float = 0
 
 
-Rests = dict[str, Rest]
+Rests = dict[str, Cooldown]
 
 
 BACK_OFF: Final = 0.5
@@ -73,7 +73,7 @@ class Trial(Struct, frozen=True):
     """Seconds to wait before this try."""
 
 
-class GiveUp(Struct, frozen=True):
+class NoFallback(Struct, frozen=True):
     """No other model can help: the user is told of the failure."""
 
     kind: str
@@ -92,7 +92,7 @@ def after_failure(
     transient: bool = False,
     retry_after: float | None = None,
     chance: float = 0.0,
-) -> Trial | GiveUp:
+) -> Trial | NoFallback:
     """What follows a failure. `rests` has to include this failure already (see `rested`).
 
     `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again. `chance`, from 0
@@ -102,7 +102,7 @@ def after_failure(
     if _is_hiccup(trial, treatment, transient, retry_after):
         return replace(trial, retried=True, wait=_wait(retry_after or 0, chance))
     if not treatment.next_model:
-        return GiveUp(kind)
+        return NoFallback(kind)
     tried = (*trial.tried, trial.current)
     left = tuple(candidate for candidate in trial.candidates if candidate not in tried)
     if left:
@@ -110,7 +110,7 @@ def after_failure(
     if retry_after is not None and _is_soon(trial, retry_after):
         # No other model is left, and this one says when it will answer.
         return replace(trial, retried=True, wait=_wait(retry_after, chance))
-    return GiveUp(kind)
+    return NoFallback(kind)
 
 
 def rested(
@@ -121,9 +121,9 @@ def rested(
     treatment = ON_FAILURE.get(kind, ON_FAILURE["other"])
     if not treatment.rests or _is_hiccup(trial, treatment, transient, retry_after):
         return rests
-    failures = rests.get(trial.current.credential, Rest()).failures + 1
+    failures = rests.get(trial.current.credential, Cooldown()).failures + 1
     minutes = REST_MINUTES[min(failures, len(REST_MINUTES)) - 1]
-    return {**rests, trial.current.credential: Rest(failures, now + max(60 * minutes, retry_after or 0))}
+    return {**rests, trial.current.credential: Cooldown(failures, now + max(60 * minutes, retry_after or 0))}
 
 
 def refreshed(rests: Rests, credential: str) -> Rests:
@@ -160,6 +160,6 @@ def _pick(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Candid
         return candidates[0]
 
     def wait(candidate: Candidate) -> float:
-        return max(0.0, rests.get(candidate.credential, Rest()).until - now)
+        return max(0.0, rests.get(candidate.credential, Cooldown()).until - now)
 
     return min(candidates, key=wait)

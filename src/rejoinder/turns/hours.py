@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rejoinder.turns.expression import Misread
+from rejoinder.turns.expression import BadExpression
 
 _HOURS: Final = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
 
@@ -28,16 +28,16 @@ class Hours(Struct, frozen=True):
 
 
 def read_hours(text: str) -> Hours:
-    """Raises `Misread`."""
+    """Raises `BadExpression`."""
     read = _HOURS.fullmatch(text.strip())
     if read is None:
-        raise Misread('they are hours such as "08:00-22:00"')
+        raise BadExpression('they are hours such as "08:00-22:00"')
     minutes: list[int] = []
     for at in (1, 3):
         hour, minute = int(read[at]), int(read[at + 1])
         if (hour > 23 or minute > 59) and (at, hour, minute) != (3, 24, 0):
-            raise Misread(f"{read[at]}:{read[at + 1]} is no time of the day", read.start(at))
+            raise BadExpression(f"{read[at]}:{read[at + 1]} is no time of the day", read.start(at))
         minutes.append(hour * 60 + minute)
     if minutes[0] == minutes[1]:
-        raise Misread("they end when they begin; leave them out for the whole day")
+        raise BadExpression("they end when they begin; leave them out for the whole day")
     return Hours(*minutes)

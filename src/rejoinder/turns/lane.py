@@ -4,7 +4,7 @@ Rule 1: every decision about starting, waiting, steering, aborting and discardin
 Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
         perform; the RunStarted event says whether the agent can be steered.
 Rule 3: the driver that performs the actions owes three answers: one RunEnded for each Start (however the run
-        ended, including by its lease running out), SteerTaken or SteerRefused for each Steer, and Quiet for
+        ended, including by timing out), SteerTaken or SteerRefused for each Steer, and Quiet for
         each WakeAfter. An answer that comes late or twice is harmless.
 Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the line by
         exactly one action: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
@@ -23,7 +23,7 @@ from rejoinder.turns.backlog import (
     Line,
     QueuedMessage,
     Summary,
-    Waiting,
+    WaitingMessage,
     admit,
     buffer_of,
     estimate_tokens,
@@ -37,9 +37,9 @@ from rejoinder.turns.modes import MODES, Mode, QueueSettings
 from rejoinder.turns.signals import (
     Abort,
     Action,
-    Arrived,
     Discard,
     Event,
+    MessageArrived,
     ModeChanged,
     Quiet,
     Reason,
@@ -151,7 +151,7 @@ Decision = tuple[Lane, tuple[Action, ...]]
 
 def step(lane: Lane, event: Event) -> Decision:
     """The only entry point: takes a lane and an event, returns the new lane and the actions to perform."""
-    if isinstance(event, Arrived):
+    if isinstance(event, MessageArrived):
         return _arrive(lane, event.message)
     if _is_stale(lane, event):
         return lane, ()
@@ -160,7 +160,7 @@ def step(lane: Lane, event: Event) -> Decision:
 
 def restore(settings: QueueSettings, run: int, waiting: tuple[QueuedMessage, ...], overflow: Summary) -> Decision:
     """A lane after a restart: unfinished messages start at once, oldest first, under new generations."""
-    line = tuple(Waiting(message) for message in waiting)
+    line = tuple(WaitingMessage(message) for message in waiting)
     return _drain(Lane(settings=settings, run=run, waiting=line, overflow=overflow))
 
 
@@ -249,7 +249,7 @@ def _stay(lane: Lane) -> Decision:
 def _hold(lane: Lane, message: QueuedMessage) -> Decision:
     settings = settings_of(message, lane.settings)
     patient = MODES[settings.mode].debounced and settings.debounce_ms > 0
-    admitted = admit(lane.waiting, Waiting(message, quiet=not patient), lane.settings)
+    admitted = admit(lane.waiting, WaitingMessage(message, quiet=not patient), lane.settings)
     lane = replace(
         lane,
         waiting=admitted.line,
@@ -318,7 +318,7 @@ def _offer(lane: Lane) -> Decision:
     return replace(lane, waiting=marked), (Steer(lane.run, _ids(batch)),)
 
 
-def _wants_in(lane: Lane, waiting: Waiting) -> bool:
+def _wants_in(lane: Lane, waiting: WaitingMessage) -> bool:
     mode = settings_of(waiting.message, lane.settings).mode
     steers = ON_ARRIVAL[Phase.RUNNING, mode] is OFFER
     return steers and (not waiting.refused or traits_of(waiting.message, lane.settings).offered_again)
@@ -337,7 +337,7 @@ def _refused(lane: Lane) -> Decision:
 
 def _interrupt(lane: Lane, message: QueuedMessage) -> Decision:
     decision = _discard(lane, "interrupted")
-    newest = replace(decision[0], waiting=(Waiting(message),))
+    newest = replace(decision[0], waiting=(WaitingMessage(message),))
     if lane.phase is Phase.ABORTING:
         follow = _stay
     elif lane.phase in (Phase.STARTING, Phase.RUNNING):

@@ -20,7 +20,7 @@ class Mode(StrEnum):
     QUEUE = "queue"
 
 
-class Drop(StrEnum):
+class DropPolicy(StrEnum):
     """Which message goes when the backlog is full (TU-5)."""
 
     OLD = "old"
@@ -72,7 +72,7 @@ class QueueSettings(Struct, frozen=True, forbid_unknown_fields=True):
     mode: Mode = Mode.COLLECT
     debounce_ms: Annotated[int, Meta(ge=0)] = 1000
     cap: Annotated[int, Meta(ge=1)] = 20
-    drop: Drop = Drop.SUMMARIZE
+    drop: DropPolicy = DropPolicy.SUMMARIZE
     grouping: Grouping = Grouping.SESSION
     max_batch: Annotated[int, Meta(ge=1)] = 10
     max_batch_tokens: Annotated[int, Meta(ge=1)] = 24_000
@@ -84,7 +84,7 @@ class QueueOverride(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     mode: Mode | None = None
     debounce_ms: Annotated[int, Meta(ge=0)] | None = None
     cap: Annotated[int, Meta(ge=1)] | None = None
-    drop: Drop | None = None
+    drop: DropPolicy | None = None
     grouping: Grouping | None = None
     max_batch: Annotated[int, Meta(ge=1)] | None = None
     max_batch_tokens: Annotated[int, Meta(ge=1)] | None = None

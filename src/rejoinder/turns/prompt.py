@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from rejoinder.events import ChatKind, Page, PromptImage, PromptPart, PromptText, Strictness, Turn
+from rejoinder.events import ChatKind, LinkedPage, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.session import Activation
 from rejoinder.turns.backlog import Summary, summary_line
 from rejoinder.unicode_repair import as_json
@@ -36,7 +36,7 @@ ABORT_NOTE: Final = "The previous run was aborted by a person; what it had begun
 # --- what is given in ---------------------------------------------------------------------------
 
 
-class Metadata(Struct, frozen=True):
+class ChatMetadata(Struct, frozen=True):
     """What the gateway itself knows about the chat. No person can choose any of these fields."""
 
     agent: str
@@ -59,7 +59,7 @@ class SystemPart(Struct, frozen=True):
     """The fields in the order they are joined (TU-31). Empty ones are left out."""
 
     system_prompt: str = ""
-    metadata: Metadata | None = None
+    metadata: ChatMetadata | None = None
     abilities: str = ""
     notices: tuple[str, ...] = ()
     """Other generated notices: what became of the last turn's directives, start-up notes."""
@@ -68,7 +68,7 @@ class SystemPart(Struct, frozen=True):
     extra_system_prompt: str = ""
 
 
-class Sender(Struct, frozen=True):
+class SenderContext(Struct, frozen=True):
     """Who wrote a message and where, for the sender context. The field names are those of TU-30."""
 
     sender_id: str
@@ -82,7 +82,7 @@ class Sender(Struct, frozen=True):
     receiver_id: str | None = None
 
 
-class Quoted(Struct, frozen=True):
+class QuotedMessage(Struct, frozen=True):
     """A message that another one refers to, or an earlier one."""
 
     text: str
@@ -103,30 +103,30 @@ class Media(Struct, frozen=True):
     """What the text is, if it is not the file's own."""
 
 
-class Spoken(Struct, frozen=True):
+class TurnMessage(Struct, frozen=True):
     """One message of the turn. `sender` is None for a scheduled job, which no person sent."""
 
     text: str
-    sender: Sender | None = None
+    sender: SenderContext | None = None
     message_id: str | None = None
     handle: str | None = None
-    reply_to: Quoted | None = None
-    edit_of: Quoted | None = None
+    reply_to: QuotedMessage | None = None
+    edit_of: QuotedMessage | None = None
     """What the message said before this edit: it is the same message, and keeps its handle."""
-    forwarded: Quoted | None = None
+    forwarded: QuotedMessage | None = None
     media: tuple[Media, ...] = ()
     transcript: str | None = None
     images: tuple[PromptImage, ...] = ()
-    pages: tuple[Page, ...] = ()
+    pages: tuple[LinkedPage, ...] = ()
     """What its links lead to."""
 
 
 class UserPart(Struct, frozen=True):
     """The fields in the order the agent is told them (TU-31)."""
 
-    messages: tuple[Spoken, ...]
-    thread_starter: Quoted | None = None
-    history: tuple[Quoted, ...] = ()
+    messages: tuple[TurnMessage, ...]
+    thread_starter: QuotedMessage | None = None
+    history: tuple[QuotedMessage, ...] = ()
     system_events: tuple[str, ...] = ()
     after_abort: bool = False
     overflow: Summary = Summary()
@@ -212,7 +212,7 @@ def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
         yield block("untrusted_context", user.untrusted_context)
 
 
-def sender_context(said: Spoken, sender: Sender) -> dict[str, Any]:
+def sender_context(said: TurnMessage, sender: SenderContext) -> dict[str, Any]:
     """TU-30: the fields of openab.sender.v1 under our schema, and more; a field without a value is left out."""
     told: dict[str, Any] = {"schema": SENDER_SCHEMA, **_fields(sender)}
     if said.message_id is not None:
@@ -225,7 +225,7 @@ def sender_context(said: Spoken, sender: Sender) -> dict[str, Any]:
     return told
 
 
-def _trusted(metadata: Metadata | None) -> str:
+def _trusted(metadata: ChatMetadata | None) -> str:
     if metadata is None:
         return ""
     facts = _json({"schema": CONTEXT_SCHEMA, **_fields(metadata)})

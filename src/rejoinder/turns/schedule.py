@@ -18,7 +18,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.durations import INTERVAL
-from rejoinder.turns.expression import Expression, Misread, read_expression
+from rejoinder.turns.expression import BadExpression, Expression, read_expression
 
 MINUTE: Final = timedelta(minutes=1)
 DAY: Final = timedelta(days=1)
@@ -148,31 +148,31 @@ _UNITS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
 def read_interval(text: str) -> timedelta:
-    """`30m`, `1h30m`, `1d`. Raises `Misread`."""
+    """`30m`, `1h30m`, `1d`. Raises `BadExpression`."""
     if not re.fullmatch(INTERVAL, text):
-        raise Misread('it is a length of time such as "30m", "1h30m" or "1d"')
+        raise BadExpression('it is a length of time such as "30m", "1h30m" or "1d"')
     seconds = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([dhms])", text))
     if not seconds:
-        raise Misread("it must be longer than nothing")
+        raise BadExpression("it must be longer than nothing")
     return timedelta(seconds=seconds)
 
 
 def read_moment(text: str, zone: tzinfo) -> datetime:
-    """`2026-12-24 18:00`, in the zone's time unless it has an offset of its own. Raises `Misread`."""
+    """`2026-12-24 18:00`, in the zone's time unless it has an offset of its own. Raises `BadExpression`."""
     try:
         wall = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise Misread('it is a moment such as "2026-12-24 18:00"') from None
+        raise BadExpression('it is a moment such as "2026-12-24 18:00"') from None
     if wall.tzinfo is not None:
         return wall.astimezone(UTC)
     moment = moment_of(wall, zone)
     if moment is None:
-        raise Misread("this day is missing from the calendar of its zone")
+        raise BadExpression("this day is missing from the calendar of its zone")
     return moment
 
 
 def read_schedule(zone: tzinfo, *, cron: str = "", every: str = "", at: str = "") -> Schedule:
-    """Reads whichever of the three is given. Raises `Misread`."""
+    """Reads whichever of the three is given. Raises `BadExpression`."""
     if cron:
         return Cron(read_expression(cron), zone)
     return Every(read_interval(every)) if every else At(read_moment(at, zone))

@@ -10,7 +10,7 @@ from rejoinder.turns.modes import QueueSettings
 # --- events -------------------------------------------------------------------------------------
 
 
-class Arrived(Struct, frozen=True):
+class MessageArrived(Struct, frozen=True):
     """A message for this session. A message the lane already holds has no effect."""
 
     message: QueuedMessage
@@ -24,7 +24,7 @@ class RunStarted(Struct, frozen=True):
 
 
 class RunEnded(Struct, frozen=True):
-    """The run is over, however it ended: answered, failed, aborted, or its lease ran out."""
+    """The run is over, however it ended: answered, failed, aborted, or timed out."""
 
     run: int
 
@@ -57,7 +57,7 @@ class Stop(Struct, frozen=True):
     """Abort the run and clear the lane."""
 
 
-Event = Arrived | RunStarted | RunEnded | SteerTaken | SteerRefused | Quiet | ModeChanged | Stop
+Event = MessageArrived | RunStarted | RunEnded | SteerTaken | SteerRefused | Quiet | ModeChanged | Stop
 
 # --- actions ------------------------------------------------------------------------------------
 

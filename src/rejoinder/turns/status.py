@@ -92,7 +92,7 @@ class Add(Struct, frozen=True):
     emoji: str
 
 
-class Remove(Struct, frozen=True):
+class RemoveReaction(Struct, frozen=True):
     emoji: str
 
 
@@ -102,7 +102,7 @@ class WakeAfter(Struct, frozen=True):
     number: int
 
 
-Action = Add | Remove | WakeAfter
+Action = Add | RemoveReaction | WakeAfter
 
 # --- the machine --------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ def _woke(status: Status, timer: Timer) -> Decision:
         case "stall":
             return _stalled(status)
         case "linger":
-            left = (Remove(_emoji(status, status.shown)),) if status.shown else ()
+            left = (RemoveReaction(_emoji(status, status.shown)),) if status.shown else ()
             return replace(status, shown=None), left
 
 
@@ -183,7 +183,7 @@ def _show(status: Status, state: State) -> Decision:
     status = replace(status, shown=state)
     if new == old:
         return status, ()
-    return status, (Add(new), Remove(old)) if old else (Add(new),)
+    return status, (Add(new), RemoveReaction(old)) if old else (Add(new),)
 
 
 def _set(status: Status, timer: Timer, ms: int) -> Decision:

@@ -24,7 +24,7 @@ UNTIL_STABLE: Final = (
 )
 
 
-class Again(Enum):
+class RerunPolicy(Enum):
     AT_ONCE = "as it would have"
     IN_LINE = "one suspect at a time, beside all others"
     FIRST = f"alone: everything else waits for up to {HEAD_START:g} seconds"
@@ -40,14 +40,14 @@ class Evidence(Struct, frozen=True):
 
 
 VERDICTS: Final = (
-    (Evidence(alone=MOST_ALONE), Again.NEVER),
-    (Evidence(alone=MOST_ALONE - 1), Again.WHEN_STABLE),
-    (Evidence(crashes=5), Again.FIRST),
-    (Evidence(crashes=2), Again.IN_LINE),
-    (Evidence(), Again.AT_ONCE),
+    (Evidence(alone=MOST_ALONE), RerunPolicy.NEVER),
+    (Evidence(alone=MOST_ALONE - 1), RerunPolicy.WHEN_STABLE),
+    (Evidence(crashes=5), RerunPolicy.FIRST),
+    (Evidence(crashes=2), RerunPolicy.IN_LINE),
+    (Evidence(), RerunPolicy.AT_ONCE),
 )
 """The first that is met counts. Chance hits a turn now and then; one that ends the process is in every crash."""
 
 
-def again(crashes: int, alone: int) -> Again:
+def again(crashes: int, alone: int) -> RerunPolicy:
     return next(verdict for least, verdict in VERDICTS if crashes >= least.crashes and alone >= least.alone)

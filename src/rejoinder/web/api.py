@@ -27,8 +27,8 @@ from rejoinder.store.base import (
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.web import incoming, views
 from rejoinder.web.flow import Flow
-from rejoinder.web.house import House, PostedMessage, ProgramMessage, Refusal
 from rejoinder.web.sentences import Handled
+from rejoinder.web.services import PageServices, PostedMessage, ProgramMessage, Refusal
 
 MOST_SUBAGENTS, MOST_ENTRIES = 20, 20
 MOST_SESSIONS = 100
@@ -42,7 +42,7 @@ class NotFound(Exception):
     """There is no such thing; the text names it."""
 
 
-class Wrong(Exception):
+class BadRequest(Exception):
     """The request makes no sense; the text says why."""
 
 
@@ -50,7 +50,7 @@ class Conflict(Exception):
     """It cannot be done as things are; the text says why."""
 
 
-Handler = Callable[[House, Flow, Request], Awaitable[Struct]]
+Handler = Callable[[PageServices, Flow, Request], Awaitable[Struct]]
 
 
 class Parameter(Struct, frozen=True):
@@ -60,7 +60,7 @@ class Parameter(Struct, frozen=True):
     schema: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "string", "minLength": 1})
 
 
-class Endpoint(Struct, frozen=True):
+class ApiEndpoint(Struct, frozen=True):
     method: str
     path: str
     summary: str
@@ -74,45 +74,45 @@ class Endpoint(Struct, frozen=True):
     """It is called with a program's own token, not with the page's login."""
 
 
-async def _sessions(house: House, _: Flow, request: Request) -> Struct:
-    kept = await house.store.sessions(MOST_SESSIONS)
-    seen = [views.session_view(each, len(await house.store.waiting(each.session.key))) for each in kept]
-    return views.Sessions(tuple(seen))
+async def _sessions(services: PageServices, _: Flow, request: Request) -> Struct:
+    kept = await services.store.sessions(MOST_SESSIONS)
+    seen = [views.session_view(each, len(await services.store.waiting(each.session.key))) for each in kept]
+    return views.SessionList(tuple(seen))
 
 
-async def _lanes(house: House, _: Flow, request: Request) -> Struct:
+async def _lanes(services: PageServices, _: Flow, request: Request) -> Struct:
     lanes: list[views.LaneView] = []
-    for kept in await house.store.sessions(MOST_SESSIONS):
-        if waiting := await house.store.waiting(kept.session.key):
+    for kept in await services.store.sessions(MOST_SESSIONS):
+        if waiting := await services.store.waiting(kept.session.key):
             line = tuple(map(views.waiting_view, waiting))
             lanes.append(views.LaneView(kept.session.key, kept.session.agent, line))
-    return views.Lanes(tuple(lanes))
+    return views.LaneList(tuple(lanes))
 
 
-async def _outbox(house: House, _: Flow, request: Request) -> Struct:
+async def _outbox(services: PageServices, _: Flow, request: Request) -> Struct:
     wanted = request.query_params.get("state")
     if wanted is None:
         states = UNENDED
     elif wanted in PART_STATES:
         states: tuple[PartState, ...] = (wanted,)
     else:
-        raise Wrong(f"there is no state {wanted!r}; there are: {', '.join(PART_STATES)}")
-    parts = await house.store.parts_in(*states, limit=MOST_PARTS)
-    return views.Outbox(tuple(map(views.part_view, parts)))
+        raise BadRequest(f"there is no state {wanted!r}; there are: {', '.join(PART_STATES)}")
+    parts = await services.store.parts_in(*states, limit=MOST_PARTS)
+    return views.PartList(tuple(map(views.part_view, parts)))
 
 
-async def _retry(house: House, _: Flow, request: Request) -> Struct:
-    return await _with_stuck(house, request, house.resend)
+async def _retry(services: PageServices, _: Flow, request: Request) -> Struct:
+    return await _with_stuck(services, request, services.resend)
 
 
-async def _drop(house: House, _: Flow, request: Request) -> Struct:
-    return await _with_stuck(house, request, house.drop)
+async def _drop(services: PageServices, _: Flow, request: Request) -> Struct:
+    return await _with_stuck(services, request, services.drop)
 
 
-async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart], Awaitable[None]]) -> Struct:
+async def _with_stuck(services: PageServices, request: Request, do: Callable[[StoredPart], Awaitable[None]]) -> Struct:
     wanted = request.path_params["part"]
     number = int(wanted) if wanted.isascii() and wanted.isdecimal() and len(wanted) <= MOST_DIGITS else 0
-    part = await house.store.part(number) if 0 < number <= LARGEST_NUMBER else None
+    part = await services.store.part(number) if 0 < number <= LARGEST_NUMBER else None
     if part is not None and part.state in STUCK:
         with suppress(Superseded):  # another writer was faster
             await do(part)
@@ -120,66 +120,66 @@ async def _with_stuck(house: House, request: Request, do: Callable[[StoredPart],
     raise NotFound(f"no dead or unconfirmed part has the number {wanted}")
 
 
-async def _quarantine(house: House, _: Flow, request: Request) -> Struct:
-    return views.Quarantine(tuple(map(views.quarantined_view, await house.store.quarantined(MOST_PARTS))))
+async def _quarantine(services: PageServices, _: Flow, request: Request) -> Struct:
+    return views.QuarantineList(tuple(map(views.quarantined_view, await services.store.quarantined(MOST_PARTS))))
 
 
-async def _rerun(house: House, _: Flow, request: Request) -> Struct:
+async def _rerun(services: PageServices, _: Flow, request: Request) -> Struct:
     kind, wanted = request.path_params["kind"], request.path_params["number"]
-    for each in await house.store.quarantined():
+    for each in await services.store.quarantined():
         if each.number and (each.kind, str(each.number)) == (kind, wanted):
             with suppress(Superseded):  # another writer was faster
-                await house.rerun(WantTurn(each.number) if kind == "turn" else WantEvent(each.number))
+                await services.rerun(WantTurn(each.number) if kind == "turn" else WantEvent(each.number))
                 return views.Accepted()
     raise NotFound(f"no {kind} {wanted} is quarantined")
 
 
-async def _subagents(house: House, _: Flow, request: Request) -> Struct:
-    store = house.store
+async def _subagents(services: PageServices, _: Flow, request: Request) -> Struct:
+    store = services.store
     kept = await store.latest_subagents(MOST_SUBAGENTS)
     logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in kept]
-    return views.Subagents(tuple(map(views.subagent_view, kept, logs)))
+    return views.SubagentList(tuple(map(views.subagent_view, kept, logs)))
 
 
-async def _hooks(house: House, _: Flow, request: Request) -> Struct:
-    known = {each.hook: each for each in await house.store.hook_queues()}
-    return views.Hooks(tuple([known.get(name) or HookQueue(name) for name in house.hooks()]))
+async def _hooks(services: PageServices, _: Flow, request: Request) -> Struct:
+    known = {each.hook: each for each in await services.store.hook_queues()}
+    return views.HookList(tuple([known.get(name) or HookQueue(name) for name in services.hooks()]))
 
 
-async def _jobs(house: House, _: Flow, request: Request) -> Struct:
-    return views.Jobs(tuple(views.job_view(job) for job in await house.store.jobs() if job.schedule))
+async def _jobs(services: PageServices, _: Flow, request: Request) -> Struct:
+    return views.JobList(tuple(views.job_view(job) for job in await services.store.jobs() if job.schedule))
 
 
-async def _run_job(house: House, _: Flow, request: Request) -> Struct:
-    return await _jogged(house, WantJob(request.path_params["job"]))
+async def _run_job(services: PageServices, _: Flow, request: Request) -> Struct:
+    return await _jogged(services, WantJob(request.path_params["job"]))
 
 
-async def _pause_job(house: House, _: Flow, request: Request) -> Struct:
-    return await _jogged(house, PauseJob(request.path_params["job"], True))
+async def _pause_job(services: PageServices, _: Flow, request: Request) -> Struct:
+    return await _jogged(services, PauseJob(request.path_params["job"], True))
 
 
-async def _resume_job(house: House, _: Flow, request: Request) -> Struct:
-    return await _jogged(house, PauseJob(request.path_params["job"], False))
+async def _resume_job(services: PageServices, _: Flow, request: Request) -> Struct:
+    return await _jogged(services, PauseJob(request.path_params["job"], False))
 
 
-async def _jogged(house: House, verb: WantJob | PauseJob) -> Struct:
-    if any(job.schedule and job.name == verb.job for job in await house.store.jobs()):
+async def _jogged(services: PageServices, verb: WantJob | PauseJob) -> Struct:
+    if any(job.schedule and job.name == verb.job for job in await services.store.jobs()):
         with suppress(Superseded):  # the job has just gone
-            await house.jog(verb)
+            await services.jog(verb)
             return views.Accepted()
     raise NotFound(f"there is no job {verb.job}")
 
 
-async def _gateway(house: House, _: Flow, request: Request) -> Struct:
-    return views.GatewayView(house.version, house.agents, house.not_in_effect())
+async def _gateway(services: PageServices, _: Flow, request: Request) -> Struct:
+    return views.GatewayView(services.version, services.agents, services.not_in_effect())
 
 
-async def _channels(house: House, _: Flow, request: Request) -> Struct:
-    return views.Channels(house.channels())
+async def _channels(services: PageServices, _: Flow, request: Request) -> Struct:
+    return views.Channels(services.channels())
 
 
-async def _traces(house: House, _: Flow, request: Request) -> Struct:
-    message, store = request.path_params["message"], house.store
+async def _traces(services: PageServices, _: Flow, request: Request) -> Struct:
+    message, store = request.path_params["message"], services.store
     events = await store.events_of(message)
     if not events:
         raise NotFound(f"no message has the id {message}")
@@ -196,45 +196,45 @@ async def _event(store: StoreReader, event: InboxEvent) -> views.EventView:
     return views.event_view(event, await store.trace(event.id), tuple(handled))
 
 
-async def _post_message(house: House, _: Flow, request: Request) -> Struct:
-    return await incoming.take(house, request)
+async def _post_message(services: PageServices, _: Flow, request: Request) -> Struct:
+    return await incoming.take(services, request)
 
 
-async def _pairing(house: House, _: Flow, request: Request) -> Struct:
-    requests = [request for place in house.accounts for request in await house.store.pairing_requests(*place)]
-    return views.Pairing(tuple(map(views.pairing_request_view, requests)))
+async def _pairing(services: PageServices, _: Flow, request: Request) -> Struct:
+    requests = [request for place in services.accounts for request in await services.store.pairing_requests(*place)]
+    return views.PairingList(tuple(map(views.pairing_request_view, requests)))
 
 
-async def _approve(house: House, _: Flow, request: Request) -> Struct:
+async def _approve(services: PageServices, _: Flow, request: Request) -> Struct:
     code = request.path_params["code"]
-    if await house.approve(code) is None:
+    if await services.approve(code) is None:
         raise NotFound(f"nobody waits with the code {code}")
     return views.Accepted()
 
 
-async def _people(house: House, _: Flow, request: Request) -> Struct:
-    invited = () if house.invitations is None else await house.invitations.listed()
-    return views.People(tuple(map(views.invited_view, invited)))
+async def _people(services: PageServices, _: Flow, request: Request) -> Struct:
+    invited = () if services.invitations is None else await services.invitations.listed()
+    return views.PeopleList(tuple(map(views.invited_view, invited)))
 
 
-async def _invite(house: House, _: Flow, request: Request) -> Struct:
-    if house.invitations is None:
+async def _invite(services: PageServices, _: Flow, request: Request) -> Struct:
+    if services.invitations is None:
         raise NotFound("nobody can be invited here")
     try:
-        return views.Invitation(*await house.invitations.invite(request.path_params["name"]))
+        return views.Invitation(*await services.invitations.invite(request.path_params["name"]))
     except BadUse as problem:
         raise Conflict(str(problem)) from None
 
 
-async def _revoke(house: House, _: Flow, request: Request) -> Struct:
+async def _revoke(services: PageServices, _: Flow, request: Request) -> Struct:
     with suppress(BadUse):
-        if house.invitations is not None:
-            await house.invitations.revoke(request.path_params["name"])
+        if services.invitations is not None:
+            await services.invitations.revoke(request.path_params["name"])
             return views.Accepted()
     raise NotFound(f"nobody called {request.path_params['name']} is invited")
 
 
-async def _series(house: House, flow: Flow, request: Request) -> Struct:
+async def _series(services: PageServices, flow: Flow, request: Request) -> Struct:
     return views.Series(tuple(flow.points))
 
 
@@ -260,23 +260,25 @@ _KEY = Parameter(
 )
 
 ENDPOINTS = (
-    Endpoint("GET", "/api/sessions", "The sessions, the latest first.", views.Sessions, _sessions),
-    Endpoint("GET", "/api/lanes", "What waits for a turn, by session.", views.Lanes, _lanes),
-    Endpoint("GET", "/api/outbox", "What is on its way, or did not arrive.", views.Outbox, _outbox, (_STATE,), (400,)),
-    Endpoint(
+    ApiEndpoint("GET", "/api/sessions", "The sessions, the latest first.", views.SessionList, _sessions),
+    ApiEndpoint("GET", "/api/lanes", "What waits for a turn, by session.", views.LaneList, _lanes),
+    ApiEndpoint(
+        "GET", "/api/outbox", "What is on its way, or did not arrive.", views.PartList, _outbox, (_STATE,), (400,)
+    ),
+    ApiEndpoint(
         "POST", "/api/outbox/{part}/retry", "Send a dead part once more.", views.Accepted, _retry, (_PART,), (404,)
     ),
-    Endpoint(
+    ApiEndpoint(
         "POST", "/api/outbox/{part}/drop", "Give a dead part up for good.", views.Accepted, _drop, (_PART,), (404,)
     ),
-    Endpoint(
+    ApiEndpoint(
         "GET",
         "/api/quarantine",
         "What ended the gateway each time, or cannot be read: left alone.",
-        views.Quarantine,
+        views.QuarantineList,
         _quarantine,
     ),
-    Endpoint(
+    ApiEndpoint(
         "POST",
         "/api/quarantine/{kind}/{number}/retry",
         "Run it again.",
@@ -285,23 +287,25 @@ ENDPOINTS = (
         (_KIND, _NUMBER),
         (404, 409),
     ),
-    Endpoint(
+    ApiEndpoint(
         "GET",
         "/api/subagents",
         "The runs beside conversations, the latest first, with their logs.",
-        views.Subagents,
+        views.SubagentList,
         _subagents,
     ),
-    Endpoint("GET", "/api/hooks", "Programs that are told what happens: what waits, and why.", views.Hooks, _hooks),
-    Endpoint(
+    ApiEndpoint(
+        "GET", "/api/hooks", "Programs that are told what happens: what waits, and why.", views.HookList, _hooks
+    ),
+    ApiEndpoint(
         "GET",
         "/api/jobs",
         "The jobs of the clock and the heartbeats: when next, and what of the last.",
-        views.Jobs,
+        views.JobList,
         _jobs,
     ),
-    Endpoint("POST", "/api/jobs/{job}/run", "Run a job now.", views.Accepted, _run_job, (_JOB,), (404,)),
-    Endpoint(
+    ApiEndpoint("POST", "/api/jobs/{job}/run", "Run a job now.", views.Accepted, _run_job, (_JOB,), (404,)),
+    ApiEndpoint(
         "POST",
         "/api/jobs/{job}/pause",
         "No more ticks until it is resumed.",
@@ -310,16 +314,18 @@ ENDPOINTS = (
         (_JOB,),
         (404,),
     ),
-    Endpoint("POST", "/api/jobs/{job}/resume", "Let a paused job go on.", views.Accepted, _resume_job, (_JOB,), (404,)),
-    Endpoint(
+    ApiEndpoint(
+        "POST", "/api/jobs/{job}/resume", "Let a paused job go on.", views.Accepted, _resume_job, (_JOB,), (404,)
+    ),
+    ApiEndpoint(
         "GET",
         "/api/gateway",
         "The gateway itself, and what of its configuration does not hold.",
         views.GatewayView,
         _gateway,
     ),
-    Endpoint("GET", "/api/channels", "The channels and whether they listen.", views.Channels, _channels),
-    Endpoint(
+    ApiEndpoint("GET", "/api/channels", "The channels and whether they listen.", views.Channels, _channels),
+    ApiEndpoint(
         "GET",
         "/api/messages/{message}/trace",
         "Why a message was answered, or not: each stage and its reason.",
@@ -328,7 +334,7 @@ ENDPOINTS = (
         (Parameter("message", "The platform's id of the message."),),
         (404,),
     ),
-    Endpoint(
+    ApiEndpoint(
         "POST",
         incoming.PATH,
         "A program says something to an agent in a chat.",
@@ -339,8 +345,8 @@ ENDPOINTS = (
         ProgramMessage,
         token=True,
     ),
-    Endpoint("GET", "/api/pairing", "Strangers who wait to be let in.", views.Pairing, _pairing),
-    Endpoint(
+    ApiEndpoint("GET", "/api/pairing", "Strangers who wait to be let in.", views.PairingList, _pairing),
+    ApiEndpoint(
         "POST",
         "/api/pairing/{code}/approve",
         "Let the stranger with this code in.",
@@ -349,8 +355,8 @@ ENDPOINTS = (
         (Parameter("code", "The code the stranger was told."),),
         (404,),
     ),
-    Endpoint("GET", "/api/people", "Who has a login beside the owner.", views.People, _people),
-    Endpoint(
+    ApiEndpoint("GET", "/api/people", "Who has a login beside the owner.", views.PeopleList, _people),
+    ApiEndpoint(
         "POST",
         "/api/people/{name}/invite",
         "Invite somebody by a link with a login of their own; an earlier one of theirs ends.",
@@ -359,19 +365,25 @@ ENDPOINTS = (
         (_PERSON,),
         (404, 409),
     ),
-    Endpoint("POST", "/api/people/{name}/revoke", "End somebody's login.", views.Accepted, _revoke, (_PERSON,), (404,)),
-    Endpoint("GET", "/api/series", "The charts of the last fifteen minutes, a point a second.", views.Series, _series),
+    ApiEndpoint(
+        "POST", "/api/people/{name}/revoke", "End somebody's login.", views.Accepted, _revoke, (_PERSON,), (404,)
+    ),
+    ApiEndpoint(
+        "GET", "/api/series", "The charts of the last fifteen minutes, a point a second.", views.Series, _series
+    ),
 )
 
 
-def routes(house: House, flow: Flow) -> list[BaseRoute]:
-    document = msgspec.json.encode(openapi(house.version))
+def routes(services: PageServices, flow: Flow) -> list[BaseRoute]:
+    document = msgspec.json.encode(openapi(services.version))
 
     async def described(_: Request) -> Response:
         return Response(document, media_type="application/json")
 
     made: list[BaseRoute] = [Route(path, described) for path in ("/api", "/api/openapi.json")]
-    return made + [Route(_pattern(each.path), _served(each, house, flow), methods=[each.method]) for each in ENDPOINTS]
+    return made + [
+        Route(_pattern(each.path), _served(each, services, flow), methods=[each.method]) for each in ENDPOINTS
+    ]
 
 
 def _pattern(path: str) -> str:
@@ -379,20 +391,20 @@ def _pattern(path: str) -> str:
     return path.replace("}", ":path}")
 
 
-def _served(endpoint: Endpoint, house: House, flow: Flow) -> Callable[[Request], Awaitable[Response]]:
+def _served(endpoint: ApiEndpoint, services: PageServices, flow: Flow) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         try:
-            return _json(await endpoint.handle(house, flow, request))
+            return _json(await endpoint.handle(services, flow, request))
         except NotFound as problem:
-            return _json(views.Problem(str(problem)), 404)
-        except Wrong as problem:
-            return _json(views.Problem(str(problem)), 400)
+            return _json(views.ErrorAnswer(str(problem)), 404)
+        except BadRequest as problem:
+            return _json(views.ErrorAnswer(str(problem)), 400)
         except (Conflict, Unreadable) as problem:
-            return _json(views.Problem(str(problem)), 409)
+            return _json(views.ErrorAnswer(str(problem)), 409)
         except StoreUnavailable as problem:
-            return _json(views.Problem(str(problem)), 503)
+            return _json(views.ErrorAnswer(str(problem)), 503)
         except Refusal as problem:
-            return _json(views.Problem(str(problem)), problem.status, problem.headers)
+            return _json(views.ErrorAnswer(str(problem)), problem.status, problem.headers)
 
     return serve
 
@@ -407,7 +419,7 @@ def _json(document: Struct, status: int = 200, more: dict[str, str] | None = Non
 
 def openapi(version: str) -> dict[str, Any]:
     bodies = {endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None}
-    records = [*{endpoint.answer for endpoint in ENDPOINTS}, *bodies, views.Problem]
+    records = [*{endpoint.answer for endpoint in ENDPOINTS}, *bodies, views.ErrorAnswer]
     _, components = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
     paths: dict[str, Any] = {}
     for endpoint in ENDPOINTS:
@@ -441,7 +453,7 @@ _TOLD = {
 }
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _operation(endpoint: ApiEndpoint) -> dict[str, Any]:
     changes = endpoint.method == "POST"
     statuses = (*endpoint.problems, 401, 503, *((403,) if changes else ()))
     parameters = [
@@ -462,7 +474,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         **({"requestBody": _content(endpoint.body.__name__, required=True)} if endpoint.body is not None else {}),
         "responses": {
             "200": {"description": "Done.", **_content(endpoint.answer.__name__)},
-            **{str(each): {"description": _TOLD[each], **_content("Problem")} for each in statuses},
+            **{str(each): {"description": _TOLD[each], **_content(views.ErrorAnswer.__name__)} for each in statuses},
         },
     }
 

@@ -1,4 +1,4 @@
-"""The chat page's own doors: its socket, and files up and down."""
+"""The chat page's own routes: its socket, and files up and down."""
 
 import mimetypes
 from urllib.parse import quote
@@ -17,8 +17,8 @@ from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import LEFT
 from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.guard import PERSON
-from rejoinder.web.house import House
 from rejoinder.web.pages import lost
+from rejoinder.web.services import PageServices
 from rejoinder.web.writing import write_frames
 
 SHOWN = frozenset(
@@ -31,19 +31,19 @@ SHOWN = frozenset(
 LONGEST_NAME = 200
 
 
-def routes(house: House, quota: Quota) -> list[BaseRoute]:
-    channel = house.channel
+def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
+    channel = services.channel
     blobs = channel.journal.blobs
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
-        talk = Talk(channel.journal, channel.hub, Greeting(house.version, commands, UPLOAD_LIMIT, channel.wake))
+        talk = Talk(channel.journal, channel.hub, Greeting(services.version, commands, UPLOAD_LIMIT, channel.wake))
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive, socket.scope[PERSON])
         if isinstance(greeted, int):
             return await socket.close(greeted)
-        house.start("socket", write_frames(socket, greeted))
+        services.start("socket", write_frames(socket, greeted))
         try:
             await talk.hear(greeted, receive)
         finally:

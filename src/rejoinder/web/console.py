@@ -1,22 +1,22 @@
-"""The console's socket: one way, from the house to the operator."""
+"""The console's socket: one way, from the gateway to the operator."""
 
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from rejoinder.channels.web.sockets import LEFT, Connection
+from rejoinder.channels.web.sockets import LEFT, BrowserConnection
 from rejoinder.web.flow import Flow
-from rejoinder.web.house import House
+from rejoinder.web.services import PageServices
 from rejoinder.web.writing import write_frames
 
 
-def routes(house: House, flow: Flow) -> list[BaseRoute]:
+def routes(services: PageServices, flow: Flow) -> list[BaseRoute]:
     async def socket(socket: WebSocket) -> None:
         await socket.accept()
-        connection = Connection("")
+        connection = BrowserConnection("")
         for frame in flow.recent:
             connection.put(frame)
         flow.watching.add(connection)
-        house.start("console", write_frames(socket, connection))
+        services.start("console", write_frames(socket, connection))
         try:
             while (await socket.receive())["type"] != "websocket.disconnect":
                 pass  # nothing is expected, and nothing is obeyed

@@ -1,4 +1,4 @@
-"""The frames of `/console/socket`: JSON texts told apart by `type`, one way, from the house to the operator.
+"""The frames of `/console/socket`: JSON texts told apart by `type`, one way, from the gateway to the operator.
 
 Rule 1: nothing is kept and nothing is numbered: a console that opens gets the last frames, then the live ones.
 Rule 2: an unknown `type` is ignored by the page, so that the server may learn new ones.

@@ -10,11 +10,11 @@ from rejoinder.web.login import Login
 from rejoinder.web.throttle import Throttle
 
 
-class Wrong(Exception):
+class WrongToken(Exception):
     """This is nobody's token."""
 
 
-class TooMany(Wrong):
+class TooMany(WrongToken):
     """Nor were many before it, from the same address."""
 
 
@@ -30,16 +30,16 @@ class Entrance:
         self._throttle = Throttle()
 
     async def by_token(self, token: str, scope: Scope) -> Person:
-        """Raises `Wrong`. The right token is never refused."""
+        """Raises `WrongToken`. The right token is never refused."""
         if (person := self.login.by_token(token)) is not None:
             return person
         raise await self._guessed(scope)
 
     async def holder(self, token: str, scope: Scope) -> str:
-        """Whose token it is, at a path with tokens of its own. Raises `Wrong`."""
+        """Whose token it is, at a path with tokens of its own. Raises `WrongToken`."""
         if (holder := self.own[scope["path"]](token)) is not None:
             return holder
         raise await self._guessed(scope)
 
-    async def _guessed(self, scope: Scope) -> Wrong:
-        return TooMany() if await self._throttle.failed(self.addresses.of(scope)) else Wrong()
+    async def _guessed(self, scope: Scope) -> WrongToken:
+        return TooMany() if await self._throttle.failed(self.addresses.of(scope)) else WrongToken()

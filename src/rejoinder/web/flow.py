@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import suppress
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.web.sockets import Connection
+from rejoinder.channels.web.sockets import BrowserConnection
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import (
     Inbound,
@@ -33,8 +33,8 @@ from rejoinder.web.console_frames import (
     ToConsole,
     encode,
 )
-from rejoinder.web.house import House
 from rejoinder.web.metrics import Metrics
+from rejoinder.web.services import PageServices
 
 LONGEST_EXCERPT = 200
 REMEMBERED = 10_000
@@ -46,12 +46,12 @@ Place = tuple[str, str, str | None]
 
 
 class Flow:
-    def __init__(self, house: House, metrics: Metrics) -> None:
+    def __init__(self, services: PageServices, metrics: Metrics) -> None:
         self.recent: deque[str] = deque(maxlen=RECENT)
         """The last frames, for a console that has just been opened."""
         self.points: deque[Gauges] = deque(maxlen=POINTS)
-        self.watching: set[Connection] = set()
-        self._house = house
+        self.watching: set[BrowserConnection] = set()
+        self._services = services
         self._metrics = metrics
         self._came: Bounded[tuple[str, str], float] = Bounded(REMEMBERED)
         self._introduced: Bounded[tuple[str, str], None] = Bounded(REMEMBERED)
@@ -83,7 +83,7 @@ class Flow:
         if not message or (route.channel, message) in self._introduced:
             return
         with suppress(StoreUnavailable):
-            for event in await self._house.store.events_of(message):
+            for event in await self._services.store.events_of(message):
                 if event.inbound.route == route:
                     return self._introduce(event.inbound, int(event.accepted.timestamp() * 1000))
 
@@ -121,8 +121,8 @@ class Flow:
             self._answers.append((now, took))
             self._metrics.answered.observe(took)
         self._metrics.turns.labels(happening.agent, happening.outcome).inc()
-        if happening.outcome == "cancelled" and route.channel == self._house.channel.name:
-            await self._house.channel.was_stopped(happening.message, happening.agent)
+        if happening.outcome == "cancelled" and route.channel == self._services.channel.name:
+            await self._services.channel.was_stopped(happening.message, happening.agent)
         for message in (*happening.also, happening.message):
             await self._look_up(route, message)
         who = (happening.session, happening.agent, happening.outcome, happening.why)
@@ -156,7 +156,7 @@ class Flow:
         while True:
             await asyncio.sleep(1)
             try:
-                load = await self._house.store.load()
+                load = await self._services.store.load()
             except StoreUnavailable:
                 continue  # `/ready` reports it; the charts have a gap
             received, self._received = self._received, 0
@@ -171,7 +171,7 @@ class Flow:
                 outbox=sum(load.parts.get(state, 0) for state in IN_FLIGHT),
                 dead=load.parts.get("dead", 0),
                 unconfirmed=load.parts.get("unknown", 0) + load.parts.get("held", 0),
-                sockets=len(self._house.channel.hub.connections),
+                sockets=len(self._services.channel.hub.connections),
                 first_word_ms=_milliseconds(first, 0.5),
                 answered_ms=_milliseconds(answers, 0.5),
                 answered_p95_ms=_milliseconds(answers, 0.95),

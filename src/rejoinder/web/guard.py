@@ -7,7 +7,7 @@ Rule 3: where a login is needed, a request has one, except for what tells nothin
 Rule 4: the size of a body is limited before it is read, and while it is read; it comes without long pauses, and the
         answer is taken without long pauses.
 Rule 5: every answer carries the headers that keep a page from being framed, sniffed or injected.
-Rule 6: whom a proxy serves is counted here by their own address, as the door counts everybody else.
+Rule 6: whom a proxy serves is counted here by their own address, as the listener counts everybody else.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rejoinder.channels.web.nouns import Person
-from rejoinder.door import Seats
+from rejoinder.listener import OpenConnections
 from rejoinder.web.bodies import Bodies, larger
-from rejoinder.web.entrance import Entrance, TooMany, Wrong
+from rejoinder.web.entrance import Entrance, TooMany, WrongToken
 from rejoinder.web.login import COOKIE, is_owner, login_for
 from rejoinder.web.refusal import refuse
 
@@ -62,13 +62,18 @@ HEADERS = {
 
 class Guard:
     def __init__(
-        self, app: ASGIApp, entrance: Entrance, hosts: Iterable[str], limits: Callable[[str], int], seats: Seats
+        self,
+        app: ASGIApp,
+        entrance: Entrance,
+        hosts: Iterable[str],
+        limits: Callable[[str], int],
+        connections: OpenConnections,
     ) -> None:
         self._app = app
         self._entrance = entrance
         self._hosts = frozenset(host.casefold() for host in hosts)
         self._limits = limits
-        self._seats = seats
+        self._connections = connections
         self._passing: Counter[str] = Counter()  # requests by the address that a proxy serves
         self._bodies = Bodies()
 
@@ -76,7 +81,7 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             return await self._app(scope, receive, send)
         client = scope.get("client")
-        with self._seats.at_work(None if client is None else (client[0], client[1])):
+        with self._connections.at_work(None if client is None else (client[0], client[1])):
             if client is None or not self._entrance.addresses.is_proxy(client[0]):
                 await self._guard(scope, receive, send)
             else:
@@ -84,7 +89,7 @@ class Guard:
 
     async def _guard_proxied(self, scope: Scope, receive: Receive, send: Send) -> None:
         address = self._entrance.addresses.of(scope)
-        if self._passing[address] >= self._seats.room.per_address:
+        if self._passing[address] >= self._connections.limits.per_address:
             return await self._refuse(refuse(scope["path"], 429, "too many requests at once"), scope, receive, send)
         self._passing[address] += 1
         try:
@@ -142,7 +147,7 @@ class Guard:
             person = await self._person(scope, headers)
         except TooMany:
             return _too_many(path)
-        except Wrong:
+        except WrongToken:
             person = None
         if person is None:
             is_read = scope["type"] == "http" and scope["method"] == "GET"
@@ -160,7 +165,7 @@ class Guard:
             scope[HOLDER] = await self._entrance.holder(_bearer(headers) or "", scope)
         except TooMany:
             return _too_many(scope["path"])
-        except Wrong:
+        except WrongToken:
             return refuse(scope["path"], 401, NO_TOKEN, {"www-authenticate": "Bearer"})
         return None
 

@@ -11,7 +11,7 @@ import msgspec
 from starlette.requests import Request
 
 from rejoinder.web.guard import HOLDER
-from rejoinder.web.house import House, PostedMessage, ProgramMessage, Refusal
+from rejoinder.web.services import PageServices, PostedMessage, ProgramMessage, Refusal
 
 PATH = "/api/messages"
 LARGEST = 512 << 10
@@ -21,7 +21,7 @@ KEY = "idempotency-key"
 _KEYS = re.compile(r"[\x21-\x7e]{1,200}")
 
 
-async def take(house: House, request: Request) -> PostedMessage:
+async def take(services: PageServices, request: Request) -> PostedMessage:
     """Raises `Refusal`."""
     key = request.headers.get(KEY, token_urlsafe(18))
     if not _KEYS.fullmatch(key):
@@ -32,4 +32,4 @@ async def take(house: House, request: Request) -> PostedMessage:
         said = msgspec.json.decode(await request.body(), type=ProgramMessage)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
         raise Refusal(400, f"this is no message: {problem}") from None
-    return await house.programs.post(request.scope[HOLDER], said, key)
+    return await services.programs.post(request.scope[HOLDER], said, key)

@@ -12,10 +12,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
 from rejoinder.web.guard import HOLDER
-from rejoinder.web.house import ToolProblem, Tools
+from rejoinder.web.services import ToolProblem, Tools
 
 
-class McpServer:
+class ToolServer:
     def __init__(self, tools: Tools, version: str) -> None:
         self._tools = tools
         server: Server[Any] = Server("rejoinder", version=version, on_list_tools=self._list, on_call_tool=self._call)

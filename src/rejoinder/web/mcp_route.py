@@ -7,38 +7,38 @@ from typing import TYPE_CHECKING
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from rejoinder.web.house import House, Tools
+from rejoinder.web.services import PageServices, Tools
 
 if TYPE_CHECKING:
-    from rejoinder.web.mcp import McpServer
+    from rejoinder.web.mcp import ToolServer
 
 PATH = "/mcp"
 
 
-def routes(house: House) -> list[BaseRoute]:
-    if house.tools is None:
+def routes(services: PageServices) -> list[BaseRoute]:
+    if services.tools is None:
         return []
-    return [Route(PATH, _Mcp(house, house.tools), methods=["GET", "POST", "DELETE"])]
+    return [Route(PATH, _Mcp(services, services.tools), methods=["GET", "POST", "DELETE"])]
 
 
 class _Mcp:
     """An object, not a function: a route takes it as an application."""
 
-    def __init__(self, house: House, tools: Tools) -> None:
-        self._house = house
+    def __init__(self, services: PageServices, tools: Tools) -> None:
+        self._services = services
         self._tools = tools
-        self._server: McpServer | None = None
+        self._server: ToolServer | None = None
         self._loading = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await (await self._ready()).handle(scope, receive, send)
 
-    async def _ready(self) -> "McpServer":
+    async def _ready(self) -> "ToolServer":
         async with self._loading:
             if self._server is None:
                 module = await asyncio.to_thread(import_module, "rejoinder.web.mcp")
-                server: McpServer = module.McpServer(self._tools, self._house.version)
-                self._house.start("mcp", server.run())
+                server: ToolServer = module.ToolServer(self._tools, self._services.version)
+                self._services.start("mcp", server.run())
                 await server.up.wait()
                 self._server = server
             return self._server

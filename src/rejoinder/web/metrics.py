@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_STATES, TURN_STATES
-from rejoinder.web.house import House
+from rejoinder.web.services import PageServices
 
 STATES = {"events": EVENT_STATES, "inputs": INPUT_STATES, "turns": TURN_STATES, "parts": PART_STATES}
 """The tables of a census, and the states their rows can be in."""
@@ -53,16 +53,16 @@ class Metrics:
         )
         self._store = Gauge("rejoinder_store_up", "Whether the store can be read.", registry=own)
 
-    async def text(self, house: House) -> bytes:
-        hub = house.channel.hub
+    async def text(self, services: PageServices) -> bytes:
+        hub = services.channel.hub
         self._sockets.set(len(hub.connections))
         self._dropped.set(hub.dropped)
-        for state in house.channels():
+        for state in services.channels():
             self._up.labels(state.name).set(state.listening)
             if state.silent_for is not None:
                 self._sign.labels(state.name).set(state.silent_for)
         try:
-            census = await house.store.census()
+            census = await services.store.census()
         except StoreUnavailable:
             self._store.set(0)
         else:

@@ -12,12 +12,12 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.web.entrance import Entrance, Wrong
+from rejoinder.web.entrance import Entrance, WrongToken
 from rejoinder.web.guard import is_for_a_person
-from rejoinder.web.house import ChannelState, House
 from rejoinder.web.login import BEHIND_LOGIN, COOKIE, LASTS, is_owner, login_for
 from rejoinder.web.metrics import Metrics
 from rejoinder.web.refusal import refuse
+from rejoinder.web.services import ChannelState, PageServices
 
 STATIC = Path(__file__).parent / "static"
 PAGES = {"/": "index.html", "/console": "console.html", "/login": "login.html"}
@@ -26,7 +26,7 @@ LONGEST_TOKEN = 1000
 FORM = "application/x-www-form-urlencoded"
 
 
-def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute]:
+def routes(services: PageServices, entrance: Entrance, metrics: Metrics) -> list[BaseRoute]:
     # What can be asked for is listed here once: no path of a request ever reaches the file system.
     files = {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.is_file()}
 
@@ -71,8 +71,8 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
         return answer
 
     async def troubles() -> list[str]:
-        store = await house.health()
-        return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, house.channels()))]
+        store = await services.health()
+        return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, services.channels()))]
 
     async def health(_: Request) -> Response:
         """The process is alive, so 200: a restart frees no full disk. Problems are listed anyway (DU-15), and how
@@ -81,12 +81,12 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
         status = "trouble" if problems else "ok"
         counts: dict[str, int] = {}
         with suppress(StoreUnavailable):
-            load = await house.store.load()
+            load = await services.store.load()
             counts = {"unconfirmed": load.parts.get("held", 0), "not_delivered": load.parts.get("dead", 0)}
             counts["quarantined"] = load.quarantined
-        signs = {each.name: round(each.silent_for, 1) for each in house.channels() if each.silent_for is not None}
-        places = [f"{each.name}: {sentence}" for each in house.channels() for sentence in each.places]
-        told: dict[str, Any] = {"status": status, "version": house.version, "problems": problems, **counts}
+        signs = {each.name: round(each.silent_for, 1) for each in services.channels() if each.silent_for is not None}
+        places = [f"{each.name}: {sentence}" for each in services.channels() for sentence in each.places]
+        told: dict[str, Any] = {"status": status, "version": services.version, "problems": problems, **counts}
         told |= {"last_sign_seconds": signs} if signs else {}
         return JSONResponse({**told, "places": places} if places else told)
 
@@ -95,7 +95,7 @@ def routes(house: House, entrance: Entrance, metrics: Metrics) -> list[BaseRoute
         return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
 
     async def show_metrics(_: Request) -> Response:
-        return Response(await metrics.text(house), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(await metrics.text(services), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     return [
         Route("/", page),
@@ -131,7 +131,7 @@ async def _let_in(entrance: Entrance, token: str, request: Request) -> Response:
         return RedirectResponse(page, 303)
     try:
         person = await entrance.by_token(token, request.scope)
-    except Wrong:
+    except WrongToken:
         again = login_for(page)
         return RedirectResponse(f"{again}{'&' if '?' in again else '?'}wrong", 303)
     answer = RedirectResponse(page if is_owner(person) else "/", 303)

@@ -17,17 +17,17 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from rejoinder.blobs import Quota
 from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.sockets import GOING_AWAY
-from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import StoreUnavailable
+from rejoinder.listener import ConnectionLimits, Listener, OpenConnections, limits_here, quiet
 from rejoinder.web import api, chat, console, incoming, mcp_route, pages
 from rejoinder.web.addresses import Addresses
 from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
 from rejoinder.web.guard import Guard
-from rejoinder.web.house import House
 from rejoinder.web.login import Login
 from rejoinder.web.metrics import Metrics
 from rejoinder.web.refusal import refuse
+from rejoinder.web.services import PageServices
 from rejoinder.web.v1 import answering
 
 log = logging.getLogger(__name__)
@@ -49,44 +49,44 @@ def address(listening: socket.socket) -> str:
 
 
 class Pages:
-    """Everything that is served, made of the house."""
+    """Everything that is served, made of what the gateway gives."""
 
     def __init__(
         self,
-        house: House,
+        services: PageServices,
         login: Login,
         hosts: tuple[str, ...] = (),
         *,
         proxies: tuple[str, ...] = (),
         quota: Quota = UNLIMITED,
-        room: Room | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         self.up = asyncio.Event()
         """Set when browsers can connect."""
         self.metrics = Metrics()
-        self.flow = Flow(house, self.metrics)
+        self.flow = Flow(services, self.metrics)
         addresses = Addresses(proxies)
-        self._seats = Seats(room or room_here(), addresses.is_proxy)
-        own: dict[str, Callable[[str], str | None]] = {incoming.PATH: house.programs.name_of}
-        if house.tools is not None:
-            own[mcp_route.PATH] = house.tools.session_of
+        self._connections = OpenConnections(limits or limits_here(), addresses.is_proxy)
+        own: dict[str, Callable[[str], str | None]] = {incoming.PATH: services.programs.name_of}
+        if services.tools is not None:
+            own[mcp_route.PATH] = services.tools.session_of
         entrance = Entrance(login, addresses, own)
         routes = [
-            *pages.routes(house, entrance, self.metrics),
-            *chat.routes(house, quota),
-            *console.routes(house, self.flow),
-            *answering.routes(house),
-            *api.routes(house, self.flow),
-            *mcp_route.routes(house),
+            *pages.routes(services, entrance, self.metrics),
+            *chat.routes(services, quota),
+            *console.routes(services, self.flow),
+            *answering.routes(services),
+            *api.routes(services, self.flow),
+            *mcp_route.routes(services),
         ]
         app = Starlette(
             routes=routes,
             exception_handlers={Exception: _failed, HTTPException: _refused, StoreUnavailable: _unavailable},
         )
-        self._house = house
+        self._services = services
         self._login = login
         self._server: _Server | None = None
-        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._seats)
+        self.app = Guard(app, entrance, (*OWN_NAMES, *hosts), _limit, self._connections)
 
     @property
     def hooks(self) -> dict[str, object]:
@@ -123,8 +123,8 @@ class Pages:
         with quiet("uvicorn.error"):
             await self._server.serve(sockets=[])
 
-    def _opened(self, listening: socket.socket) -> Callable[[Callable[[], asyncio.Protocol]], Door]:
-        return lambda protocol: Door("The page", listening, protocol, self._house.start, self._seats)
+    def _opened(self, listening: socket.socket) -> Callable[[Callable[[], asyncio.Protocol]], Listener]:
+        return lambda protocol: Listener("The page", listening, protocol, self._services.start, self._connections)
 
     async def know_logins(self) -> None:
         """Invitations are made and revoked by `rejoinder pair` too: reads them again, each second."""
@@ -135,12 +135,12 @@ class Pages:
 
     async def refresh_logins(self) -> None:
         """Who has no login any more is shown out."""
-        for person in self._login.know(await self._house.channel.journal.invited()):
-            self._house.channel.hub.show_out(person)
+        for person in self._login.know(await self._services.channel.journal.invited()):
+            self._services.channel.hub.show_out(person)
 
     def stop(self) -> None:
         """Browsers are told to come back later; then connections end."""
-        self._house.channel.hub.close()
+        self._services.channel.hub.close()
         for connection in self.flow.watching:
             connection.close(GOING_AWAY)
         if self._server is not None:
@@ -149,27 +149,27 @@ class Pages:
 
 class _Server(uvicorn.Server):
     def __init__(
-        self, config: uvicorn.Config, up: asyncio.Event, door: Callable[[Callable[[], asyncio.Protocol]], Door]
+        self, config: uvicorn.Config, up: asyncio.Event, listener: Callable[[Callable[[], asyncio.Protocol]], Listener]
     ) -> None:
         super().__init__(config)
         self._up = up
-        self._door = door(self._protocol)
+        self._listener = listener(self._protocol)
 
     def _protocol(self) -> asyncio.Protocol:
         return H11Protocol(self.config, self.server_state, self.lifespan.state)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._door.open()
+        self._listener.open()
         self._up.set()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % TICKS_A_SECOND == 0:
-            self._door.watch()
+            self._listener.watch()
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._door.close()
+        self._listener.close()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager

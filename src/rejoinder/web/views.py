@@ -7,7 +7,6 @@ from msgspec import Struct
 from rejoinder.channels.web.logins import Invited
 from rejoinder.events import PromptText, Step
 from rejoinder.store.base import (
-    Entry,
     InboxEvent,
     Input,
     KeptJob,
@@ -17,12 +16,13 @@ from rejoinder.store.base import (
     Quarantined,
     StoredPart,
     Traced,
+    TranscriptEntry,
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.web.console_frames import Gauges
-from rejoinder.web.house import ChannelState
 from rejoinder.web.sentences import Handled, in_a_sentence
+from rejoinder.web.services import ChannelState
 
 LONGEST_EXCERPT = 500
 
@@ -129,7 +129,7 @@ class QuarantinedView(Struct, frozen=True):
     why: str
 
 
-class Quarantine(Struct, frozen=True):
+class QuarantineList(Struct, frozen=True):
     quarantined: tuple[QuarantinedView, ...]
 
 
@@ -185,23 +185,23 @@ class GatewayView(Struct, frozen=True):
     """What of the configuration does not hold, and why; empty: all of it does."""
 
 
-class Jobs(Struct, frozen=True):
+class JobList(Struct, frozen=True):
     jobs: tuple[JobView, ...]
 
 
-class Sessions(Struct, frozen=True):
+class SessionList(Struct, frozen=True):
     sessions: tuple[SessionView, ...]
 
 
-class Subagents(Struct, frozen=True):
+class SubagentList(Struct, frozen=True):
     subagents: tuple[SubagentView, ...]
 
 
-class Lanes(Struct, frozen=True):
+class LaneList(Struct, frozen=True):
     lanes: tuple[LaneView, ...]
 
 
-class Outbox(Struct, frozen=True):
+class PartList(Struct, frozen=True):
     parts: tuple[PartView, ...]
 
 
@@ -221,7 +221,7 @@ class InvitedView(Struct, frozen=True):
     since: datetime
 
 
-class People(Struct, frozen=True):
+class PeopleList(Struct, frozen=True):
     people: tuple[InvitedView, ...]
 
 
@@ -231,7 +231,7 @@ class Invitation(Struct, frozen=True):
     """Logs its holder in; it is not shown again."""
 
 
-class Pairing(Struct, frozen=True):
+class PairingList(Struct, frozen=True):
     requests: tuple[PairingRequestView, ...]
 
 
@@ -239,7 +239,7 @@ class Series(Struct, frozen=True):
     points: tuple[Gauges, ...]
 
 
-class Hooks(Struct, frozen=True):
+class HookList(Struct, frozen=True):
     hooks: tuple[HookQueue, ...]
 
 
@@ -249,7 +249,7 @@ class Accepted(Struct, frozen=True):
     ok: bool = True
 
 
-class Problem(Struct, frozen=True):
+class ErrorAnswer(Struct, frozen=True):
     """Why it was not done, as a sentence."""
 
     error: str
@@ -318,7 +318,7 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
     )
 
 
-def subagent_view(kept: KeptSubagent, entries: tuple[Entry, ...]) -> SubagentView:
+def subagent_view(kept: KeptSubagent, entries: tuple[TranscriptEntry, ...]) -> SubagentView:
     return SubagentView(
         kept.session,
         kept.name,

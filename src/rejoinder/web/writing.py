@@ -2,10 +2,10 @@
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from rejoinder.channels.web.sockets import LEFT, Connection
+from rejoinder.channels.web.sockets import LEFT, BrowserConnection
 
 
-async def write_frames(socket: WebSocket, connection: Connection) -> None:
+async def write_frames(socket: WebSocket, connection: BrowserConnection) -> None:
     """Runs until either side closes the connection."""
     try:
         await socket.close(await connection.write(socket.send_text))

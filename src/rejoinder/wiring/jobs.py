@@ -12,14 +12,14 @@ from rejoinder.errors import BadConfiguration
 from rejoinder.events import Route
 from rejoinder.media.notes import read_notes
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.session.clockwork import Clockwork, JobHome
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat
-from rejoinder.turns.expression import Misread
+from rejoinder.turns.expression import BadExpression
 from rejoinder.turns.hours import read_hours
 from rejoinder.turns.job import Heartbeat, Job
 from rejoinder.turns.schedule import read_schedule
@@ -30,7 +30,7 @@ def open_clockwork(
     engine_of: Callable[[str], Engine | None],
     store: Store,
     clock: Callable[[], datetime],
-    tell: Tell,
+    tell: TellHooks,
 ) -> Clockwork:
     """`engine_of`: that of a session, if this process has it."""
 
@@ -57,7 +57,7 @@ def _job(name: str, said: CronJob, settings: schema.Settings) -> Job:
     try:
         zone = ZoneInfo(said.zone)
         schedule = read_schedule(zone, cron=said.schedule or "", every=said.every or "", at=said.at or "")
-    except (Misread, OSError, ValueError) as wrong:  # settings made without a file are unchecked
+    except (BadExpression, OSError, ValueError) as wrong:  # settings made without a file are unchecked
         raise BadConfiguration(f"cron.{name}: {wrong}") from None
     agent = agent_of(said, settings) or next(iter(settings.agents), "")
     return Job(
@@ -80,7 +80,7 @@ def _target(said: TimedTurn) -> Route | None:
     return Route(said.channel, said.chat, said.thread, said.account or ONLY)
 
 
-def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) -> Job:
+def _heartbeat(agent: str, configured: schema.ConfiguredAgent, settings: schema.Settings) -> Job:
     assert configured.heartbeat is not None, "an agent without them has no such job"
     said, name = merged(configured.heartbeat, settings.agent_defaults.heartbeat), heartbeat.heartbeat_of(agent)
     every = said.every or heartbeat.EVERY
@@ -103,5 +103,5 @@ def _heartbeat(agent: str, configured: schema.Agent, settings: schema.Settings) 
                 reads_notes=agent_kind(configured.kind).reads_files,
             ),
         )
-    except (Misread, OSError, ValueError) as wrong:
+    except (BadExpression, OSError, ValueError) as wrong:
         raise BadConfiguration(f"agents.{agent}.heartbeat: {wrong}") from None

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from rejoinder import plugins
-from rejoinder.agents.base import Agent, KeepsLimits, Limits
+from rejoinder.agents.base import Agent, KeepsLimits, RunLimits
 from rejoinder.channels.base import Channel, HasNativeCommands, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
@@ -24,11 +24,11 @@ def open_agents(settings: schema.Settings) -> dict[str, Agent]:
     return {name: open_agent(name, said, limits) for name, said in settings.agents.items()}
 
 
-def limits_of(gateway: schema.GatewaySettings) -> Limits:
-    return Limits(gateway.idle_timeout_s, gateway.hard_timeout_s, gateway.question_timeout_s)
+def limits_of(gateway: schema.GatewaySettings) -> RunLimits:
+    return RunLimits(gateway.idle_timeout_s, gateway.hard_timeout_s, gateway.question_timeout_s)
 
 
-def open_agent(name: str, said: schema.Agent, limits: Limits) -> Agent:
+def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Agent:
     kind = agent_kind(said.kind)
     if kind.needs and find_spec(kind.needs) is None:
         raise BadConfiguration(
@@ -56,7 +56,7 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
     return channels
 
 
-def open_accounts(name: str, said: schema.Channel) -> dict[str, Channel]:
+def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channel]:
     """A channel opened: once for each of its accounts, if it has several."""
     kind = channel_kind(said.kind)
     if kind.open is None:

@@ -21,7 +21,7 @@ from rejoinder.channels.base import (
 )
 from rejoinder.channels.declaration import BringsDeclaration, ChannelKind, Pace
 from rejoinder.config import schema
-from rejoinder.config.channels import ChannelSettings, PaceSettings, RateSettings, ReplyToModes
+from rejoinder.config.channels import CommonChannelSettings, PaceSettings, RateSettings, ReplyToModes
 from rejoinder.config.floors import inbound_settings, queue_of_channel, queue_of_gateway
 from rejoinder.config.jobs import merged
 from rejoinder.config.kinds import channel_kind
@@ -39,10 +39,10 @@ from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.profiles import profile_of
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.session import QueueChoice
-from rejoinder.turns.choose import Limits
+from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.compaction import CompactionSettings
-from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
+from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
 from rejoinder.wiring.senses import senses_of
 
@@ -62,7 +62,9 @@ def runtime_settings(
 ) -> RuntimeSettings:
     gateway, defaults = queue_of_gateway(settings), settings.agent_defaults
     here = {name: _channel_facts(name, channel, settings) for name, channel in channels.items()}
-    directives = registry_with(module.DIRECTIVE for module in plugins.others("directive"))
+    directives = registry_with(
+        (module.DIRECTIVE for module in plugins.others("directive")), links=settings.media.links.enabled
+    )
     queues = {name: _usual_queue(facts, gateway) for name, facts in here.items()}
     return RuntimeSettings(
         rules=make_rules(
@@ -122,14 +124,14 @@ def _acknowledgements(settings: schema.Settings) -> dict[str, int]:
     return {name: most for name, most in chars.items() if most is not None}
 
 
-def _lease(gateway: schema.GatewaySettings) -> LeaseSettings:
+def _lease(gateway: schema.GatewaySettings) -> RunTimeouts:
     """An agent that watches its own limit fails before the lease ends, and another model may be tried; the lease is for
     agents that do not watch it."""
-    return LeaseSettings(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)
+    return RunTimeouts(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)
 
 
-def _limits(gateway: schema.GatewaySettings) -> Limits:
-    return Limits(gateway.max_runs, gateway.max_agent_processes or PROCESSES_PER_CORE * (os.cpu_count() or 1))
+def _limits(gateway: schema.GatewaySettings) -> SlotLimits:
+    return SlotLimits(gateway.max_runs, gateway.max_agent_processes or PROCESSES_PER_CORE * (os.cpu_count() or 1))
 
 
 def _configured(settings: schema.Settings, key: str) -> str:
@@ -212,7 +214,8 @@ def _delivery(name: str, channel: Channel, kind: ChannelKind, settings: schema.S
         options=RenderOptions(kind.renderer, channel.limits.length, channel.limits.unit, common.tables),
         streaming=Streaming(mode, pace.edit),
         reply_direct=by_kind.direct,
-        reply_group=by_kind.group,
+        reply_group=by_kind.group or ("off" if kind.replies_are_threads else None),
+        replies_are_threads=kind.replies_are_threads,
         prefix=_prefix(common, channel, settings.messages.response_prefix),
         reactions=kind.reactions,
         on_unknown=common.on_unknown,
@@ -244,7 +247,7 @@ def _rate(
             return None
 
 
-def _prefix(common: ChannelSettings, channel: Channel, everywhere: str) -> str:
+def _prefix(common: CommonChannelSettings, channel: Channel, everywhere: str) -> str:
     """Where several agents speak through one bot and no prefix is configured, their answers begin with their names."""
     if common.response_prefix is not None:
         return common.response_prefix

@@ -26,8 +26,10 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
         fields["hears"] = Ear(listens)
     if media.links.enabled:
         from rejoinder.media.links import page_reader  # noqa: PLC0415 - only where it is configured
+        from rejoinder.media.remote_files import RemoteFiles  # noqa: PLC0415
 
         fields["reads_pages"] = page_reader(media.links)
+        fields["loads_files"] = RemoteFiles(media.links)
     if speaks.is_on:
         from rejoinder.media.speaking import Voice  # noqa: PLC0415 - only where it is configured
 

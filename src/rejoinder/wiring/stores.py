@@ -8,24 +8,24 @@ from rejoinder.config.kinds import no_such_store
 from rejoinder.config.schema import GatewaySettings
 from rejoinder.errors import BadConfiguration, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
-from rejoinder.store.declaration import Sharing, StoreKind
+from rejoinder.store.declaration import ShareOptions, StoreKind
 
 log = logging.getLogger(__name__)
 
 WAITED_FOR = ("full", "locked", "away", "crowded", "standby")
 
 
-def open_store(url: str, how: Sharing | None = None) -> SharedStore:
+def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     """For a gateway."""
     kind = _kind(url)
-    return kind.open(url) if kind.share is None else kind.share(url, how or Sharing())
+    return kind.open(url) if kind.share is None else kind.share(url, how or ShareOptions())
 
 
-def sharing(settings: GatewaySettings) -> Sharing:
-    return Sharing(settings.shards, settings.lease_seconds)
+def sharing(settings: GatewaySettings) -> ShareOptions:
+    return ShareOptions(settings.shards, settings.lease_seconds)
 
 
-async def open_store_when_ready(url: str, how: Sharing | None = None, pause: float = 1.0) -> SharedStore:
+async def open_store_when_ready(url: str, how: ShareOptions | None = None, pause: float = 1.0) -> SharedStore:
     """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
     told = False
     while True:

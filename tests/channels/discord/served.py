@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from rejoinder.channels.discord.bot import DiscordBot
-from rejoinder.channels.discord.connection import Pace
+from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.http import OneAttempt
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.platform.discord.world import BOT_NAME, token_of
 
-QUICK = Pace(first_pause=0.02, longest_pause=0.05, guilds=2.0)
+QUICK = Timings(first_pause=0.02, longest_pause=0.05, guilds=2.0)
 
 
 def bot(platform: FakePlatform, name: str = BOT_NAME, *, token: str = "", seconds: float = 5.0, **how) -> DiscordBot:

@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
+from rejoinder.channels.discord.connection import GOODBYE_SECONDS, LATE_SECONDS
+from rejoinder.channels.discord.typing import SECONDS
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from tests.channels.discord.served import bot, listening
 
 
@@ -153,7 +155,53 @@ async def test_a_deaf_connection_is_replaced():
             await inlet.message("two")
         assert channel.deaf_after == pytest.approx(4 / 3)
         assert gateway_calls(platform)[:2] == ["IDENTIFY", "RESUME"]
-    assert 41.25 * 4 / 3 < 60
+    assert 41.25 * 4 / 3 + LATE_SECONDS + GOODBYE_SECONDS < 60
+
+
+async def test_events_without_acknowledgements_are_no_sign_of_life():
+    """CH-7: however much still comes, a connection whose heartbeats nobody acknowledges is replaced."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("discord", heartbeat=1.0) as platform:
+        inlet, said = KeptInlet(), 0
+        async with listening(bot(platform), inlet):
+            await platform.says("#team", "ann", "0")
+            await inlet.message("0")
+            platform.people.gateway.deafen(still_tells=True)
+            while "RESUME" not in gateway_calls(platform):
+                said += 1
+                await platform.says("#team", "ann", str(said))
+                await asyncio.sleep(0.002)
+            await inlet.message(str(said))
+        assert inlet.texts == [str(number) for number in range(said + 1)]
+
+
+async def test_a_deaf_connection_whose_session_is_gone_is_caught_up_with():
+    """CH-7, CH-20: Discord does not resume it either; what was said is read from the history."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("discord", heartbeat=1.0) as platform:
+        platform.people.world.room("#team")
+        inlet, gateway = KeptInlet(), platform.people.gateway
+        async with listening(bot(platform), inlet):
+            await platform.says("#team", "ann", "one")
+            await inlet.message("one")
+            gateway.deafen()
+            await platform.says("#team", "ann", "two")
+            gateway.forget_sessions()
+            await inlet.message("two")
+        assert gateway_calls(platform)[:3] == ["IDENTIFY", "RESUME", "IDENTIFY"]
+        assert inlet.texts == ["one", "two"]
+
+
+@pytest.mark.deep
+async def test_a_deaf_connection_is_replaced_within_a_minute():
+    """CH-7: at the pace of Discord's own heartbeats."""
+    async with asyncio.timeout(2 * PATIENCE), FakePlatform("discord") as platform:
+        inlet = KeptInlet()
+        async with listening(bot(platform), inlet):
+            await platform.says("#team", "ann", "one")
+            await inlet.message("one")
+            platform.people.gateway.deafen()
+            await platform.says("#team", "ann", "two")
+            async with asyncio.timeout(60):
+                await inlet.message("two")
 
 
 # --- what only a person can fix -------------------------------------------------------------------
@@ -273,7 +321,7 @@ async def test_what_was_sent_is_found_again(platform, echoes):
         await inlet.message("hi")
         here = route(platform, "ann")
         await channel.send(Part(here, "Done.", key="an older one"))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # the clock goes on: the older one is older
         planned, long_ago = datetime.now(UTC), datetime.now(UTC) - timedelta(minutes=10)
         part = Part(here, "Done.", key="turn:1:0")
         assert isinstance(await channel.find(part, planned), RetryAfter)
@@ -295,13 +343,31 @@ async def test_a_limit_is_honoured_without_asking(platform):
     async with listening(bot(platform), inlet := KeptInlet()) as channel:
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
-        platform.fault("429", seconds=0.3)
+        platform.fault("429", seconds=1.0)
         part = Part(route(platform, "ann"), "hello")
         outcomes = [await channel.send(part) for _ in range(3)]
         assert all(isinstance(each, RetryAfter) and each.limited for each in outcomes)
         assert sum(call.verb == "send" for call in platform.truth.calls) == 1
-        await asyncio.sleep(0.35)
-        assert isinstance(await channel.send(part), Delivered)
+
+        async def is_taken() -> bool:
+            return isinstance(await channel.send(part), Delivered)
+
+        await until(is_taken, "the end of the limit")
+        assert sum(call.verb == "send" for call in platform.truth.calls) == 2
+
+
+async def test_a_typing_sign_does_not_come_after_the_message(platform):
+    """TU-24: one that is still on its way when something is said is called back."""
+    async with listening(bot(platform), KeptInlet()) as channel:
+        await platform.says("#team", "ann", "hi")
+        await channel.typing(route(platform, "#team"))
+        platform.fault("half-open", on="typing")
+        typing = asyncio.create_task(channel.typing(route(platform, "#team")))
+        await platform.truth.until(lambda: [call.verb for call in platform.truth.calls].count("typing") == 2)
+        sent = [channel.send(Part(route(platform, "#team"), text, key=text)) for text in ("one", "two")]
+        assert all(isinstance(each, Delivered) for each in await asyncio.gather(*sent))
+        async with asyncio.timeout(SECONDS / 2):
+            await typing
 
 
 async def test_a_servers_own_emoji(platform):

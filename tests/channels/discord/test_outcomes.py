@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.channels.base import Rejected, RetryAfter, Unknown
-from rejoinder.channels.discord.budget import MOST_REFUSED, REFUSED_SECONDS, Budget
+from rejoinder.channels.discord.budget import MOST_REFUSED, REFUSED_SECONDS, RateBudget, Refusals, refusals_at
 from rejoinder.channels.discord.outcomes import Refused, Unheard, Unreached, failure
 
 TABLE = [
@@ -55,7 +55,7 @@ def test_only_what_was_written_is_of_unknown_fate():
 
 def test_a_used_up_bucket_is_not_called():
     """CH-28: of its channel only, and until it is filled again."""
-    budget = Budget()
+    budget = RateBudget()
     headers = {"X-RateLimit-Bucket": "b1", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": "2.5"}
     budget.note("POST /messages", "1", headers, 100.0)
     assert budget.wait("POST /messages", "1", 101.0) == 1.5
@@ -64,16 +64,30 @@ def test_a_used_up_bucket_is_not_called():
 
 
 def test_a_global_limit_holds_everywhere():
-    budget = Budget()
+    budget = RateBudget()
     budget.close("POST /messages", "1", 3.0, 100.0, everywhere=True)
     assert budget.wait("PUT /reactions", "9", 101.0) == 2.0
 
 
 def test_too_many_refusals_end_all_calls_for_a_while():
-    """CH-28: Discord shuts out an address after ten thousand in ten minutes."""
-    budget = Budget()
-    for _ in range(MOST_REFUSED):
-        budget.count(403, 100.0)
-        budget.count(200, 100.0)
+    """CH-28: Discord shuts out an address after ten thousand in ten minutes, whichever of its bots was refused."""
+    refusals = Refusals()
+    budget, other = RateBudget(refusals), RateBudget(refusals)
+    for _ in range(MOST_REFUSED // 2):
+        for each in (budget, other):
+            each.count(403, "", 100.0)
+            each.count(200, "", 100.0)
+            each.count(429, "shared", 100.0)
     assert budget.wait("GET /gateway", "", 101.0) == REFUSED_SECONDS - 1
-    assert budget.wait("GET /gateway", "", 100.0 + REFUSED_SECONDS) == 0.0
+    assert other.wait("GET /gateway", "", 100.0 + REFUSED_SECONDS) == 0.0
+
+
+def test_limits_of_one_bot_are_not_those_of_another():
+    """CH-4, CH-28: a bucket and a global limit are a bot's own; being shut out is the address's."""
+    one, other = RateBudget(refusals_at("http://here")), RateBudget(refusals_at("http://here"))
+    elsewhere = RateBudget(refusals_at("http://there"))
+    one.close("POST /messages", "1", 3.0, 100.0)
+    one.close("POST /messages", "1", 3.0, 100.0, everywhere=True)
+    assert (one.wait("POST /messages", "1", 100.0), other.wait("POST /messages", "1", 100.0)) == (3.0, 0.0)
+    one.shut_out(60.0, 100.0)
+    assert (other.wait("GET /gateway", "", 110.0), elsewhere.wait("GET /gateway", "", 110.0)) == (50.0, 0.0)

@@ -88,6 +88,11 @@ class LocalSlack:
         async with self._http.post(f"{self.url}/_control/upload", data=form) as answer:
             assert (await answer.json())["ok"]
 
+    async def loads(self, address: str) -> bytes:
+        async with self._http.get(address, headers={"Authorization": "Bearer xoxb-local"}) as answer:
+            assert answer.status == 200
+            return await answer.read()
+
     # --- what people see ----------------------------------------------------------------------------
 
     async def until(self, holds: Callable[[], bool]) -> None:

@@ -3,20 +3,32 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.bot import SlackApp
-from rejoinder.channels.slack.http_events import ByHttp, Hook
-from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress
+from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.socket_mode import BySocket
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
+from rejoinder.testing.patience import until
 from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
 from rejoinder.testing.ports import free_port
 
-QUICK = Pace(
-    first_pause=0.02, longest_pause=0.05, acknowledge=2.5, ping=1.0, looks=(0.0, 0.05, 0.1), watch=0.05, ghosts=0.2
+AGO = datetime.now(UTC) - timedelta(minutes=1)
+QUICK = Timings(
+    first_pause=0.02,
+    longest_pause=0.05,
+    acknowledge=2.5,
+    ping=1.0,
+    looks=(0.0, 0.05, 0.1),
+    watch=0.05,
+    ghosts=0.2,
+    shares=(0.0, 0.05, 0.1),
 )
 
 
@@ -26,7 +38,7 @@ def app(
     token: str = BOT_TOKEN,
     app_token: str = APP_TOKEN,
     seconds: float = 5.0,
-    pace: Pace = QUICK,
+    pace: Timings = QUICK,
     threads="auto",
     prompts=(),
 ) -> SlackApp:
@@ -39,7 +51,7 @@ def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
     """Slack calls it, with signed events."""
     port = free_port()
     platform.people.events.events_url = f"http://127.0.0.1:{port}/slack/events"
-    hook = Hook(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
+    hook = WebhookAddress(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
     return SlackApp("slack", Api(f"{platform.url}/api/", Secret(BOT_TOKEN), seconds), ByHttp(hook, QUICK), pace=QUICK)
 
 
@@ -48,8 +60,7 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
     """Returns when its socket is open."""
     task = asyncio.create_task(channel.listen(inlet))
     try:
-        while by_socket(channel) and channel.last_sign is None and not task.done():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.005)
+        await until(lambda: not by_socket(channel) or channel.last_sign or task.done(), "the socket")
         yield channel
     finally:
         task.cancel()
@@ -60,3 +71,30 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
 
 def by_socket(channel: SlackApp) -> bool:
     return isinstance(channel._listening, BySocket)
+
+
+def quick(**how):
+    return replace(QUICK, **how)
+
+
+def calls(platform, method) -> int:
+    return [call.name for call in platform.truth.calls].count(method)
+
+
+class spoken:
+    """A channel in which ann has said something: the app, the place, and what she said."""
+
+    def __init__(self, platform, **how) -> None:
+        self._platform = platform
+        self._how = how
+
+    async def __aenter__(self):
+        inlet = KeptInlet()
+        self._listening = listening(app(self._platform, **self._how), inlet)
+        channel = await self._listening.__aenter__()
+        question = await self._platform.says("#team", "ann", "hello")
+        message = await inlet.message("hello")
+        return channel, message.route, question
+
+    async def __aexit__(self, *problem) -> None:
+        await self._listening.__aexit__(*problem)

@@ -6,24 +6,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from rejoinder.blobs import whole
-from rejoinder.channels.base import Delivered, OutgoingFile, Rejected, RetryAfter
+from rejoinder.channels.base import Delivered, Rejected, RetryAfter
 from rejoinder.channels.slack import manifest
 from rejoinder.channels.slack.gaps import NO_EVENTS
 from rejoinder.channels.slack.intake import BUSY, OTHERS
 from rejoinder.channels.slack.socket_mode import GHOSTS, TOO_MANY_SENTENCE
 from rejoinder.config.load import read
 from rejoinder.errors import BadConfiguration, ChannelStopped, NotStored
-from rejoinder.events import Attachment, Choice, Part, ReplyContext, Route
+from rejoinder.events import Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.slack.events import MOST_SOCKETS
 from rejoinder.testing.platform.slack.strict import SCOPES
 from rejoinder.testing.platform.slack.world import BOT_USER
-from tests.channels.slack.served import QUICK, app, called_app, listening
-
-AGO = datetime.now(UTC) - timedelta(minutes=1)
+from tests.channels.slack.served import AGO, app, called_app, calls, listening, quick, spoken
 
 
 class SlowInlet(KeptInlet):
@@ -432,43 +429,6 @@ async def test_emoji_of_the_workspace():
             assert isinstance(await channel.react(route, question, "👍🏽", remove=True), Delivered)
 
 
-async def test_a_file_is_fetched_with_the_token_from_slack_alone(platform):
-    """CH-11, CH-33: within the limit; the token goes nowhere else, and a login page means a missing scope."""
-    inlet = KeptInlet()
-    async with listening(app(platform), inlet) as channel:
-        await platform.says("ann", "ann", "look", file=("a.txt", b"hello"))
-        (file,) = (await inlet.message("look")).attachments
-        assert await channel.fetch(file, 100) == b"hello"
-        assert await channel.fetch(file, 3) is None
-        assert await channel.fetch(Attachment("x", url="https://evil.example.org/a.txt"), 100) is None
-
-
-async def test_a_login_page_is_no_file(caplog):
-    """CH-33: the scope that is missing is named."""
-    scopes = frozenset(SCOPES.values()) - {"files:read"}
-    async with asyncio.timeout(PATIENCE), FakePlatform("slack", scopes=scopes) as platform:
-        inlet = KeptInlet()
-        async with listening(app(platform), inlet) as channel:
-            await platform.says("ann", "ann", "look", file=("a.txt", b"hello"))
-            (file,) = (await inlet.message("look")).attachments
-            assert await channel.fetch(file, 100) is None
-    assert "files:read" in caplog.text
-
-
-async def test_an_agents_file_is_shared_with_its_words(platform):
-    """CH-11, CH-33: by the second version of uploads; where its fate is unknown it is found, and sent once."""
-    async with spoken(platform) as (channel, route, question):
-        thread = Route("slack", route.chat, question)
-        chart = Attachment("b1", "chart.txt", "text/plain", 5, kind="document")
-        part = Part(thread, "March", files=(chart,), key="k1")
-        file = OutgoingFile("b1", "chart.txt", "text/plain", 5, "document", lambda: whole(b"1 2 3"))
-        platform.fault("accept-drop")
-        await channel.send_files(part, (file,))
-        assert isinstance(await channel.find(part, AGO), Delivered)
-    (sent,) = platform.truth.messages("#team")
-    assert (sent.text, sent.thread) == ("March [chart.txt]", question)
-
-
 async def test_a_stream_of_unknown_fate_is_found_and_one_that_was_left_is_stopped():
     """CH-32, CH-35: a stream carries no key while it grows; a process that died leaves it growing."""
     async with FakePlatform("slack", streams=True) as platform, spoken(platform) as (channel, route, question):
@@ -537,41 +497,3 @@ def test_the_manifest_asks_for_what_is_used():
     called = manifest.app_manifest("https://bot.example.org/slack/events")
     assert not called["settings"]["socket_mode_enabled"]
     assert called["features"]["slash_commands"][0]["url"] == "https://bot.example.org/slack/events"
-
-
-# --- how they are set up ------------------------------------------------------------------------
-
-
-async def until(holds) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not holds():  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.01)
-
-
-def quick(**how):
-    from msgspec.structs import replace
-
-    return replace(QUICK, **how)
-
-
-def calls(platform, method) -> int:
-    return [call.name for call in platform.truth.calls].count(method)
-
-
-class spoken:
-    """A channel in which ann has said something: the app, the place, and what she said."""
-
-    def __init__(self, platform, **how) -> None:
-        self._platform = platform
-        self._how = how
-
-    async def __aenter__(self):
-        inlet = KeptInlet()
-        self._listening = listening(app(self._platform, **self._how), inlet)
-        channel = await self._listening.__aenter__()
-        question = await self._platform.says("#team", "ann", "hello")
-        message = await inlet.message("hello")
-        return channel, message.route, question
-
-    async def __aexit__(self, *problem) -> None:
-        await self._listening.__aexit__(*problem)

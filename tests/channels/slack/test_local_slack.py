@@ -1,7 +1,9 @@
 """Conversations over local-slack, a program that nobody here wrote: what we send is understood by others, too."""
 
 import asyncio
+import re
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 from rejoinder.agents.base import Option
 from rejoinder.app import Gateway
@@ -29,6 +31,17 @@ debounce_ms = 0
 [directives]
 allow = ["send_file"]
 """
+
+
+class Sharing(ScriptedAgent):
+    """Has drawn a chart before it speaks."""
+
+    async def run(self, turn):
+        folder = re.search("outbox folder is (.*?): ", turn.system)
+        assert folder
+        await asyncio.to_thread(Path(folder[1], "chart.txt").write_bytes, b"1 2 3\n")
+        async for event in super().run(turn):
+            yield event
 
 
 @asynccontextmanager
@@ -100,6 +113,20 @@ async def test_files_commands_and_edits(tmp_path):
         assert len(slack.standing(TEAM)) == 1  # what an answer by a response address says is said once
     assert len(agent.turns) == 2
     assert "milk and bread" in str(agent.turns[0])
+
+
+async def test_a_file_of_an_agent(tmp_path):
+    """CH-11, CH-33: another program takes our upload, and shows it in the thread with its words, byte for byte."""
+    agent = Sharing("<actions><send-file path='chart.txt' caption='March' /></actions>Here it is.")
+    async with local_slack(tmp_path) as slack, gateway(slack, agent, tmp_path):
+        question = await slack.says(TEAM, ANN, f"<@{BOT}> draw it")
+        await slack.until(lambda: any(each.get("files") for each in slack.frames(TEAM)))
+        (shown,) = [each for each in slack.standing(TEAM) if each.get("files")]
+        (file,) = shown["files"]
+        assert (shown["text"], shown["thread_ts"], file["name"]) == ("March", question, "chart.txt")
+        assert await slack.loads(file["url_private"]) == b"1 2 3\n"
+        await slack.hears(TEAM, "Here it is.")
+        assert len(slack.standing(TEAM)) == 2
 
 
 async def test_buttons(tmp_path):

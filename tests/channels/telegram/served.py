@@ -6,24 +6,28 @@ from contextlib import asynccontextmanager, suppress
 
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.bot import TelegramBot
-from rejoinder.channels.telegram.patient import Pace
-from rejoinder.channels.telegram.webhook import Hook
+from rejoinder.channels.telegram.patient import Timings
+from rejoinder.channels.telegram.webhook import WebhookAddress
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.platform.telegram.world import TOKEN
 from rejoinder.testing.ports import free_port
 
-QUICK = Pace(long_poll=5, first_pause=0.02, longest_pause=0.05, after_conflict=0.05, quiet_album=0.1, longest_album=1.0)
+QUICK = Timings(
+    long_poll=5, first_pause=0.02, longest_pause=0.05, after_conflict=0.05, quiet_album=0.1, longest_album=1.0
+)
 
 
-def bot(platform: FakePlatform, *, token: str = TOKEN, hook: Hook | None = None, seconds: float = 5.0) -> TelegramBot:
+def bot(
+    platform: FakePlatform, *, token: str = TOKEN, hook: WebhookAddress | None = None, seconds: float = 5.0
+) -> TelegramBot:
     return TelegramBot("telegram", Api(platform.url, Secret(token), seconds), hook, QUICK)
 
 
-def hook() -> Hook:
+def hook() -> WebhookAddress:
     port = free_port()
-    return Hook(f"http://127.0.0.1:{port}/telegram", "127.0.0.1", port)
+    return WebhookAddress(f"http://127.0.0.1:{port}/telegram", "127.0.0.1", port)
 
 
 @asynccontextmanager

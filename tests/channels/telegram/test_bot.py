@@ -1,4 +1,4 @@
-"""What is Telegram's own: albums, buttons, the menu, one reaction, moved groups, one reader, the webhook's door."""
+"""What is Telegram's own: albums, buttons, the menu, one reaction, moved groups, one reader, the webhook."""
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
@@ -8,17 +8,17 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from rejoinder import door as door_of
-from rejoinder.channels import http_door
+from rejoinder import listener
+from rejoinder.channels import http_listener
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
-from rejoinder.channels.http_door import MOST_BYTES
+from rejoinder.channels.http_listener import MOST_BYTES
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.bot import TelegramBot
 from rejoinder.channels.telegram.cursor import read_cursor, write_cursor
 from rejoinder.channels.telegram.webhook import SECRET_HEADER
-from rejoinder.door import Room
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route
+from rejoinder.listener import ConnectionLimits
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -465,13 +465,13 @@ async def test_no_failure_shows_the_token(platform):
     await channel.close()
 
 
-# --- the webhook's door -------------------------------------------------------------------------
+# --- the webhook -------------------------------------------------------------------------
 
 
 async def test_the_door_is_guarded(platform):
     """Who does not know the secret, sends too much, or sends no update is sent away, and nothing comes in."""
-    door, inlet = hook(), KeptInlet()
-    async with listening(bot(platform, hook=door), inlet), aiohttp.ClientSession() as session:
+    address, inlet = hook(), KeptInlet()
+    async with listening(bot(platform, hook=address), inlet), aiohttp.ClientSession() as session:
         await platform.truth.until(lambda: any(call.name == "setWebhook" for call in platform.truth.calls))
         secret = next(call.payload["secret_token"] for call in platform.truth.calls if call.name == "setWebhook")
         update = b'{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1}, "text": "let me in"}}'
@@ -489,14 +489,14 @@ async def test_the_door_is_guarded(platform):
             ({SECRET_HEADER: secret}, b"\xff", 400),
         ]
         for headers, body, status in knocks:
-            async with session.post(door.url, data=body, headers=headers) as answer:
+            async with session.post(address.url, data=body, headers=headers) as answer:
                 assert answer.status == status, (headers, body[:20])
         assert not inlet.given
-        async with session.post(door.url, data=update, headers={SECRET_HEADER: secret}) as answer:
+        async with session.post(address.url, data=update, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
         assert inlet.texts == ["let me in"]
         half = rb'{"update_id": 2, "message": {"message_id": 2, "chat": {"id": 1}, "text": "half \ud83d"}}'
-        async with session.post(door.url, data=half, headers={SECRET_HEADER: secret}) as answer:
+        async with session.post(address.url, data=half, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
         assert inlet.texts == ["let me in", "half �"]
 
@@ -509,12 +509,12 @@ async def secret_of(platform) -> str:
 @pytest.mark.parametrize("said", [b"", b"POST /tele", b"POST /telegram HTTP/1.1\r\nHost: localhost\r\nX: "])
 async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch, said):
     """As at the page: ten seconds for a header."""
-    monkeypatch.setattr(door_of, "HEADER_SECONDS", 0.1)
-    monkeypatch.setattr(http_door, "TICK", 0.05)
-    door = hook()
-    async with listening(bot(platform, hook=door), KeptInlet()):
+    monkeypatch.setattr(listener, "HEADER_SECONDS", 0.1)
+    monkeypatch.setattr(http_listener, "TICK", 0.05)
+    address = hook()
+    async with listening(bot(platform, hook=address), KeptInlet()):
         await secret_of(platform)
-        reader, writer = await asyncio.open_connection(door.host, door.port)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(said)
         async with asyncio.timeout(PATIENCE):
             with suppress(ConnectionResetError):
@@ -523,11 +523,11 @@ async def test_who_says_nothing_to_the_webhook_is_put_out(platform, monkeypatch,
 
 
 async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platform, monkeypatch):
-    monkeypatch.setattr(http_door, "BODY_SECONDS", 0.05)
-    door = hook()
-    async with listening(bot(platform, hook=door), KeptInlet()):
+    monkeypatch.setattr(http_listener, "BODY_SECONDS", 0.05)
+    address = hook()
+    async with listening(bot(platform, hook=address), KeptInlet()):
         head = f"POST /telegram HTTP/1.1\r\nHost: x\r\n{SECRET_HEADER}: {await secret_of(platform)}\r\n"
-        reader, writer = await asyncio.open_connection(door.host, door.port)
+        reader, writer = await asyncio.open_connection(address.host, address.port)
         writer.write(f"{head}Content-Length: 10\r\n\r\nabc".encode())
         async with asyncio.timeout(PATIENCE):
             assert (await reader.readline()).startswith(b"HTTP/1.1 408")
@@ -536,13 +536,13 @@ async def test_a_body_that_does_not_come_to_the_webhook_is_not_waited_for(platfo
 
 async def test_a_flood_at_the_webhook_keeps_nobody_out(platform, monkeypatch):
     """Those who only wait make room for an update."""
-    monkeypatch.setattr(http_door, "ROOM", Room(per_address=4, in_all=8))
-    door, inlet = hook(), KeptInlet()
-    async with listening(bot(platform, hook=door), inlet), aiohttp.ClientSession() as session:
+    monkeypatch.setattr(http_listener, "LIMITS", ConnectionLimits(per_address=4, in_all=8))
+    address, inlet = hook(), KeptInlet()
+    async with listening(bot(platform, hook=address), inlet), aiohttp.ClientSession() as session:
         secret = await secret_of(platform)
-        flood = [await asyncio.open_connection(door.host, door.port) for _ in range(40)]
+        flood = [await asyncio.open_connection(address.host, address.port) for _ in range(40)]
         update = b'{"update_id": 1, "message": {"message_id": 1, "chat": {"id": 1}, "text": "let me in"}}'
-        async with session.post(door.url, data=update, headers={SECRET_HEADER: secret}) as answer:
+        async with session.post(address.url, data=update, headers={SECRET_HEADER: secret}) as answer:
             assert answer.status == 200
         open_ones = [reader for reader, _ in flood if not reader.at_eof() and reader.exception() is None]
         assert len(open_ones) <= 8
@@ -551,8 +551,8 @@ async def test_a_flood_at_the_webhook_keeps_nobody_out(platform, monkeypatch):
     assert inlet.texts == ["let me in"]
 
 
-async def test_a_door_that_is_taken_is_said_clearly(platform):
-    door = hook()
-    server = await asyncio.start_server(lambda *_: None, door.host, door.port)
+async def test_an_address_that_is_taken_is_said_clearly(platform):
+    address = hook()
+    server = await asyncio.start_server(lambda *_: None, address.host, address.port)
     async with server:
-        assert f"cannot listen on 127.0.0.1:{door.port}" in await stopped(bot(platform, hook=door), KeptInlet())
+        assert f"cannot listen on 127.0.0.1:{address.port}" in await stopped(bot(platform, hook=address), KeptInlet())

@@ -7,7 +7,7 @@ import pytest
 
 from rejoinder.channels.telegram.intake import read
 from rejoinder.channels.telegram.parse import join, parse
-from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, Quote, Said, Sender
+from rejoinder.events import Attachment, Chat, EarlierMessage, Forward, Inbound, Mention, Quote, Sender
 from tests.channels.telegram.recorded import ME, NAMES, raw, update
 
 ANN = Sender("111111111", name="annlee", display_name="Ann Lee")
@@ -34,7 +34,7 @@ EXPECTED = {
     "in_a_topic": {
         "chat": FORUM,
         "thread": "7",
-        "thread_starter": Said("7", ANN.id, "Ann Lee", "Garden"),
+        "thread_starter": EarlierMessage("7", ANN.id, "Ann Lee", "Garden"),
         "reply_to": None,
         "event_id": "-1001234567899:46",
     },

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, Said, read_typed
+from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, SaidLine, read_typed
 
 HOW = Misread("write /reply, a message and your words: /reply m2 thank you")
 
@@ -10,14 +10,14 @@ HOW = Misread("write /reply, a message and your words: /reply m2 thank you")
 @pytest.mark.parametrize(
     ("line", "typed"),
     [
-        ("hello", Said("hello")),
-        ("  hello  ", Said("  hello  ")),
-        ("/stop", Said("/stop")),
-        ("/think high", Said("/think high")),
-        ("/replying m1 x", Said("/replying m1 x")),
-        ("see /reply m1 x", Said("see /reply m1 x")),
-        ("/reply m1 yes", Said("yes", "m1")),
-        ("/reply m2  two\nlines ", Said(" two\nlines ", "m2")),
+        ("hello", SaidLine("hello")),
+        ("  hello  ", SaidLine("  hello  ")),
+        ("/stop", SaidLine("/stop")),
+        ("/think high", SaidLine("/think high")),
+        ("/replying m1 x", SaidLine("/replying m1 x")),
+        ("see /reply m1 x", SaidLine("see /reply m1 x")),
+        ("/reply m1 yes", SaidLine("yes", "m1")),
+        ("/reply m2  two\nlines ", SaidLine(" two\nlines ", "m2")),
         ("/reply m9 yes", Misread("there is no message 'm9' to reply to")),
         ("/reply yes", HOW),
         ("/reply m1", HOW),
@@ -25,7 +25,7 @@ HOW = Misread("write /reply, a message and your words: /reply m2 thank you")
         ("/reply", HOW),
         ("/quit", Leave()),
         (" /quit ", Leave()),
-        ("/quit now", Said("/quit now")),
+        ("/quit now", SaidLine("/quit now")),
         ("", Nothing()),
         (" \t\n", Nothing()),
     ],

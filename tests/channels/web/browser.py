@@ -13,7 +13,7 @@ import msgspec
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import agent_member
 from rejoinder.channels.web.protocol import Command
-from rejoinder.channels.web.sockets import Connection
+from rejoinder.channels.web.sockets import BrowserConnection
 from rejoinder.channels.web.talk import Greeting, Talk
 from rejoinder.events import Inbound
 from rejoinder.room_log import Kept
@@ -68,7 +68,7 @@ class Browser:
     def __init__(self, channel: WebChannel) -> None:
         self.frames: list[dict[str, Any]] = []
         self.closed: int | None = None
-        self.connection: Connection | None = None
+        self.connection: BrowserConnection | None = None
         self._talk = Talk(channel.journal, channel.hub, GREETING)
         self._channel = channel
         self._out: asyncio.Queue[str | None] = asyncio.Queue()
@@ -90,7 +90,7 @@ class Browser:
             await writer
         self._channel.hub.leave(greeted)
 
-    async def _write(self, connection: Connection) -> None:
+    async def _write(self, connection: BrowserConnection) -> None:
         self.closed = await connection.write(self._take)
         self._out.put_nowait(None)
         async with self._news:

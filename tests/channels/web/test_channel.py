@@ -9,7 +9,7 @@ from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import OWNER, person_id
-from rejoinder.events import Choice, Part, Route, Said
+from rejoinder.events import Choice, EarlierMessage, Part, Route
 from tests.channels.web.browser import a_channel, browsers
 
 LOBBY = Route("web", "lobby")
@@ -296,7 +296,7 @@ async def test_a_threads_starter_is_told_while_it_is_there(channel):
         await page.ask("say", room="helper~you", thread=starter, text="two")
         heard = channel.got
     told = [each.thread_starter for each in heard if each.thread]
-    assert told == [Said(starter, "you", "You", text) for text in ("x" * 4000, "y")]
+    assert told == [EarlierMessage(starter, "you", "You", text) for text in ("x" * 4000, "y")]
 
 
 async def test_what_was_said_in_a_thread_is_told(channel):
@@ -311,8 +311,8 @@ async def test_what_was_said_in_a_thread_is_told(channel):
         last = (await page.ask("say", thread=root, text="five", **where))["id"]
         told = await channel.thread_before(route, last, 3)
     assert told == (
-        Said(ids[1], "you", "You", "two"),
-        Said(ids[2], "you", "You", "three"),
-        Said(answer.message, "helper", "Helper", "four", is_bot=True),
+        EarlierMessage(ids[1], "you", "You", "two"),
+        EarlierMessage(ids[2], "you", "You", "three"),
+        EarlierMessage(answer.message, "helper", "Helper", "four", is_bot=True),
     )
     assert await channel.thread_before(Route("web", "helper~you"), last, 3) == ()

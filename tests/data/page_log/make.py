@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rejoinder.channels.web.keeper import Keeper
 
-from rejoinder.channels.web.journal import Journal
+from rejoinder.channels.web.journal import RoomJournal
 from rejoinder.channels.web.logins import hashed
 from rejoinder.events import Attachment, Part, Route
 from tests.web.running import running, settings
@@ -49,15 +49,15 @@ async def main(folder: Path) -> None:
         await page.send(type="read", room="helper~ada", seq=read)
         await page.told("read")
     keeper = Keeper(f"{store}.web.db", "web", ("helper", "coder"), now=lambda: 1_790_000_000_000)
-    await keeper.change(Journal.keep_token, hashed("the owner's token"))
-    await keeper.change(Journal.keep_address, "https://chat.example.org")
-    await keeper.change(Journal.invite, "Bob")
-    kept = await keeper.change(Journal.keep_sent_file, "key-of-a-file", "report.md", "text/markdown", b"# Report\n")
+    await keeper.change(RoomJournal.keep_token, hashed("the owner's token"))
+    await keeper.change(RoomJournal.keep_address, "https://chat.example.org")
+    await keeper.change(RoomJournal.invite, "Bob")
+    kept = await keeper.change(RoomJournal.keep_sent_file, "key-of-a-file", "report.md", "text/markdown", b"# Report\n")
     part = Part(
         Route("web", "helper~ada"), "The report", key="key-of-a-part", author="helper", files=(Attachment(kept.id),)
     )
     await keeper.change_then(lambda journal: journal.send(part, growing=False), lambda _: None)
-    await keeper.change(Journal.say, "ada", "c8", "helper~ada", "Said before the end", None, None, ())
+    await keeper.change(RoomJournal.say, "ada", "c8", "helper~ada", "Said before the end", None, None, ())
     keeper.close()
     for each in (store, Path(f"{store}.web.db")):
         db = sqlite3.connect(each)

@@ -1,10 +1,15 @@
 """DE-37, DU-2, ME-10: a file on its way from an agent's folder into a conversation."""
 
+from contextlib import asynccontextmanager
+
 import pytest
 
+from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, Limits, Rejected
 from rejoinder.errors import FileRefused
+from rejoinder.outbound.directives import default_registry
 from rejoinder.runtime.answer.acting import MOST_ACTIONS, Occasion
+from rejoinder.senses import RemoteFile
 from rejoinder.store.base import Retention, Sweep
 from rejoinder.testing import FakeFiles
 from tests.runtime.places import place
@@ -197,3 +202,74 @@ async def test_beyond_the_most_actions_nothing_is_even_read(between):
         await here.says(script, run=await here.turn(), occasion=occasion(folder))
         assert len(here.channel.files) == MOST_ACTIONS
     assert len(folder.names) == 2
+
+
+class Loads:
+    """Files at addresses. Each can be loaded once."""
+
+    most = 3
+
+    def __init__(self, *known):
+        self.known = list(known)
+        self.asked = []
+
+    @asynccontextmanager
+    async def open(self, address, limit):
+        self.asked.append(address)
+        if address not in self.known:
+            raise FileRefused(f"{address} cannot be sent: it took too long")
+        self.known.remove(address)
+        yield RemoteFile(address.rpartition("/")[2], "image/png", whole(PICTURE))
+
+
+def linked(loads, *texts, granted=("send_file",)):
+    registry = default_registry(links=loads is not None)
+    return Occasion(
+        "id-0",
+        "bot",
+        "ann",
+        texts=texts,
+        granted=frozenset(granted),
+        folder=Folder(),
+        loads_files=loads,
+        directives=registry,
+    )
+
+
+async def test_a_file_at_an_address_is_loaded_once_and_sent_once():
+    """OD-58, DU-2: asked again after a restart, it is not loaded again; the same address in a tag is the same."""
+    script, loads = "Look:\nMEDIA: https://a.example/a.png", Loads("https://a.example/a.png")
+    async with place(FakeFiles()) as here:
+        run = await here.turn()
+        for _ in range(2):
+            answer = await here.says(script, run=run, occasion=linked(loads))
+            assert "send_file https://a.example/a.png: done" in answer.outcomes.told()
+            here.restart()
+        await here.says('<send-file path="https://a.example/a.png"/>', run=run, occasion=linked(loads))
+        assert [(file.name, file.kind) for file in here.channel.files] == [("a.png", "photo")]
+    assert len(loads.asked) == 1
+
+
+async def test_an_address_needs_the_grant_the_setting_and_is_no_echo():
+    """OD-58, OD-52, OD-53: the same authority as for a file of the folder."""
+    script, loads = "Look:\nMEDIA: https://a.example/a.png", Loads()
+    async with place(FakeFiles()) as here:
+        await here.says(script, occasion=linked(loads, granted=()))
+        await here.says(script, occasion=linked(loads, f"write this: {script}"))
+        answer = await here.says(script, occasion=linked(None))
+        assert answer.outcomes.told() is None
+        assert [part.text for part in here.channel.parts] == ["Look:", "Look:", script]
+        refused = await here.says(script, occasion=linked(loads))
+        assert "failed (https://a.example/a.png cannot be sent: it took too long)" in refused.outcomes.told()
+    assert len(loads.asked) == 1
+
+
+async def test_few_files_of_an_answer_are_loaded():
+    """DE-38: at most 3."""
+    addresses = [f"https://a.example/{number}.png" for number in range(5)]
+    loads = Loads(*addresses)
+    async with place(FakeFiles()) as here:
+        answer = await here.says("\n".join(f"MEDIA: {each}" for each in addresses), occasion=linked(loads))
+        assert len(here.channel.files) == 3
+    assert loads.asked == addresses[:3]
+    assert answer.outcomes.told().count("at most 3 files of an answer are loaded from an address") == 2

@@ -3,7 +3,7 @@
 import asyncio
 
 from rejoinder.outbound.budget import Rate
-from rejoinder.runtime.outbox.pacing import A_TRY, FIRST_REFUSAL, LONGEST_REFUSAL, Account, Pace
+from rejoinder.runtime.outbox.pacing import A_TRY, FIRST_REFUSAL, LONGEST_REFUSAL, AccountPace, ConversationPace
 from rejoinder.testing import FakeMessenger
 from tests.crash.virtual_time import VirtualTime
 
@@ -14,8 +14,8 @@ def test_a_refused_account_is_tried_by_one_at_a_time():
     """DE-32: 401: the whole account pauses, longer each time; several refusals at once are one."""
 
     async def main() -> list[int]:
-        account = Account(FakeMessenger(), None, None)
-        one, other, waits = Pace(account, "one"), Pace(account, "other"), []
+        account = AccountPace(FakeMessenger(), None, None)
+        one, other, waits = ConversationPace(account, "one"), ConversationPace(account, "other"), []
         refused = [round(account.refuse("401"), 1) for _ in range(2)]
         assert refused == [FIRST_REFUSAL] * 2
         for _ in range(5):
@@ -37,8 +37,10 @@ def test_frames_of_one_chat_share_their_rate_and_hold_up_no_answer():
     """DE-32: where a platform counts edits among messages, a draft leaves it room for the answer, in all its topics."""
 
     async def main() -> None:
-        account = Account(FakeMessenger(), None, None)
-        one, topic, elsewhere = (Pace(account, chat, Rate(2, 1 / HOUR)) for chat in ("group", "group", "other"))
+        account = AccountPace(FakeMessenger(), None, None)
+        one, topic, elsewhere = (
+            ConversationPace(account, chat, Rate(2, 1 / HOUR)) for chat in ("group", "group", "other")
+        )
         for pace in (one, topic):
             assert pace.seconds_to_frame() == 0.0
             pace.spend_frame()
@@ -48,7 +50,7 @@ def test_frames_of_one_chat_share_their_rate_and_hold_up_no_answer():
         assert one.has_room("final")
         await asyncio.sleep(HOUR)
         assert one.seconds_to_frame() == 0.0
-        assert Pace(account, "group").seconds_to_frame() == 0.0  # where nothing is said of frames
+        assert ConversationPace(account, "group").seconds_to_frame() == 0.0  # where nothing is said of frames
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(main())

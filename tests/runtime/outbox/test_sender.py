@@ -11,7 +11,7 @@ from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.operations import Amend, React, Say, decode, keyed, kind, words
-from rejoinder.outbound.plan import Wording
+from rejoinder.outbound.plan import AnswerWording
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.outbox import delivery_attempt, pacing, yielding_calls
 from rejoinder.runtime.outbox.delivery_results import Sent
@@ -80,7 +80,7 @@ async def test_messages_of_one_conversation_go_out_one_after_the_other():
 
     async with place(Slow()) as here:
         for text in "abcde":
-            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), Wording(), "t"))
+            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t"))
         await going.wait()
         go.set()
         await here.rests()
@@ -88,7 +88,7 @@ async def test_messages_of_one_conversation_go_out_one_after_the_other():
 
 
 def reactions(number):
-    return [plan.Planned(*keyed(React("9001", "👀", author=str(each)), "t")) for each in range(number)]
+    return [plan.PlannedOperation(*keyed(React("9001", "👀", author=str(each)), "t")) for each in range(number)]
 
 
 async def test_words_overtake_the_reactions_that_wait():
@@ -99,7 +99,7 @@ async def test_words_overtake_the_reactions_that_wait():
         for each in reactions(3):
             here.sender.post((each,))
         for text in ("two", "three"):
-            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), Wording(), "t"))
+            here.sender.post(plan.say(text, here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t"))
         await here.rests()
         assert here.channel.calls == ["send", "send", "send", "react", "react", "react"]
         assert here.seen() == ["one", "two", "three"]
@@ -231,7 +231,7 @@ async def test_an_answer_of_which_everything_else_is_gone_is_said():
         gone = Rejected("not found", "target")
         here.channel.fails(gone, gone)
         answer = Amend("404", Part(ROUTE, "hi", reply_to="403"))
-        (fate,) = here.sender.post((plan.Planned(*keyed(answer, "t1")),))
+        (fate,) = here.sender.post((plan.PlannedOperation(*keyed(answer, "t1")),))
         assert isinstance(await fate, Sent)
         assert here.channel.calls == ["edit", "send", "send"]
         assert [part.reply_to for part in here.channel.parts[-2:]] == ["403", None]
@@ -246,7 +246,7 @@ async def test_what_is_replaced_goes_when_all_that_replaces_it_is_there(outcome,
         if outcome is not None:
             here.channel.fails(outcome)
         here.sender.post(
-            plan.settle("new", (plan.Slot("9001", "old"),), here.route, RenderOptions(), Wording("7"), "g/1")
+            plan.settle("new", (plan.Slot("9001", "old"),), here.route, RenderOptions(), AnswerWording("7"), "g/1")
         )
         await here.rests()
         assert here.seen() == seen
@@ -388,7 +388,7 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
 async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
     """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
     async with place(FakeKeeper()) as here:
-        (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), Wording(), "t")
+        (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
         intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
         unknown = (await _unknown(here),) if under_way else ()
@@ -408,7 +408,7 @@ async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
     """DU-13: an answer that is older than the settling does not hide what was settled."""
     async with place(FakeKeeper()) as here:
         run = await here.turn()
-        planned = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), Wording(), "t")
+        planned = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
         row = await _unknown(here)
         settled, told, write, wake = asyncio.Event(), asyncio.Event(), here.store.write, here.sender.wake

@@ -2,7 +2,7 @@
 
 The model has what is real about it: a process reads who holds what, decides by `balance`, and acts later, when that may
 have changed; leases run out, processes freeze, die and come back. Time is in one rule: a process that is not frozen has
-ended its own side before the store lets the lease run out (`tenure.MARGIN`).
+ended its own side before the store lets the lease run out (`held_lease.MARGIN`).
 """
 
 from collections import Counter, deque
@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.runtime.ownership.balance import Steps, balance
-from rejoinder.store.base import Owners, Shard
+from rejoinder.store.base import Shard, ShardOwners
 
 PROCESSES = ("a", "b", "c")
 SHARDS = 4
@@ -31,9 +31,9 @@ class World(Struct, frozen=True):
     holders: tuple[str | None, ...] = (None,) * SHARDS
     processes: tuple[Process, ...] = (Process(),) * len(PROCESSES)
 
-    def owners(self) -> Owners:
+    def owners(self) -> ShardOwners:
         shards = tuple(Shard(number, holder) for number, holder in enumerate(self.holders))
-        return Owners(
+        return ShardOwners(
             shards, tuple(name for name, at in zip(PROCESSES, self.processes, strict=True) if at.state == "up")
         )
 
@@ -140,10 +140,10 @@ def test_from_everywhere_it_comes_to_rest_evenly() -> None:
 def test_a_newcomer_gets_its_share_one_after_the_other() -> None:
     """SC-5: nobody gives up two at a time, nor while something is free, nor to get the same back."""
     four = tuple(Shard(number, "a") for number in range(4))
-    assert balance("a", Owners(four, ("a", "b")), frozenset(), frozenset()) == Steps(give_up=3)
-    assert balance("a", Owners(four, ("a", "b")), frozenset(), frozenset({3})) == Steps()
+    assert balance("a", ShardOwners(four, ("a", "b")), frozenset(), frozenset()) == Steps(give_up=3)
+    assert balance("a", ShardOwners(four, ("a", "b")), frozenset(), frozenset({3})) == Steps()
     three = (*four[:3], Shard(3, None))
-    assert balance("a", Owners(three, ("a", "b")), frozenset(), frozenset()) == Steps()
-    assert balance("b", Owners(three, ("a", "b")), frozenset(), frozenset()) == Steps(claim=(3,))
+    assert balance("a", ShardOwners(three, ("a", "b")), frozenset(), frozenset()) == Steps()
+    assert balance("b", ShardOwners(three, ("a", "b")), frozenset(), frozenset()) == Steps(claim=(3,))
     free = tuple(Shard(number, None) for number in range(64))
-    assert len(balance("a", Owners(free, ("a",)), frozenset({1, 2}), frozenset()).claim) == 0
+    assert len(balance("a", ShardOwners(free, ("a",)), frozenset({1, 2}), frozenset()).claim) == 0

@@ -27,7 +27,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from rejoinder.agents.base import Done, TextDelta
 from rejoinder.app import Gateway, with_channel
 from rejoinder.channels.base import Delivered, Limits, RetryAfter
-from rejoinder.config.schema import MessagesSettings, QueueSettings, Settings
+from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.session import shard_of
 from rejoinder.store.sql import perform as carry_out
@@ -37,7 +37,7 @@ from rejoinder.testing.store_contract.given import NOW
 
 SHARDS, CHATS, LEASE = 4, 6, 10.0
 CONFIGURED = with_channel(
-    Settings(messages=MessagesSettings(queue=QueueSettings(mode="queue", debounce_ms=0))), "fake", "bot", ()
+    Settings(messages=MessagesSettings(queue=QueueSection(mode="queue", debounce_ms=0))), "fake", "bot", ()
 )
 PROCESSES, CHAT, SHARD = st.integers(0, 1), st.integers(0, CHATS - 1), st.integers(0, SHARDS - 1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.runtime.place.shell import MOST_KEPT, MOST_SAID, WITH_THE_GATEWAY, Ran, Shell, told
+from rejoinder.runtime.place.shell import MOST_KEPT, MOST_SAID, WITH_THE_GATEWAY, Shell, ShellResult, told
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing.patience import PATIENCE
 
@@ -14,16 +14,16 @@ from rejoinder.testing.patience import PATIENCE
 @pytest.mark.parametrize(
     ("ran", "said"),
     [
-        (Ran(b"", 0), "It wrote nothing."),
-        (Ran(b"one\ntwo\n", 8), "```\none\ntwo\n```"),
-        (Ran(b"a\tb\r\n", 5), "```\na       b\n```"),
-        (Ran(b"\x1b[31mred\x1b[0m\x07\n", 14), "```\nred\n```"),
-        (Ran(b"```\n", 4), "````\n```\n````"),
-        (Ran(b"\xff\n", 2), "```\n�\n```"),
-        (Ran(b"", 0, "It exited with status 1."), "It exited with status 1."),
-        (Ran(b"no\n", 3, "It exited with status 1."), "```\nno\n```\n\nIt exited with status 1."),
-        (Ran(b"x" * 4000, 4000), f"The end of 4,000 bytes:\n\n```\n{'x' * MOST_SAID}\n```"),
-        (Ran(b"x", 10 * MOST_KEPT), "The end of 655,360 bytes:\n\n```\nx\n```"),
+        (ShellResult(b"", 0), "It wrote nothing."),
+        (ShellResult(b"one\ntwo\n", 8), "```\none\ntwo\n```"),
+        (ShellResult(b"a\tb\r\n", 5), "```\na       b\n```"),
+        (ShellResult(b"\x1b[31mred\x1b[0m\x07\n", 14), "```\nred\n```"),
+        (ShellResult(b"```\n", 4), "````\n```\n````"),
+        (ShellResult(b"\xff\n", 2), "```\n�\n```"),
+        (ShellResult(b"", 0, "It exited with status 1."), "It exited with status 1."),
+        (ShellResult(b"no\n", 3, "It exited with status 1."), "```\nno\n```\n\nIt exited with status 1."),
+        (ShellResult(b"x" * 4000, 4000), f"The end of 4,000 bytes:\n\n```\n{'x' * MOST_SAID}\n```"),
+        (ShellResult(b"x", 10 * MOST_KEPT), "The end of 655,360 bytes:\n\n```\nx\n```"),
     ],
 )
 def test_what_is_said_of_it(ran, said):

@@ -65,6 +65,26 @@ def in_virtual_time(test):
         runner.run(test())
 
 
+def test_a_job_is_done_where_its_session_is_at_home():
+    """SC-15: one whose session another process owns is left to it, until this process owns it."""
+
+    async def test():
+        world = World(a_job("here", every="45s"), a_job("there", every="45s"))
+        home, owned = world.clockwork._home, {"a:here"}
+        world.clockwork._home = lambda session: home(session) if session in owned else None
+        async with Runs() as runs:
+            runs.start("clock", world.clockwork.run())
+            await asyncio.sleep(100)
+            assert world.begun == ["a:here", "a:here"]
+            assert set(await world.jobs()) == {"here"}
+            owned.add("a:there")
+            world.clockwork.changed()
+            await asyncio.sleep(50)
+        assert world.begun[2:] == ["a:here", "a:there"]
+
+    in_virtual_time(test)
+
+
 def test_each_in_its_time():
     """TU-27: one timer for the nearest of all."""
 

@@ -7,7 +7,7 @@ import pytest
 from rejoinder.agents.base import Exchange
 from rejoinder.events import PromptText
 from rejoinder.runtime.session.reminding import exchanges
-from rejoinder.store.base import Entry
+from rejoinder.store.base import TranscriptEntry
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -16,10 +16,10 @@ def said(text: str) -> tuple[PromptText, ...]:
     return (PromptText(text),)
 
 
-def told(*lines: str) -> tuple[Entry, ...]:
+def told(*lines: str) -> tuple[TranscriptEntry, ...]:
     """`?` begins a question, `!` an answer, `=` what stands for all before it."""
     roles = {"?": "user", "!": "agent", "=": "user"}
-    return tuple(Entry(roles[line[0]], said(line[1:]), NOW, stands_for_all=line[0] == "=") for line in lines)
+    return tuple(TranscriptEntry(roles[line[0]], said(line[1:]), NOW, stands_for_all=line[0] == "=") for line in lines)
 
 
 @pytest.mark.parametrize(

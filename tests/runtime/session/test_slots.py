@@ -12,8 +12,8 @@ from rejoinder.events import Turn
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.slots import Slots
-from rejoinder.turns.choose import Limits
-from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, Again
+from rejoinder.turns.choose import SlotLimits
+from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, RerunPolicy
 from tests.crash.virtual_time import VirtualTime
 
 
@@ -44,7 +44,7 @@ class Talker:
 
 
 class Machine:
-    def __init__(self, runs: Runs, limits: Limits) -> None:
+    def __init__(self, runs: Runs, limits: SlotLimits) -> None:
         self.log: list[str] = []
         self.programs = {name: Program(name, self.log) for name in ("p", "q", "r")}
         agents = {**self.programs, "talker": Talker("talker")}
@@ -63,7 +63,7 @@ class Machine:
 async def test_a_process_is_counted_once_however_many_sessions_it_has():
     """TU-21."""
     async with Runs() as runs:
-        machine = Machine(runs, Limits(processes=1))
+        machine = Machine(runs, SlotLimits(processes=1))
         for session in ("one", "two"):
             machine.ask(session, "p")
         machine.ask("three", "q")
@@ -74,7 +74,7 @@ async def test_a_process_is_counted_once_however_many_sessions_it_has():
 async def test_a_process_that_rests_gives_way_before_the_next_is_started():
     """TU-21: the limit holds at every moment."""
     async with Runs() as runs:
-        machine = Machine(runs, Limits(processes=2))
+        machine = Machine(runs, SlotLimits(processes=2))
         machine.ask("one", "p")
         machine.ask("two", "q")
         machine.ask("three", "r")
@@ -85,7 +85,7 @@ async def test_a_process_that_rests_gives_way_before_the_next_is_started():
 
 async def test_one_that_is_dead_already_makes_room_by_itself():
     async with Runs() as runs:
-        machine = Machine(runs, Limits(processes=1))
+        machine = Machine(runs, SlotLimits(processes=1))
         machine.ask("one", "p")
         machine.programs["p"].is_alive = False
         machine.slots.release("one")
@@ -96,7 +96,7 @@ async def test_one_that_is_dead_already_makes_room_by_itself():
 async def test_who_was_stopped_while_room_was_made_does_not_start():
     """TU-20: nothing runs that nobody waits for."""
     async with Runs() as runs:
-        machine = Machine(runs, Limits(processes=1))
+        machine = Machine(runs, SlotLimits(processes=1))
         machine.ask("one", "p")
         machine.slots.release("one")
         machine.ask("two", "q")
@@ -108,7 +108,7 @@ async def test_who_was_stopped_while_room_was_made_does_not_start():
 async def test_sessions_take_turns():
     """TU-21: fair; who asks again stands behind those who have not had a run."""
     async with Runs() as runs:
-        machine = Machine(runs, Limits(runs=1))
+        machine = Machine(runs, SlotLimits(runs=1))
         for session in ("a", "b", "c"):
             machine.ask(session, "talker")
         for session in ("a", "b", "c", "a"):
@@ -118,14 +118,14 @@ async def test_sessions_take_turns():
 
 
 class Suspects(Machine):
-    def resume(self, session: str, again: Again) -> None:
+    def resume(self, session: str, again: RerunPolicy) -> None:
         self.slots.ask(session, "talker", lambda: self.log.append(session), again)
 
 
 def in_virtual_time(main: Callable[[Suspects], Awaitable[None]]) -> None:
     async def run() -> None:
         async with Runs() as runs:
-            await main(Suspects(runs, Limits()))
+            await main(Suspects(runs, SlotLimits()))
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(run())
@@ -136,8 +136,8 @@ def test_what_died_alone_twice_runs_alone_when_the_process_is_stable():
     asked."""
 
     async def main(machine: Suspects) -> None:
-        machine.resume("held back", Again.WHEN_STABLE)
-        machine.resume("suspect", Again.IN_LINE)
+        machine.resume("held back", RerunPolicy.WHEN_STABLE)
+        machine.resume("suspect", RerunPolicy.IN_LINE)
         machine.ask("one", "talker")
         await asyncio.sleep(STABLE_AFTER - 1)
         assert machine.log == ["suspect", "one"]
@@ -162,7 +162,7 @@ def test_nobody_waits_for_it_for_long(alone: bool):
     """DU-2, TU-21: nor does it wait for ever for those that run on."""
 
     async def main(machine: Suspects) -> None:
-        machine.resume("held back", Again.WHEN_STABLE)
+        machine.resume("held back", RerunPolicy.WHEN_STABLE)
         if not alone:
             machine.ask("one", "talker")
         await asyncio.sleep(STABLE_AFTER + 1)
@@ -179,7 +179,7 @@ def test_several_run_one_after_the_other():
 
     async def main(machine: Suspects) -> None:
         for session in ("a", "b", "c"):
-            machine.resume(session, Again.WHEN_STABLE)
+            machine.resume(session, RerunPolicy.WHEN_STABLE)
         machine.slots.release("b")
         await asyncio.sleep(STABLE_AFTER + 1)
         assert machine.log == ["a"]

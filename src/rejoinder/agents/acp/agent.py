@@ -11,9 +11,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rejoinder.agents.acp import Settings
-from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, Limits, TextDelta, ToolSource
+from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Histories, Said
+from rejoinder.agents.history import Histories, SaidSoFar
 from rejoinder.agents.think import LEVELS
 from rejoinder.bounded import Bounded
 from rejoinder.events import Turn
@@ -22,7 +22,7 @@ RETOLD_TOKENS = 10_000
 """How much of a conversation is kept for an agent that may lose its own memory of it."""
 
 if TYPE_CHECKING:
-    from rejoinder.agents.acp.sessions import Sessions
+    from rejoinder.agents.acp.sessions import AcpSessions
 
 
 class AcpAgent:
@@ -37,11 +37,11 @@ class AcpAgent:
         self.aliases = settings.models
         self.allowed = settings.allow
         self.takes_exec = tuple(settings.exec_options)
-        self.limits = Limits()
+        self.limits = RunLimits()
         self._settings = settings
         self._saved: Bounded[str, str] = Bounded(REMEMBERED)
         self._histories = Histories(RETOLD_TOKENS)
-        self._sessions: Sessions | None = None
+        self._sessions: AcpSessions | None = None
         self._tools: ToolSource | None = None
 
     def take_tools(self, source: ToolSource) -> None:
@@ -54,7 +54,7 @@ class AcpAgent:
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         sessions = await self._work()
-        past, said = self._histories.before(turn.session, turn.parts), Said()
+        past, said = self._histories.before(turn.session, turn.parts), SaidSoFar()
         saved = self._saved.pop(turn.session, None)
         try:
             async with aclosing(sessions.events(turn, saved, past)) as events:
@@ -68,7 +68,7 @@ class AcpAgent:
     async def check(self) -> str:
         return await (await self._work()).check()
 
-    async def _work(self) -> "Sessions":
+    async def _work(self) -> "AcpSessions":
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp.sessions")
             # The first turn of another session may have created it meanwhile.

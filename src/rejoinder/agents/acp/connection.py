@@ -21,7 +21,7 @@ from rejoinder.agents.acp.permissions import Options, Policy, chosen, decide, de
 from rejoinder.agents.acp.translation import Translation
 from rejoinder.agents.base import AgentEvent, Failed, Option, Question, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed, kind_of
-from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, Refused
+from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, RpcError
 from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.documents import is_object
 from rejoinder.events import Strictness
@@ -34,7 +34,7 @@ REPLAY_BEGINS, REPLAY_PAUSE, MOST_REPLAY = 1.0, 0.3, 15.0
 """Seconds after a load within which a history begins, after which a pause is its end, and for which it is awaited."""
 
 
-class Rules(Struct, frozen=True):
+class PermissionRules(Struct, frozen=True):
     """How permission requests are answered."""
 
     policy: Policy
@@ -42,14 +42,20 @@ class Rules(Struct, frozen=True):
     seconds: float
 
 
-class Run:
+class AcpRun:
     """One turn while it is being answered: a prompt, and those it is steered with. Its events wait until they are read.
 
     `strict`: how its requests are answered, whatever the rules allow. `loaded`: the session was loaded for this turn.
     """
 
     def __init__(
-        self, connection: "Connection", session: str, asked: dict[str, Any], strict: Strictness | None, *, loaded: bool
+        self,
+        connection: "AcpConnection",
+        session: str,
+        asked: dict[str, Any],
+        strict: Strictness | None,
+        *,
+        loaded: bool,
     ) -> None:
         self.session = session
         self.strict: Strictness | None = strict
@@ -103,7 +109,7 @@ class Run:
             result = self.prompt.result()
         except Gone:
             raise RunFailed(self._connection.crash()) from None
-        except Refused as refused:
+        except RpcError as refused:
             raise RunFailed(self._connection.refusal(refused)) from refused
         for event in self.translation.finish(result):
             yield event
@@ -133,20 +139,20 @@ class _Updates:
 
 class _Asked(Struct, frozen=True):
     request: Any
-    run: Run
+    run: AcpRun
     options: Options
     timer: asyncio.TimerHandle
 
 
-class Connection:
+class AcpConnection:
     """Opened once. When `dead` gives a reason, the connection is over and a new one has to be opened."""
 
-    def __init__(self, name: str, rules: Rules) -> None:
+    def __init__(self, name: str, rules: PermissionRules) -> None:
         self.dead: str | None = None
         self.abilities = wire.Abilities()
         self._name = name
         self._rules = rules
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, AcpRun] = {}
         self._questions: dict[str, _Asked] = {}
         self._question_number = 0
         self.announced: frozenset[str] = frozenset()  # the slash commands it has
@@ -167,7 +173,7 @@ class Connection:
         try:
             said = await self.ask("initialize", wire.initialize(rejoinder.__version__), seconds)
             self.abilities = wire.abilities(said)
-        except (Refused, ValidationError) as problem:
+        except (RpcError, ValidationError) as problem:
             raise RunFailed(failed("format", f"{command[0]} does not speak the protocol: {problem}")) from problem
         if self.abilities.version != wire.VERSION:
             spoken = self.abilities.version
@@ -188,7 +194,7 @@ class Connection:
         words = self.last_words()
         return failed("crashed", f"{self.dead}" + (f"; its last words: {words[-2000:]}" if words else ""))
 
-    def refusal(self, refused: Refused) -> Failed:
+    def refusal(self, refused: RpcError) -> Failed:
         if refused.code == wire.AUTH_REQUIRED:
             ways = ", ".join(self.abilities.sign_in) or "the agent does not say how"
             sentence = "This agent is not signed in; its operator has to do that."
@@ -222,8 +228,8 @@ class Connection:
 
     def begin(
         self, session: str, asked: dict[str, Any], strict: Strictness | None = None, *, loaded: bool = False
-    ) -> Run:
-        run = self._runs[session] = Run(self, session, asked, strict, loaded=loaded)
+    ) -> AcpRun:
+        run = self._runs[session] = AcpRun(self, session, asked, strict, loaded=loaded)
         run.add(self._peer.ask("session/prompt", asked))
         return run
 
@@ -250,7 +256,7 @@ class Connection:
             self._peer.tell("session/cancel", {"sessionId": session})
             self._drop_questions(self._runs[session])
 
-    def leave(self, run: Run) -> None:
+    def leave(self, run: AcpRun) -> None:
         """The caller no longer listens. Whatever else comes from this run is discarded (TU-20)."""
         run.following.clear()
         if not run.prompt.done():
@@ -321,7 +327,7 @@ class Connection:
         if self._process is not None:
             self._process.keep_words(f"(on stdout) {line}")
 
-    def _put_question(self, request: Any, run: Run, options: Options, text: str, about: str) -> None:
+    def _put_question(self, request: Any, run: AcpRun, options: Options, text: str, about: str) -> None:
         self._question_number += 1
         question = f"{self._name}-{id(self):x}-{self._question_number}"
         timer = asyncio.get_running_loop().call_later(self._rules.seconds, self.answer, question, None)
@@ -329,7 +335,7 @@ class Connection:
         offered = tuple([Option(id, name, grants(kind)) for id, name, kind in options])
         run.put(Question(question, text, offered, about))
 
-    def _drop_questions(self, run: Run) -> None:
+    def _drop_questions(self, run: AcpRun) -> None:
         for question, asked in list(self._questions.items()):
             if asked.run is run:
                 del self._questions[question]
@@ -348,7 +354,7 @@ class Connection:
 async def settled(prompt: "asyncio.Future[Any]", seconds: float) -> bool:
     """Whether an abandoned prompt ended in time."""
     if not prompt.done():
-        with suppress(TimeoutError, Gone, Refused):
+        with suppress(TimeoutError, Gone, RpcError):
             async with asyncio.timeout(seconds):
                 await asyncio.shield(prompt)
     return prompt.done()

@@ -15,7 +15,7 @@ from msgspec import structs
 from rejoinder.agents.acp import Settings, wire
 from rejoinder.agents.acp.wire import Option
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.jsonrpc import Refused
+from rejoinder.agents.jsonrpc import RpcError
 from rejoinder.agents.think import LEVELS, nearest_level
 from rejoinder.events import Turn
 
@@ -91,7 +91,7 @@ class SessionOptions:
             return
         try:
             await self._set(ask, name, value)
-        except (Refused, RunFailed) as problem:
+        except (RpcError, RunFailed) as problem:
             why = problem.failure.detail if isinstance(problem, RunFailed) else str(problem)
             if isinstance(problem, RunFailed) and problem.failure.kind in ("timeout", "crashed"):
                 raise

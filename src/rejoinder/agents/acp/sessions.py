@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.agents.acp import Settings, wire
-from rejoinder.agents.acp.connection import Connection, Rules, Run, settled
+from rejoinder.agents.acp.connection import AcpConnection, AcpRun, PermissionRules, settled
 from rejoinder.agents.acp.options import SessionOptions
 from rejoinder.agents.acp.servers import OURS, described, our_server
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened, ToolSource
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.jsonrpc import Refused
+from rejoinder.agents.jsonrpc import RpcError
 from rejoinder.environment import passed
 from rejoinder.events import PromptPart, PromptText, Turn
 
@@ -52,7 +52,7 @@ class _Session:
     def __init__(self, saved: str | None = None) -> None:
         self.id = saved
         self.told_id = saved  # the id that the gateway knows
-        self.connection: Connection | None = None
+        self.connection: AcpConnection | None = None
         self.options: SessionOptions | None = None
         self.loaded = False  # for the turn that begins
         self.lost = False  # it could not be loaded, and nobody has been told yet
@@ -66,14 +66,14 @@ class _Session:
         return self.abandoned is None or self.abandoned.done()
 
 
-class Sessions:
+class AcpSessions:
     def __init__(self, name: str, settings: Settings, question_seconds: float) -> None:
         self._name = name
         self._settings = settings
         self._question_seconds = question_seconds
         self._sessions: dict[str, _Session] = {}
         self._spare: _Session | None = None  # opened to learn what there is, for the next new session
-        self._connection: Connection | None = None
+        self._connection: AcpConnection | None = None
         self._connecting = asyncio.Lock()
         self.offers = Offers()
         self.tools: ToolSource | None = None
@@ -142,7 +142,7 @@ class Sessions:
                 session.lost = False
             if model := await self._configured(connection, session, turn):
                 yield ModelSelected(model)
-        except Refused as refused:
+        except RpcError as refused:
             raise RunFailed(connection.refusal(refused)) from refused
         parts = (*retold(past), *turn.parts) if knows_nothing else turn.parts
         again = session.cancelled  # an agent may end the turn after a cancelled one with nothing (TU-35)
@@ -157,7 +157,7 @@ class Sessions:
                     return
             again = False
 
-    def _begin(self, connection: Connection, session: _Session, turn: Turn, parts: tuple[PromptPart, ...]) -> Run:
+    def _begin(self, connection: AcpConnection, session: _Session, turn: Turn, parts: tuple[PromptPart, ...]) -> AcpRun:
         assert session.id is not None
         system = turn.system or self._settings.system_prompt
         news = "" if system == session.told_system else system
@@ -169,7 +169,9 @@ class Sessions:
         return run
 
     @staticmethod
-    async def _run_events(connection: Connection, session: _Session, run: Run) -> AsyncGenerator[AgentEvent, None]:
+    async def _run_events(
+        connection: AcpConnection, session: _Session, run: AcpRun
+    ) -> AsyncGenerator[AgentEvent, None]:
         try:
             async with aclosing(run.events()) as events:
                 async for event in events:
@@ -207,21 +209,21 @@ class Sessions:
             try:
                 async with asyncio.timeout(OFFER_SECONDS):
                     await self._open(await self._connected(), spare, None)
-            except (RunFailed, Refused, TimeoutError):
+            except (RunFailed, RpcError, TimeoutError):
                 return self.offers  # a turn tells why; a question about models has to be answered anyway
             if self.tools is None:  # with tools a session has a token, so this one can be nobody's
                 self._spare = spare
         return self.offers
 
-    async def _connected(self) -> Connection:
+    async def _connected(self) -> AcpConnection:
         async with self._connecting:
             if self._connection is not None and self._connection.dead is None:
                 return self._connection
             if self._connection is not None:
                 await self._connection.stop()
             settings = self._settings
-            rules = Rules(settings.permissions, settings.allow, self._question_seconds)
-            self._connection = connection = Connection(self._name, rules)
+            rules = PermissionRules(settings.permissions, settings.allow, self._question_seconds)
+            self._connection = connection = AcpConnection(self._name, rules)
             try:
                 await connection.open(settings.command, self._cwd(), self._environment(), settings.start_timeout)
                 if settings.auth_method:
@@ -230,7 +232,7 @@ class Sessions:
             except BaseException as problem:
                 connection.dead = connection.dead or "it did not start"
                 await connection.stop()
-                if isinstance(problem, Refused):
+                if isinstance(problem, RpcError):
                     raise RunFailed(connection.refusal(problem)) from problem
                 raise
             return connection
@@ -244,7 +246,7 @@ class Sessions:
                 await connection.stop("it did not end a cancelled turn")
         session.abandoned = None
 
-    async def _open(self, connection: Connection, session: _Session, key: str | None) -> bool:
+    async def _open(self, connection: AcpConnection, session: _Session, key: str | None) -> bool:
         """Makes the session one of this process; whether the agent knows nothing of what was said in it.
 
         `key`: what the gateway calls it; None: it is nobody's."""
@@ -257,7 +259,7 @@ class Sessions:
                 asked = wire.load_session(known, self._cwd(), servers)
                 result = await connection.load(known, asked, self._settings.load_timeout)
                 loaded = True
-            except Refused as refused:
+            except RpcError as refused:
                 if refused.code == wire.AUTH_REQUIRED:
                     raise
         if not loaded:
@@ -277,7 +279,7 @@ class Sessions:
         self.offers.learn(options)
         return not loaded
 
-    def _servers(self, connection: Connection, key: str | None) -> tuple[dict[str, Any], ...]:
+    def _servers(self, connection: AcpConnection, key: str | None) -> tuple[dict[str, Any], ...]:
         """Those of the configuration, and the gateway's own, with a new token for this session: agents connect to them
         while the session opens, so the token is valid before that."""
         servers = described(self._settings.mcp_servers)
@@ -287,7 +289,7 @@ class Sessions:
         self.tools.bind(token, key)
         return (*servers, our_server(self.tools.url, token, over_http=connection.abilities.mcp_over_http))
 
-    async def _configured(self, connection: Connection, session: _Session, turn: Turn) -> str | None:
+    async def _configured(self, connection: AcpConnection, session: _Session, turn: Turn) -> str | None:
         assert session.options is not None
         if (offers := connection.changed.pop(session.id or "", None)) is not None:
             session.options.replace(offers)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from rejoinder.agents.declaration import AgentKind, Key
+from rejoinder.agents.declaration import AgentKind, ApiKeyVariable
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.keys import Count, Text, Url
 from rejoinder.secret import Secret
@@ -34,7 +34,7 @@ AGENT = AgentKind(
     open=open_agent,
     settings=Settings,
     keys=(
-        Key(
+        ApiKeyVariable(
             "ANTHROPIC_API_KEY",
             "Anthropic",
             ("claude-sonnet-5", "claude-sonnet-4-6"),

@@ -1,6 +1,6 @@
 """Posts a turn as JSON and reads the events that stream back.
 
-The turn is the Turn of events.py, the events are those of base.py, each with its `type`. They come as JSON
+The turn is the Turn of events/turn.py, the events are those of base.py, each with its `type`. They come as JSON
 lines or as server-sent events; a `text/plain` response is all text, an `application/json` response is a single
 event or a list of them. An event of an unknown type is skipped.
 """
@@ -14,7 +14,7 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, Question, TextDelta
+from rejoinder.agents.base import AgentEvent, Done, Failed, Question, RunLimits, TextDelta
 from rejoinder.agents.endpoint import (
     CHECK_SECONDS,
     ERROR_BODY_BYTES,
@@ -48,7 +48,7 @@ class HttpAgent:
         self.name = name
         self.models = (settings.model,) if settings.model else ()
         self.fallbacks = settings.fallbacks
-        self.limits = Limits()
+        self.limits = RunLimits()
         self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._endpoint = Endpoint(settings.url, {name: value.reveal() for name, value in settings.headers.items()})

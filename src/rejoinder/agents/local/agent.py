@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from rejoinder.agents.base import AgentEvent, Exchange, Limits
+from rejoinder.agents.base import AgentEvent, Exchange, RunLimits
 from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.local import Settings
@@ -28,7 +28,7 @@ QUIET = -1
 class LocalAgent:
     def __init__(self, name: str, settings: Settings, weights: Path) -> None:
         self.name = name
-        self.limits = Limits()
+        self.limits = RunLimits()
         self._settings = settings
         self._weights = weights
         self._starting = asyncio.Lock()

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, TextDelta
+from rejoinder.agents.base import AgentEvent, Done, Failed, RunLimits, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
@@ -38,7 +38,7 @@ class PythonAgent:
 
     def __init__(self, name: str, settings: Settings, call: Callable[..., Any]) -> None:
         self.name = name
-        self.limits = Limits()
+        self.limits = RunLimits()
         self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._call = call
         self._signature = signature_of(call, name)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Limits, TextDelta, Thought
+from rejoinder.agents.base import AgentEvent, Done, Failed, RunLimits, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.process import AgentProcess, start_process
@@ -55,7 +55,7 @@ class IsolatedAgent:
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.name = name
-        self.limits = Limits()
+        self.limits = RunLimits()
         self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._starting = asyncio.Lock()
@@ -131,7 +131,7 @@ class IsolatedAgent:
         return sys.executable, "-c", _BOOT, json.dumps(said)
 
 
-class Run:
+class PythonRun:
     """One turn in the process; its events wait here until they are read."""
 
     def __init__(self, worker: "Worker", number: int, session: str) -> None:
@@ -169,7 +169,7 @@ class Worker:
         loop = asyncio.get_running_loop()
         self._opened: asyncio.Future[str] = loop.create_future()
         self._process: AgentProcess | None = None
-        self._runs: dict[int, Run] = {}
+        self._runs: dict[int, PythonRun] = {}
         self._unheard: dict[int, asyncio.TimerHandle] = {}
         self._offers: dict[int, asyncio.Future[bool]] = {}
         self._next = 0
@@ -192,13 +192,13 @@ class Worker:
         if self._process is not None:
             await self._process.stop()
 
-    def begin(self, turn: Turn) -> Run:
+    def begin(self, turn: Turn) -> PythonRun:
         self._next += 1
-        self._runs[self._next] = run = Run(self, self._next, turn.session)
+        self._runs[self._next] = run = PythonRun(self, self._next, turn.session)
         self._send(wire.Start(run.number, turn))
         return run
 
-    def leave(self, run: Run) -> None:
+    def leave(self, run: PythonRun) -> None:
         """Nobody reads this run any more."""
         self._runs.pop(run.number, None)
         if not run.is_over and self.dead is None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from rejoinder.agents.declaration import AgentKind, Offer
+from rejoinder.agents.declaration import AgentKind, AgentOffer
 from rejoinder.agents.settings import AgentSettings
 
 if TYPE_CHECKING:
@@ -22,6 +22,6 @@ def open_agent(name: str, settings: Settings) -> "TourAgent":
 AGENT = AgentKind(
     open=open_agent,
     settings=Settings,
-    offers=(Offer("tour, the built-in guide without a model", {}),),
+    offers=(AgentOffer("tour, the built-in guide without a model", {}),),
     last_resort=True,
 )

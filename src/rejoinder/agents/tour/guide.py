@@ -21,7 +21,7 @@ LONGEST_QUOTE = 60
 LONGEST_READ = 2000  # only this much of a longer message is searched for words
 
 
-class Asked(Struct, frozen=True):
+class GuideMessage(Struct, frozen=True):
     """A message as the guide reads it: its words, its handle, and the message it names or answers.
 
     `last`: it is the last of the turn, to which actions without a handle apply.
@@ -53,10 +53,10 @@ class Trick(Struct, frozen=True):
     invite: str
     shows: str
     words: frozenset[str]
-    act: Callable[[Asked], Act]
+    act: Callable[[GuideMessage], Act]
 
 
-def _reply(asked: Asked) -> Act:
+def _reply(asked: GuideMessage) -> Act:
     target = asked.named or asked.handle
     whose = f"`{asked.named}`" if asked.named else "your message"
     return Act(
@@ -65,7 +65,7 @@ def _reply(asked: Asked) -> Act:
     )
 
 
-def _react(asked: Asked) -> Act:
+def _react(asked: GuideMessage) -> Act:
     wanted = _emoji_in(asked.text) or ("eyes",)
     target = asked.named or ("" if asked.last else asked.handle)
     message = f' message="{target}"' if target else ""
@@ -77,17 +77,17 @@ def _react(asked: Asked) -> Act:
     )
 
 
-def _stay_silent(_: Asked) -> Act:
+def _stay_silent(_: GuideMessage) -> Act:
     return SILENCE
 
 
-def _think(asked: Asked) -> Act:
+def _think(asked: GuideMessage) -> Act:
     if asked.think is None:
         return Act(text="I think as usual. Say `/think high`, then ask me again: a model would think longer.")
     return Act(text=f"You chose **{asked.think}**. I am told with every turn; a model would think that hard.")
 
 
-def _stream(_: Asked) -> Act:
+def _stream(_: GuideMessage) -> Act:
     return Act(text=STREAMED)
 
 
@@ -161,7 +161,7 @@ or two at once, or name a message: **react to m1 with heart**. Without me work
 {commands}"""
 
 
-def _lost(asked: Asked) -> str:
+def _lost(asked: GuideMessage) -> str:
     if name := re.match(r"/[a-z][a-z_-]*(?!\S)", asked.text, re.I):
         unknown = _quoted(name[0])
         return f"No command is called {unknown}, so it came to me, the agent. **/commands** lists those there are."
@@ -172,14 +172,14 @@ def _lost(asked: Asked) -> str:
     return f"{heard}, but I am only the guide. Try **{first}** or **{second}**; **help** lists the rest."
 
 
-def answer(asked: tuple[Asked, ...]) -> str:
+def answer(asked: tuple[GuideMessage, ...]) -> str:
     """The whole answer to all messages of a turn, directives included."""
     acts = [_act(each) for each in asked]
     head = "".join(act.header for act in acts) + "".join(act.actions for act in acts)
     return head + ("\n\n".join(dict.fromkeys(act.text for act in acts if act.text)) or "<no-reply/>\n")
 
 
-def _act(asked: Asked) -> Act:
+def _act(asked: GuideMessage) -> Act:
     acts = [trick.act(asked) for trick in TRICKS if asked.words & trick.words]
     if not acts:
         about_itself = asked.words & QUESTIONS and asked.words & ABOUT_ITSELF
@@ -216,15 +216,15 @@ def _is_alias(word: str) -> bool:
     return emoji.emojize(f":{word}:", language="alias") != f":{word}:"
 
 
-def read_turn(turn: Turn) -> tuple[Asked, ...]:
+def read_turn(turn: Turn) -> tuple[GuideMessage, ...]:
     *earlier, last = messages(turn)
     return (*(_read(*each, turn, last=False) for each in earlier), _read(*last, turn, last=True))
 
 
-def _read(text: str, teller: Teller, turn: Turn, *, last: bool) -> Asked:
+def _read(text: str, teller: Teller, turn: Turn, *, last: bool) -> GuideMessage:
     text = text[:LONGEST_READ]
     handles = re.findall(r"\bm[1-9][0-9]{0,8}\b", text)
-    return Asked(
+    return GuideMessage(
         text=text,
         words=frozenset(re.findall(r"[a-z_]+(?:-[a-z_]+)*", text.lower())),
         handle=teller.handle,

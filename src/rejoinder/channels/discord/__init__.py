@@ -16,7 +16,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 LIMITS = Limits(2000, "utf16")
 FILES = FileLimits(10 << 20, album=10)
@@ -84,9 +84,9 @@ SETUP = Setup(
     ),
     section={"token": "${DISCORD_TOKEN}"},
     asks=(
-        Ask(
+        SetupQuestion(
             key="api_root",
-            question="API (Enter: Discord's own)",
+            question="Address of the API",
             default=API_ROOT,
             takes="address",
             optional=True,
@@ -94,9 +94,19 @@ SETUP = Setup(
     ),
     verified=True,
     asks_then=(
-        Ask(
+        SetupQuestion(
             key="owners",
-            question="Your own Discord id, a number (0: `rejoinder pair` lets you in later)",
+            question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, "
+            "Copy User ID (0: `rejoinder pair` lets you in later)",
+            default=0,
+            takes="number",
+            most=LARGEST_ID,
+            optional=True,
+            listed=True,
+        ),
+        SetupQuestion(
+            key="allow_groups",
+            question="A channel it may take part in: right-click it, Copy Channel ID (0: direct messages only)",
             default=0,
             takes="number",
             most=LARGEST_ID,
@@ -104,9 +114,7 @@ SETUP = Setup(
             listed=True,
         ),
     ),
-    advice="""\
-  Discord shows ids when Developer Mode is on (Settings, Advanced): right-click your name, Copy User ID. The channels in
-  which the bot may take part are listed under `allow_groups`, by their ids.""",
+    advice="  More channels can be listed under `allow_groups`, by their ids.",
 )
 
 _SNOWFLAKE = re.compile(r"[0-9]{5,20}")

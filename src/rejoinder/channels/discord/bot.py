@@ -11,7 +11,7 @@ from rejoinder.channels.discord import FILES, LIMITS, ONLY
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
-from rejoinder.channels.discord.connection import Connection, Pace
+from rejoinder.channels.discord.connection import GatewayConnection, Timings
 from rejoinder.channels.discord.emoji import in_reaction
 from rejoinder.channels.discord.files import Files
 from rejoinder.channels.discord.history import History
@@ -20,18 +20,21 @@ from rejoinder.channels.discord.intake import Intake
 from rejoinder.channels.discord.outcomes import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Answer, Ok, Refused, failure
 from rejoinder.channels.discord.outgoing import Outgoing
 from rejoinder.channels.discord.parse import Me, parse_said
+from rejoinder.channels.discord.patient import until_answered
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
+from rejoinder.channels.discord.reading import EventReader
 from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.surroundings import Surroundings
+from rejoinder.channels.discord.typing import Typing
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route, Said
+from rejoinder.events import Attachment, EarlierMessage, MenuCommand, Part, ReplyContext, Route
 from rejoinder.secret import Secret
 
 log = logging.getLogger(__name__)
 
-TYPING_SECONDS = 8.0
 CHANNEL = "/channels/{channel_id}"
 REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 
@@ -48,7 +51,7 @@ class DiscordBot:
         http: OneAttempt,
         *,
         threads: Threads = "auto",
-        pace: Pace | None = None,
+        pace: Timings | None = None,
         account: str = ONLY,
     ) -> None:
         self.name = name
@@ -59,18 +62,21 @@ class DiscordBot:
         self.menu: tuple[MenuCommand, ...] = ()
         self._token = token
         self._threads: Threads = threads
-        self._pace = pace or Pace()
+        self._pace = pace or Timings()
         self._places = Places()
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
         self._reception = Reception(self._called, self._api)
-        self._intake = Intake(self._called, self._places, self._look_up, self._reception)
-        self._connection = Connection(self._called, self.client, self._api, self._pace, self._intake.room)
-        self._history = History(self._called, self._api, self._places, self._pace)
         self._troubles = PlaceTroubles(self._called, self._places)
+        surroundings = Surroundings(self._places, self._troubles)
+        self._reader = EventReader(self._places, self._look_up)
+        self._intake = Intake(self._called, self._places, surroundings, self._reader, self._reception)
+        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room)
+        self._history = History(self._called, self._api, self._places, self._pace)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
-        self._intake.echoes = self._outgoing.echoed
+        self._reader.echoes = self._outgoing.echoed
         self._files = Files(self._called, self._api)
+        self._typing = Typing(self._called, self._api)
         self._http = http
 
     @property
@@ -128,23 +134,27 @@ class DiscordBot:
         await self._http.close()
 
     async def _look_up(self, channel: str) -> Place | None:
-        answer = await self._api.call("GET", CHANNEL, channel_id=channel)
-        found = convert(answer.result, Channel) if isinstance(answer, Ok) else None
+        """Asks until Discord answers: a message that is taken for one of another place is as good as lost."""
+        found = await self._ask_about(channel)
         if found is None:
             log.warning("%s: what kind of place %s is, is not known", self._called, channel)
             return None
-        if found.parent_id and self._places.get(found.parent_id) is None and found.type in THREADS:
-            around = await self._api.call("GET", CHANNEL, channel_id=found.parent_id)
-            if isinstance(around, Ok) and (parent := convert(around.result, Channel)) is not None:
-                self._places.learn(parent)
+        around = found.parent_id if found.type in THREADS else None
+        if around and self._places.get(around) is None and (parent := await self._ask_about(around)) is not None:
+            self._places.learn(parent)
         return self._places.learn(found)
+
+    async def _ask_about(self, channel: str) -> Channel | None:
+        answer = await until_answered(self._pace, lambda: self._api.call("GET", CHANNEL, channel_id=channel))
+        return convert(answer.result, Channel) if isinstance(answer, Ok) else None
 
     # --- out ----------------------------------------------------------------------------------------
 
     async def send(self, part: Part) -> Outcome:
-        return await self._outgoing.send(part)
+        return await self.send_files(part, ())
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
+        await self._typing.end(place_of(part.route))
         return await self._outgoing.send(part, files)
 
     async def find(self, part: Part, since: datetime) -> Outcome:
@@ -174,12 +184,9 @@ class DiscordBot:
         return failure(answer)
 
     async def typing(self, route: Route, *, author: str = "") -> None:
-        path = "/channels/{channel_id}/typing"
-        answer = await self._api.call("POST", path, seconds=TYPING_SECONDS, channel_id=place_of(route))
-        if not isinstance(answer, Ok):
-            log.debug("%s: the typing sign was not shown: %s", self._called, answer)
+        await self._typing.show(place_of(route))
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if not message.isdecimal():
             return ()
         answer = await self._history.latest(place_of(route), limit, before=message)

@@ -33,29 +33,37 @@ async def check_bot(called: str, api: Api, me: str, name: str) -> str:
         raise ChannelStopped(NO_INTENT.format(name=called, bot=name))
     id = str(application["id"])
     guilds: list[dict[str, Any]] = await _asked(called, api, "/users/@me/guilds")
-    found = [f"it is {name} (application {id}), and may read messages"]
+    who = f"it is {name} (application {id}), and may read messages"
     if not guilds:
-        return f"{found[0]}; it is in no server yet: invite it with {invite_link(id)}"
-    found.append("in " + ", ".join(str(guild["name"]) for guild in guilds[:MOST_TOLD]))
+        return f"{who}\nit is in no server yet: invite it with {invite_link(id)}"
+    around = ", ".join(str(guild["name"]) for guild in guilds[:MOST_TOLD])
     lacking = [line for guild in guilds[:MOST_GUILDS] for line in await _lacking(called, api, str(guild["id"]), me)]
-    if lacking:
-        more = f" and {len(lacking) - MOST_TOLD} more channels" if len(lacking) > MOST_TOLD else ""
-        found.append(f"it may not {'; '.join(lacking[:MOST_TOLD])}{more}: allow that in the channel's settings")
-    return f"{'; '.join(found)}; its invite link is {invite_link(id)}"
+    if len(lacking) > MOST_TOLD:
+        lacking[MOST_TOLD:] = [f"and {len(lacking) - MOST_TOLD} more channels where it lacks something"]
+    return "\n".join((f"{who}, in {around}", *lacking, f"its invite link: {invite_link(id)}"))
 
 
 async def _lacking(called: str, api: Api, guild: str, me: str) -> list[str]:
-    """One line for each channel that it sees and where it lacks something."""
+    """One line for each channel that it sees and where it lacks something, and one for all that it does not see."""
     about = await _asked(called, api, f"/guilds/{guild}")
     member = await _asked(called, api, f"/guilds/{guild}/members/{me}")
     channels = msgspec.convert(await _asked(called, api, f"/guilds/{guild}/channels"), list[ChannelOf])
     held: list[str] = [str(role) for role in member.get("roles", [])]
     base = in_guild(guild, held, msgspec.convert(about.get("roles", []), list[RoleOf]))
     lines: list[str] = []
+    unseen: list[str] = []
     for channel in channels:
         may = in_channel(base, guild, me, held, channel)
-        if channel.type in TALKED_IN and may & SEE and (lacks := missing(may)):
-            lines.append(f"{', '.join(lacks)} in #{channel.name}")
+        if channel.type not in TALKED_IN:
+            continue
+        if not may & SEE:
+            unseen.append(f"#{channel.name}")
+        elif lacks := missing(may):
+            lines.append(f"in #{channel.name} it may not {', '.join(lacks)}: allow that in the channel's settings")
+    if unseen:
+        more = " and others" if len(unseen) > MOST_TOLD else ""
+        where = ", ".join(unseen[:MOST_TOLD])
+        lines.append(f"it does not see {where}{more}: where it is to take part, allow it View Channel")
     return lines
 
 

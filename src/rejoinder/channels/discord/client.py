@@ -10,6 +10,7 @@ from typing import Any
 from discord.http import HTTPClient
 
 import discord
+from rejoinder.channels.discord.surroundings import TOLD
 
 HEARD = (
     "READY",
@@ -20,15 +21,7 @@ HEARD = (
     "MESSAGE_DELETE_BULK",
     "MESSAGE_REACTION_ADD",
     "INTERACTION_CREATE",
-    "GUILD_CREATE",
-    "GUILD_EMOJIS_UPDATE",
-    "CHANNEL_CREATE",
-    "CHANNEL_UPDATE",
-    "CHANNEL_DELETE",
-    "THREAD_CREATE",
-    "THREAD_UPDATE",
-    "THREAD_DELETE",
-    "THREAD_LIST_SYNC",
+    *sorted(TOLD),
 )
 
 INTENTS = discord.Intents(

@@ -33,6 +33,8 @@ RESUMABLE = 4000
 """Closing with this code keeps the session; 1000 would end it."""
 DEAF_RATIO = 4 / 3
 """A heartbeat is sent each interval and acknowledged at once: after 4/3 of it, 55 s with Discord's own, it is lost."""
+LATE_SECONDS = 1.0
+"""What has come already is read first, for so long: the acknowledgement may be in it."""
 OPENING_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
 
@@ -54,7 +56,7 @@ REFUSED = (
 )
 
 
-class Pace(Struct, frozen=True):
+class Timings(Struct, frozen=True):
     """All in seconds."""
 
     first_pause: float = 1.0
@@ -63,8 +65,10 @@ class Pace(Struct, frozen=True):
     """How long Discord may take to tell of its servers after a new session."""
 
 
-class Connection:
-    def __init__(self, called: str, client: Client, api: Api, pace: Pace, room: Callable[[], Awaitable[None]]) -> None:
+class GatewayConnection:
+    def __init__(
+        self, called: str, client: Client, api: Api, pace: Timings, room: Callable[[], Awaitable[None]]
+    ) -> None:
         """`room` returns when there is room for another event."""
         self._called = called
         self._client = client
@@ -156,10 +160,15 @@ class Connection:
     async def _listen(self) -> Cursor | None:
         """Returns what to resume when the connection ends; None: begin a new session."""
         ws: Any = self._client.ws
+        late: float | None = None
         try:
             while True:
                 await self._room()
-                ws._max_heartbeat_timeout = self._patience()
+                patience, now = self._patience(), time.monotonic()
+                late = None if patience > 0 else late or now
+                if late is not None and now - late > LATE_SECONDS:  # events come, but nobody hears us
+                    raise ReconnectWebSocket(None)
+                ws._max_heartbeat_timeout = max(0.01, patience)
                 await ws.poll_event()
                 self._works()
         except ReconnectWebSocket as again:
@@ -177,7 +186,7 @@ class Connection:
     def _patience(self) -> float:
         """Seconds for which nothing may come; a heartbeat that was not acknowledged in time uses them up."""
         last = self.last_sign
-        return max(0.01, self.deaf_after - (time.monotonic() - last)) if last is not None else self.deaf_after
+        return self.deaf_after - (time.monotonic() - last) if last is not None else self.deaf_after
 
     async def _closed(self, code: int) -> Cursor | None:
         if code in (BAD_INTENTS, NO_INTENTS):

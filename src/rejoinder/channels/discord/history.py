@@ -4,11 +4,11 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from rejoinder.channels.base import Rejected, RetryAfter
 from rejoinder.channels.discord.api import Api
-from rejoinder.channels.discord.connection import Pace
+from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.intake import TakeHistory
-from rejoinder.channels.discord.outcomes import Answer, Ok, failure
+from rejoinder.channels.discord.outcomes import Answer, Ok
+from rejoinder.channels.discord.patient import until_answered
 from rejoinder.channels.discord.places import Places, Unread, moment, snowflake
 from rejoinder.channels.discord.wire import Message, convert
 
@@ -24,7 +24,7 @@ MOST_TRIES = 8
 
 
 class History:
-    def __init__(self, called: str, api: Api, places: Places, pace: Pace) -> None:
+    def __init__(self, called: str, api: Api, places: Places, pace: Timings) -> None:
         self._called = called
         self._api = api
         self._places = places
@@ -55,18 +55,10 @@ class History:
 
     async def _page(self, place: str, span: dict[str, str]) -> list[Message] | None:
         """None if it is not given out."""
-        for tries in range(MOST_TRIES):
-            answer = await self._ask(place, span, PAGE)
-            if isinstance(answer, Ok):
-                return _messages(answer)
-            outcome = failure(answer)
-            if isinstance(outcome, Rejected):
-                break
-            wait = outcome.seconds if isinstance(outcome, RetryAfter) else None
-            await asyncio.sleep(wait or min(self._pace.longest_pause, self._pace.first_pause * 2**tries))
-        else:
-            outcome = Rejected("Discord does not answer")
-        log.warning("%s: what was said in %s meanwhile is not known: %s", self._called, place, outcome.reason)
+        answer = await until_answered(self._pace, lambda: self._ask(place, span, PAGE), MOST_TRIES)
+        if isinstance(answer, Ok):
+            return _messages(answer)
+        log.warning("%s: what was said in %s meanwhile is not known: %s", self._called, place, answer.reason)
         return None
 
     async def latest(self, place: str, limit: int, *, before: str | None = None, after: str | None = None) -> Answer:

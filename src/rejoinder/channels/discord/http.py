@@ -14,7 +14,7 @@ import msgspec
 from discord.http import HTTPClient, Route
 
 import discord
-from rejoinder.channels.discord.budget import Budget
+from rejoinder.channels.discord.budget import RateBudget, refusals_at, seconds_in
 from rejoinder.channels.discord.outcomes import TOO_MANY
 from rejoinder.channels.http_faults import proxy_for, timeout
 from rejoinder.channels.multipart import Form
@@ -27,6 +27,8 @@ GOODBYE_SECONDS = 2.0
 KEPT_SECONDS = 15.0
 """Keep no connection for long: if Discord has closed it meanwhile, nobody knows whether a message arrived."""
 PIECE = 65_536
+SHUT_OUT_SECONDS = 60.0
+"""Where nobody says for how long."""
 SLOWEST = 100_000.0
 """Bytes a second of an upload that is still waited for."""
 
@@ -55,7 +57,7 @@ class OneAttempt(HTTPClient):
         super().__init__(cast(Any, None), proxy=proxy, proxy_auth=auth)
         self._root = f"{root.rstrip('/')}/{VERSION}"
         self._seconds = seconds
-        self._budget = Budget()
+        self._budget = RateBudget(refusals_at(self._root))
         self.clock_ahead = 0.0
         """How many seconds Discord's clock is ahead of ours."""
 
@@ -134,12 +136,16 @@ class OneAttempt(HTTPClient):
         except msgspec.DecodeError:
             data = body[:200].decode(errors="replace")
         self._budget.note(key, major, response.headers, now)
-        self._budget.count(status, now)
+        self._budget.count(status, response.headers.get("X-RateLimit-Scope", ""), now)
         self._compare_clocks(response.headers)
         if 200 <= status < 300:
             return data
-        if status != TOO_MANY or not isinstance(data, dict):
+        if status != TOO_MANY:
             raise Turned(response, data)
+        if not isinstance(data, dict):  # what stands before Discord shuts out this address, all its bots
+            wait = seconds_in(response.headers.get("Retry-After", "")) or SHUT_OUT_SECONDS
+            self._budget.shut_out(wait, now)
+            raise Turned(response, data, retry_after=wait, everywhere=True)
         told = cast("dict[str, Any]", data)
         wait, everywhere = float(told.get("retry_after", 1.0)), bool(told.get("global"))
         self._budget.close(key, major, wait, now, everywhere=everywhere)

@@ -19,7 +19,7 @@ from rejoinder.channels.discord.places import Place
 from rejoinder.channels.discord.text import context_of, said_in
 from rejoinder.channels.discord.wire import FORWARDED, SAID, File, Member, Message, Reaction, User
 from rejoinder.channels.threads import Threads, new_thread
-from rejoinder.events import Attachment, Chat, Forward, Inbound, Mention, NewThread, Quote, Said, Sender
+from rejoinder.events import Attachment, Chat, EarlierMessage, Forward, Inbound, Mention, NewThread, Quote, Sender
 
 EVERYONE = ("@everyone", "@here")
 
@@ -109,12 +109,12 @@ def parse_reaction(reaction: Reaction, where: Where, me: Me, mark: str) -> Inbou
     )
 
 
-def parse_said(message: Message) -> Said:
+def parse_said(message: Message) -> EarlierMessage:
     """An earlier message, as everybody sees it."""
     author = message.author or User("")
     name = author.global_name or author.username
     is_bot = bool(author.bot) or message.webhook_id is not None
-    return Said(message.id, author.id, name, said_in(message), is_bot=is_bot)
+    return EarlierMessage(message.id, author.id, name, said_in(message), is_bot=is_bot)
 
 
 def parse_deletion(message: str, where: Where, me: Me) -> Inbound:

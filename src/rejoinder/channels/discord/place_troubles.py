@@ -45,6 +45,15 @@ class PlaceTroubles:
             self._known[place] = sentence
         return Refused(answer.status, answer.code, f"{sentence}: {answer.said}", answer.retry_after, answer.everywhere)
 
+    def left(self, name: str, guild: str) -> None:
+        """The bot was removed from a server."""
+        sentence = f"the bot was removed from the server {name or guild}: invite it again with the link of `doctor`"
+        log.warning("%s: %s", self._called, sentence)
+        self._known[guild] = sentence
+
+    def joined(self, guild: str) -> None:
+        self._known.pop(guild, None)
+
     def _name(self, place: str) -> str:
         known = self._places.get(place)
         name = known.name if known is not None else ""

@@ -51,6 +51,7 @@ class Places:
         self.guilds: dict[str, str] = {}
         """Names, by id."""
         self._emojis: dict[str, dict[str, str]] = {}  # of each guild: what stands for its own emoji, by name
+        self._levels: dict[str, int] = {}
         self.own_roles: set[str] = set()
         """Roles that Discord made for this bot: whoever mentions one means the bot."""
 
@@ -71,11 +72,29 @@ class Places:
     def learn_guild(self, guild: Guild, me: str) -> None:
         self.guilds[guild.id] = guild.name or ""
         self.learn_emojis(guild)
+        self.learn_level(guild)
         for role in guild.roles or ():
             if (role.tags or {}).get("bot_id") == me:
                 self.own_roles.add(role.id)
         for channel in (*(guild.channels or ()), *(guild.threads or ())):
             self.learn(replace(channel, guild_id=guild.id))
+
+    def learn_level(self, guild: Guild) -> None:
+        if guild.premium_tier is not None:
+            self._levels[guild.id] = guild.premium_tier
+
+    def forget_guild(self, guild: str) -> str:
+        """Returns its name."""
+        for id in [id for id, place in self._known.items() if place.guild == guild]:
+            self.forget(id)
+        self._emojis.pop(guild, None)
+        self._levels.pop(guild, None)
+        return self.guilds.pop(guild, "")
+
+    def level_at(self, channel: str) -> int:
+        """How much the server around it is boosted; 0 where that is not known, and in direct chats."""
+        place = self._known.get(channel, None)
+        return self._levels.get(place.guild, 0) if place is not None else 0
 
     def learn_emojis(self, guild: Guild) -> None:
         self._emojis[guild.id] = {each.name: each.written for each in guild.emojis or () if each.name and each.id}

@@ -203,6 +203,8 @@ class Guild(Struct, frozen=True):
     threads: list[Channel] | None = None
     emojis: list[Emoji] | None = None
     roles: list[Role] | None = None
+    premium_tier: int | None = None
+    """How much its members have boosted it."""
 
 
 class Ready(Struct, frozen=True):

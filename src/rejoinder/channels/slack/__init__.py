@@ -17,7 +17,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 if TYPE_CHECKING:
     from rejoinder.channels.slack.listening import Listening
@@ -110,14 +110,14 @@ def accounts(settings: Settings) -> dict[str, Settings]:
 def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     from rejoinder.channels.slack.api import Api  # noqa: PLC0415 - only serving an app needs a client
     from rejoinder.channels.slack.bot import SlackApp  # noqa: PLC0415
-    from rejoinder.channels.slack.patient import Pace  # noqa: PLC0415
+    from rejoinder.channels.slack.patient import Timings  # noqa: PLC0415
 
     assert settings.bot_token is not None, "an account has a token"
-    pace = Pace()
+    pace = Timings()
     if settings.signing_secret is not None:
-        from rejoinder.channels.slack.http_events import ByHttp, Hook  # noqa: PLC0415 - Socket Mode needs no server
+        from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress  # noqa: PLC0415 - Socket Mode needs no server
 
-        hook = Hook(settings.signing_secret, settings.events_path, settings.events_host, settings.events_port)
+        hook = WebhookAddress(settings.signing_secret, settings.events_path, settings.events_host, settings.events_port)
         listening: Listening = ByHttp(hook, pace)
     else:
         from rejoinder.channels.slack.socket_mode import BySocket  # noqa: PLC0415 - the SDK, only where it is used
@@ -145,11 +145,13 @@ SETUP = Setup(
     ),
     section={"bot_token": "${SLACK_BOT_TOKEN}", "app_token": "${SLACK_APP_TOKEN}"},
     asks=(
-        Ask(key="api_root", question="Web API (Enter: Slack's own)", default=API_ROOT, takes="address", optional=True),
+        SetupQuestion(
+            key="api_root", question="Web API (Enter: Slack's own)", default=API_ROOT, takes="address", optional=True
+        ),
     ),
     verified=True,
     asks_then=(
-        Ask(
+        SetupQuestion(
             key="owners",
             question="Your own member id, such as U045VRZFT (Enter: `rejoinder pair` lets you in later)",
             optional=True,
@@ -174,6 +176,7 @@ CHANNEL = ChannelKind(
     delivery="read back",
     files=FILES,
     edits="told",
+    replies_are_threads=True,
     setup=SETUP,
     manifest=app_manifest(),
 )

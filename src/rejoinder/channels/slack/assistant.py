@@ -5,6 +5,7 @@ import asyncio
 import logging
 from typing import Any
 
+from rejoinder.bounded import Bounded
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Ok, Refused
 from rejoinder.channels.slack.wire import Assistant, AssistantThread
@@ -15,7 +16,7 @@ log = logging.getLogger(__name__)
 SCOPE = "assistant:write"
 STATUS = "is thinking..."
 SECONDS = 5.0
-MOST_PROMPTS, LONGEST_TITLE = 4, 75
+MOST_PROMPTS, LONGEST_TITLE, MOST_SHOWN = 4, 75, 1000
 NEVER = frozenset({"unknown_method", "missing_scope", "not_allowed_token_type"})
 
 
@@ -25,12 +26,27 @@ class AssistantThreads:
         self._api = api
         self._prompts = prompts[:MOST_PROMPTS]
         self._refused: set[str] = set()
+        self._shown: Bounded[tuple[str, str], None] = Bounded(MOST_SHOWN)  # where a status stands, as far as we know
         self._opened: asyncio.Queue[AssistantThread] = asyncio.Queue()
 
     async def typing(self, route: Route) -> None:
         """Slack shows a status in threads only; it goes with the next message."""
-        if route.thread is not None:
-            await self._say("assistant.threads.setStatus", route.chat, route.thread, {"status": STATUS})
+        if route.thread is not None and await self._status(route.chat, route.thread, STATUS):
+            self._shown[route.chat, route.thread] = None
+
+    async def stop_typing(self, route: Route) -> None:
+        """Where no message has taken the status away: an agent may choose silence, be stopped or fail."""
+        place = (route.chat, route.thread or "")
+        if place in self._shown:
+            del self._shown[place]
+            await self._status(*place, "")
+
+    def said(self, chat: str, thread: str | None) -> None:
+        """A message stands there now."""
+        self._shown.pop((chat, thread or ""), None)
+
+    async def _status(self, chat: str, thread: str, status: str) -> bool:
+        return await self._say("assistant.threads.setStatus", chat, thread, {"status": status})
 
     async def title(self, route: Route, title: str) -> None:
         if route.thread is not None:
@@ -50,11 +66,13 @@ class AssistantThreads:
                 "assistant.threads.setSuggestedPrompts", thread.channel_id, thread.thread_ts, {"prompts": prompts}
             )
 
-    async def _say(self, method: str, channel: str, thread: str, what: dict[str, Any]) -> None:
+    async def _say(self, method: str, channel: str, thread: str, what: dict[str, Any]) -> bool:
+        """Whether Slack has taken it."""
         if method in self._refused:
-            return
+            return False
         answer = await self._api.call(method, {"channel_id": channel, "thread_ts": thread, **what}, SECONDS)
         if isinstance(answer, Refused) and answer.error in NEVER:
             self._refused.add(method)
         if not isinstance(answer, Ok):
             log.debug("%s: %s: %s", self._called, method, answer)
+        return isinstance(answer, Ok)

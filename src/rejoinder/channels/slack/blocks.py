@@ -75,7 +75,7 @@ def _rich(part: Part) -> list[Block]:
     return blocks if len(blocks) < MOST_BLOCKS else []
 
 
-def _fits(block: laid_out.Block, part: Part) -> bool:
+def _fits(block: laid_out.TextBlock, part: Part) -> bool:
     """Whether Slack takes it as a table, and it was to be shown as one: not as bullets, say."""
     assert block.grid is not None
     rows = block.grid.rows
@@ -84,7 +84,7 @@ def _fits(block: laid_out.Block, part: Part) -> bool:
     return shown and len(rows) <= MOST_ROWS and len(rows[0]) <= MOST_COLUMNS and size <= MOST_IN_CELLS
 
 
-def _is_long_code(block: laid_out.Block) -> bool:
+def _is_long_code(block: laid_out.TextBlock) -> bool:
     return block.language is not None and block.grid is None and len(block.text) >= LONG_CODE
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import Literal
 
@@ -15,25 +15,28 @@ from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
 from rejoinder.channels.slack.files import Files
-from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.listening import Listening
 from rejoinder.channels.slack.manifest import SCOPES, missing
-from rejoinder.channels.slack.memory import Memory
+from rejoinder.channels.slack.memory import ThreadMemory
 from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure, failure_aside
 from rejoinder.channels.slack.parse import Me
-from rejoinder.channels.slack.patient import Pace, Patient
+from rejoinder.channels.slack.patient import Patient, Timings
 from rejoinder.channels.slack.people import People
+from rejoinder.channels.slack.shared_files import SharedFiles
+from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.streams import CONFLICT, Streams
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import ChannelStopped
-from rejoinder.events import Attachment, Part, Route, Said
+from rejoinder.events import Attachment, EarlierMessage, Inbound, Part, Route
 
 log = logging.getLogger(__name__)
 
 DEAF_AFTER = 60.0
 CHECK_SECONDS = 15.0
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,6}")
+NOT_GIVEN_OUT = "Slack does not give it out"
 NOT_THERE = ("not_in_channel", "channel_not_found")
 
 
@@ -49,7 +52,7 @@ class SlackApp:
         api: Api,
         listening: Listening,
         *,
-        pace: Pace | None = None,
+        pace: Timings | None = None,
         account: str = ONLY,
         threads: Threads = "auto",
         prompts: tuple[str, ...] = (),
@@ -61,16 +64,17 @@ class SlackApp:
         self.own_name = ""
         self._api = api
         self._listening = listening
-        self._pace = pace or Pace()
+        self._pace = pace or Timings()
         self._threads: Threads = threads
         self._patient = Patient(self._called, api, self._pace)
         self._people = People(api)
         self._me = Me(name, "", "")
-        self._reader = Reader(api, lambda: self._me, self._pace.looks)
-        self._memory = Memory()
+        self._reader = HistoryReader(api, lambda: self._me, self._pace.looks)
+        self._memory = ThreadMemory()
         self._streams = Streams(self._called, api, self._memory)
         self._assistant = AssistantThreads(self._called, api, prompts)
-        self._files = Files(self._called, api)
+        self._files = Files(self._called, api, self._pace.shares)
+        self._shared_files = SharedFiles(api)
 
     # --- what it says of itself ---------------------------------------------------------------------
 
@@ -89,12 +93,23 @@ class SlackApp:
     async def listen(self, deliver: Inlet) -> None:
         await self.introduce()
         log.info("%s: serving @%s", self._called, self.own_name)
-        intake = Intake(self._me, deliver, self._people, self._pace, self._memory.note, self._assistant.started)
+        intake = Intake(self._me, deliver, self._complete, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
         await asyncio.gather(
             self._listening.run(self._called, intake, self._reader),
             self._streams.watch(self._pace.idle_stream),
             self._assistant.offer_prompts(),
+        )
+
+    async def _complete(self, messages: Iterable[Inbound]) -> tuple[Inbound, ...]:
+        """Slack's events carry ids; both questions together have a second (CH-5)."""
+        heard = tuple(messages)
+        named, described = await asyncio.gather(self._people.name(heard), self._shared_files.describe(heard))
+        return tuple(
+            message
+            if message.attachments is files.attachments
+            else msgspec.structs.replace(message, attachments=files.attachments)
+            for message, files in zip(named, described, strict=True)
         )
 
     async def introduce(self) -> None:
@@ -162,9 +177,13 @@ class SlackApp:
     def _delivered(self, answer: Answer, part: Part, thread: str | None) -> Outcome:
         if not isinstance(answer, Ok):
             return failure(answer)
-        ts = str(answer.result.get("ts", ""))
-        self._memory.sent(part.route, ts, thread)
-        return Delivered(ts)
+        return self._stands(Delivered(str(answer.result.get("ts", ""))), part, thread)
+
+    def _stands(self, outcome: Outcome, part: Part, thread: str | None) -> Outcome:
+        if isinstance(outcome, Delivered):
+            self._memory.sent(part.route, outcome.message, thread)
+            self._assistant.said(part.route.chat, thread)
+        return outcome
 
     # --- what is still being written (CH-32) --------------------------------------------------------
 
@@ -188,13 +207,18 @@ class SlackApp:
     async def typing(self, route: Route, *, author: str = "") -> None:
         await self._assistant.typing(route)
 
+    async def stop_typing(self, route: Route) -> None:
+        await self._assistant.stop_typing(route)
+
     # --- files --------------------------------------------------------------------------------------
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
         if part.only_for is not None and not _is_direct(part.route):
             return Rejected("Slack cannot show a file of a channel to one person only")
         thread = await self._thread(part)
-        return thread if isinstance(thread, Rejected) else await self._files.send(part, files, thread)
+        if isinstance(thread, Rejected):
+            return thread
+        return self._stands(await self._files.send(part, files, thread), part, thread)
 
     async def _thread(self, part: Part) -> str | Rejected | None:
         """Where it goes: to the thread of the message it replies to, else where it is said (CH-31)."""
@@ -210,6 +234,12 @@ class SlackApp:
         return found if found is not None else Rejected(f"there is no message {target!r} to reply to", "target")
 
     async def find(self, part: Part, since: datetime) -> Outcome:
+        return await self._find(part, since, Sought(part))
+
+    async def find_files(self, part: Part, since: datetime, others: Collection[str]) -> Outcome:
+        return await self._find(part, since, Sought(part, frozenset(others), self._files.ids_of(part)))
+
+    async def _find(self, part: Part, since: datetime, sought: Sought) -> Outcome:
         if part.only_for is not None and not _is_direct(part.route):
             return RetryAfter(None, "what one person alone sees cannot be looked up, and does no harm twice")
         if not self._me.id:  # after a restart it may be asked before it listens: it must know its own messages
@@ -217,7 +247,7 @@ class SlackApp:
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return RetryAfter(None, thread.reason)
-        return await self._reader.find(part, thread, since)
+        return await self._reader.find(sought, thread, since)
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         if not _TS.fullmatch(message):
@@ -251,7 +281,7 @@ class SlackApp:
         so = isinstance(answer, Refused) and answer.error == already
         return Delivered(message) if isinstance(answer, Ok) or so else failure_aside(answer)
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if route.thread is None:
             return ()
         said = await self._reader.before(route.chat, route.thread, message, limit)
@@ -261,10 +291,11 @@ class SlackApp:
         )
 
     async def fetch(self, file: Attachment, limit: int) -> bytes | None:
-        content = await self._api.load(file.url, limit) if file.url else "Slack does not give it out"
+        known = file if file.url else await self._shared_files.ask(file)
+        content = await self._api.load(known.url, limit) if known.url else NOT_GIVEN_OUT
         if isinstance(content, bytes):
             return content
-        log.warning("%s: the file %r was not fetched: %s", self._called, file.name, content)
+        log.warning("%s: the file %r was not fetched: %s", self._called, known.name, content)
         return None
 
 

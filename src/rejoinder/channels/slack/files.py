@@ -1,20 +1,32 @@
 """Files of agents: brought to Slack piece by piece, then shared in one message (CH-11, CH-33)."""
 
+import asyncio
 import logging
 
-from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, RetryAfter, Unknown
+from rejoinder.bounded import Bounded
+from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, Rejected, RetryAfter, Unknown
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.blocks import addressed
-from rejoinder.channels.slack.outcomes import Ok, Refused, failure_aside
+from rejoinder.channels.slack.outcomes import Ok, Refused, failure_aside, refusal
 from rejoinder.events import Part
 
 log = logging.getLogger(__name__)
 
+MOST = 1000
+
 
 class Files:
-    def __init__(self, called: str, api: Api) -> None:
+    """`looks`: seconds between the questions where a message with files stands, if Slack does not say at once."""
+
+    def __init__(self, called: str, api: Api, looks: tuple[float, ...]) -> None:
         self._called = called
         self._api = api
+        self._looks = looks
+        self._brought: Bounded[str, tuple[str, ...]] = Bounded(MOST)
+
+    def ids_of(self, part: Part) -> tuple[str, ...]:
+        """What Slack calls its files, if this process has asked Slack to share them."""
+        return self._brought.get(part.key, ())
 
     async def send(self, part: Part, files: tuple[OutgoingFile, ...], thread: str | None) -> Outcome:
         """One message with the files and the words beside them. A file that was brought and never shared is seen by
@@ -31,11 +43,24 @@ class Files:
             **({"thread_ts": thread} if thread is not None else {}),
             **({"initial_comment": addressed(part, part.text)} if part.text.strip() else {}),
         }
+        if part.key:
+            self._brought.renew(part.key, tuple(ids))
         answer = await self._api.call("files.completeUploadExternal", payload)
         if not isinstance(answer, Ok):
             return failure_aside(answer)
-        ts = _shared(answer.result.get("files", []), part.route.chat)
+        ts = _shared(answer.result.get("files", []), part.route.chat) or await self._where(ids[0], part.route.chat)
         return Delivered(ts) if ts else Unknown("Slack has the file, and does not say yet where it stands")
+
+    async def _where(self, file: str, chat: str) -> str:
+        """Slack often shares a file only after it has answered."""
+        for pause in self._looks:
+            await asyncio.sleep(pause)
+            answer = await self._api.ask("files.info", {"file": file})
+            if isinstance(answer, Ok) and (ts := _shared([answer.result.get("file") or {}], chat)):
+                return ts
+            if isinstance(answer, Refused) and isinstance(refusal(answer), Rejected):
+                break
+        return ""
 
     async def _bring(self, file: OutgoingFile) -> str | Outcome:
         """The id that Slack gives it."""

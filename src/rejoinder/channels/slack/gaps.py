@@ -5,9 +5,9 @@ import logging
 from collections.abc import Callable
 from time import monotonic
 
-from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.patient import Timings
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ NO_EVENTS = (
 class Gaps:
     """Nothing is taken before the first `close`: what came while no gateway ran is read first."""
 
-    def __init__(self, called: str, intake: Intake, reader: Reader, pace: Pace) -> None:
+    def __init__(self, called: str, intake: Intake, reader: HistoryReader, pace: Timings) -> None:
         self.trouble = ""
         self._called = called
         self._intake = intake

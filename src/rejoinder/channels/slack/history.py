@@ -14,10 +14,10 @@ from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
 from rejoinder.channels.slack.parse import Me, is_ours, message
-from rejoinder.channels.slack.payloads import OPENING, key_of
 from rejoinder.channels.slack.places import later, split
+from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.wire import Message, history
-from rejoinder.events import Inbound, Part, Said
+from rejoinder.events import EarlierMessage, Inbound
 
 log = logging.getLogger(__name__)
 
@@ -28,12 +28,11 @@ CLOCKS = 120.0
 LOOKS = (0.0, 10.0, 20.0)
 """Pauses before each of the three reads over thirty seconds (CH-35)."""
 AT_ONCE = 5
-IN_PROGRESS = "in_progress"
 NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
 NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
 
-class Reader:
+class HistoryReader:
     def __init__(self, api: Api, me: Callable[[], Me], looks: tuple[float, ...] = LOOKS) -> None:
         self._api = api
         self._me = me
@@ -56,7 +55,7 @@ class Reader:
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
         return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
 
-    async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[Said, ...]:
+    async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of a thread before this one."""
         found = await self._pages(channel, thread, oldest=None) or ()
         earlier = [each for each in found if each.ts and later(ts, each.ts)][-limit:]
@@ -75,21 +74,21 @@ class Reader:
 
     # --- sends without an answer ----------------------------------------------------------------------------
 
-    async def find(self, part: Part, thread: str | None, since: datetime) -> Outcome:
+    async def find(self, sought: Sought, thread: str | None, since: datetime) -> Outcome:
         """Three reads over half a minute: Slack may show a message late."""
         outcome: Outcome = Unknown("it could not be looked up")
         oldest = f"{since.timestamp() - CLOCKS:.6f}"
         for pause in self._looks:
             await asyncio.sleep(pause)
-            outcome = await self._look(part, thread, oldest)
+            outcome = await self._look(sought, thread, oldest)
             if not isinstance(outcome, RetryAfter) or outcome.limited:
                 return outcome
         return outcome
 
-    async def _look(self, part: Part, thread: str | None, oldest: str) -> Outcome:
+    async def _look(self, sought: Sought, thread: str | None, oldest: str) -> Outcome:
         cursor = ""
         for _ in range(MOST_PAGES):
-            answer = await self._ask(part.route.chat, thread, oldest, cursor)
+            answer = await self._ask(sought.part.route.chat, thread, oldest, cursor)
             if isinstance(answer, Refused) and answer.error in NO_PLACE:
                 return RetryAfter(None, "it is not there")
             if not isinstance(answer, Ok):
@@ -97,7 +96,7 @@ class Reader:
                 return found if isinstance(found, RetryAfter) and found.limited else Unknown(found.reason)
             page = history(answer.result)
             for each in page.messages:
-                if _is_it(each, part) and is_ours(each, self._me()):
+                if sought.is_it(each) and is_ours(each, self._me()):
                     return Delivered(each.ts)
             if not (cursor := page.next):
                 return RetryAfter(None, "it is not there")
@@ -133,12 +132,12 @@ class Reader:
             return await self._api.ask("conversations.history", asked)
         return await self._api.ask("conversations.replies", {**asked, "ts": thread})
 
-    def _told(self, each: Message) -> Said:
+    def _told(self, each: Message) -> EarlierMessage:
         me = self._me()
         ours = is_ours(each, me)
         name = me.name if ours else each.username or (each.bot_profile.name if each.bot_profile is not None else "")
         by = each.user or each.bot_id
-        return Said(each.ts, by, name, texts.plain(each.text), is_bot=ours or bool(each.bot_id))
+        return EarlierMessage(each.ts, by, name, texts.plain(each.text), is_bot=ours or bool(each.bot_id))
 
 
 def _told_to_wait(answer: Answer) -> float | None:
@@ -146,13 +145,3 @@ def _told_to_wait(answer: Answer) -> float | None:
         return None
     outcome = refusal(answer)
     return (outcome.seconds or 1.0) if isinstance(outcome, RetryAfter) and outcome.limited else None
-
-
-def _is_it(each: Message, part: Part) -> bool:
-    """By our key; a message with files has none, but it has the same files."""
-    if part.files:
-        there = sorted((file.name, file.size or 0) for file in each.files)
-        return there == sorted((file.name, file.size or 0) for file in part.files)
-    if OPENING in part.key and each.streaming_state == IN_PROGRESS:
-        return True  # a stream carries no key while it grows, and one place has one
-    return bool(part.key) and key_of(each.metadata) == part.key

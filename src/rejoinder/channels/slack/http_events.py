@@ -18,11 +18,11 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from rejoinder.channels.http_door import Address, body_of, listening
+from rejoinder.channels.http_listener import Address, body_of, listening
 from rejoinder.channels.slack.gaps import Gaps
-from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Pace
+from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.secret import Secret
 
@@ -33,7 +33,7 @@ OLDEST = 300.0
 _object = msgspec.json.Decoder(dict[str, Any])
 
 
-class Hook(Struct, frozen=True):
+class WebhookAddress(Struct, frozen=True):
     secret: Secret
     path: str
     host: str
@@ -45,7 +45,7 @@ class ByHttp:
 
     """Listens for signed events."""
 
-    def __init__(self, hook: Hook, pace: Pace) -> None:
+    def __init__(self, hook: WebhookAddress, pace: Timings) -> None:
         self._hook = hook
         self._pace = pace
         self._gaps: Gaps | None = None
@@ -56,7 +56,7 @@ class ByHttp:
     def trouble(self) -> str:
         return self._gaps.trouble if self._gaps is not None else ""
 
-    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
         gaps = self._gaps = Gaps(called, intake, reader, self._pace)
         hook = self._hook
         path = hook.path if hook.path.startswith("/") else f"/{hook.path}"
@@ -68,9 +68,9 @@ class ByHttp:
                 raise web.HTTPUnauthorized
             return await self._taken(raw, request.content_type, intake, gaps)
 
-        async with listening(where, take) as door:
+        async with listening(where, take) as listener:
             gaps.close()
-            await asyncio.gather(door.attend(), gaps.watch(lambda: 0))
+            await asyncio.gather(listener.attend(), gaps.watch(lambda: 0))
 
     async def _taken(self, raw: bytes, kind: str, intake: Intake, gaps: Gaps) -> web.Response:
         self.last_sign = monotonic()
@@ -91,7 +91,7 @@ class ByHttp:
         return f"signed events at {self._hook.path}, on {self._hook.host}:{self._hook.port}"
 
     async def close(self) -> None:
-        """There is nothing to close: the door closes with `run`."""
+        """There is nothing to close: the listener closes with `run`."""
 
 
 def is_signed(raw: bytes, headers: Any, secret: Secret, now: float) -> bool:

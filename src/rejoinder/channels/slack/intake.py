@@ -2,7 +2,7 @@
 in the order in which it came."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -11,8 +11,7 @@ import msgspec
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.patient import Pace
-from rejoinder.channels.slack.people import People
+from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.places import Places
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
@@ -25,22 +24,26 @@ BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
 MOST_OWED = 500
 SHORTEST = 0.1
-"""Seconds that the store has at least, however long names took."""
+"""Seconds that the store has at least, however long the rest took."""
 OTHERS = (
     "events of another workspace come by this app's connection: Slack gives each event to any of them. Give each "
     "workspace an app of its own, with its own app_token or signing_secret"
 )
 
 
+Complete = Callable[[Iterable[Inbound]], Awaitable[tuple[Inbound, ...]]]
+
+
 class Intake:
-    """`noted`: told of each message that was stored; `started`: of each thread that an assistant was opened in."""
+    """`complete`: adds what Slack's events leave out; `noted`: told of each message that was stored; `started`: of each
+    thread that an assistant was opened in."""
 
     def __init__(
         self,
         me: parse.Me,
         deliver: Inlet,
-        people: People,
-        pace: Pace,
+        complete: Complete,
+        pace: Timings,
         noted: Callable[[Inbound], None],
         started: Callable[[Assistant], None],
     ) -> None:
@@ -49,7 +52,7 @@ class Intake:
         """How many events have come since the start."""
         self._me = me
         self._deliver = deliver
-        self._people = people
+        self._complete = complete
         self._pace = pace
         self._noted = noted
         self._started = started
@@ -115,7 +118,7 @@ class Intake:
         if not fresh:
             return True
         began = monotonic()
-        named = await self._people.name(fresh)
+        named = await self._complete(fresh)
         moved = self.places.moved_by(named)
         left = max(SHORTEST, self._pace.acknowledge - (monotonic() - began))
         try:

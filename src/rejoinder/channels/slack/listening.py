@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
 
 
@@ -18,7 +18,7 @@ class Listening(Protocol):
         """By `time.monotonic`."""
         ...
 
-    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
         """Runs for ever; `called`: what people call the account."""
         ...
 

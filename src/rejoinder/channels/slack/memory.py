@@ -9,7 +9,7 @@ from rejoinder.events import Inbound, Route
 MOST = 5000
 
 
-class Memory:
+class ThreadMemory:
     def __init__(self) -> None:
         self._threads: Bounded[tuple[str, str], str] = Bounded(MOST)
         self._askers: Bounded[tuple[str, str], str] = Bounded(MOST)

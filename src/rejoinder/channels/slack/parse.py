@@ -135,18 +135,20 @@ def _parent(heard: Message, me: Me) -> Quote | None:
 
 
 def _files(files: Iterable[File]) -> Iterable[Attachment]:
-    for file in files:
-        if file.mode not in GONE:
-            address = file.url_private_download or file.url_private or None
-            yield Attachment(
-                file.id,
-                file.name or file.title,
-                file.mimetype,
-                file.size,
-                address,
-                kind="voice" if file.subtype == RECORDED else None,
-                seconds=None if file.duration_ms is None else file.duration_ms / 1000,
-            )
+    return (attachment(file) for file in files if file.mode not in GONE)
+
+
+def attachment(file: File) -> Attachment:
+    """One of another workspace has nothing but its id (Slack Connect)."""
+    return Attachment(
+        file.id,
+        file.name or file.title,
+        file.mimetype,
+        file.size,
+        file.url_private_download or file.url_private or None,
+        kind="voice" if file.subtype == RECORDED else None,
+        seconds=None if file.duration_ms is None else file.duration_ms / 1000,
+    )
 
 
 def _context(heard: Message) -> Iterable[str]:

@@ -27,7 +27,7 @@ WRONG_APP_TOKEN = (
 SOCKET_MODE_OFF = "socket_mode_not_enabled"
 
 
-class Pace(Struct, frozen=True):
+class Timings(Struct, frozen=True):
     """All in seconds."""
 
     first_pause: float = 1.0
@@ -37,6 +37,8 @@ class Pace(Struct, frozen=True):
     """Slack takes an event for lost after three seconds (CH-5)."""
     ping: float = 5.0
     looks: tuple[float, ...] = (0.0, 10.0, 20.0)
+    shares: tuple[float, ...] = (0.3, 0.7, 2.0, 4.0)
+    """Pauses before it is asked where a file stands that Slack has taken."""
     watch: float = 0.5
     ghosts: float = 30.0
     """How often history is read while another program takes a share of the events."""
@@ -49,7 +51,7 @@ class Pace(Struct, frozen=True):
 class Patient:
     """Calls again until there is an answer, or until only a person can help."""
 
-    def __init__(self, name: str, api: Api, pace: Pace, *, is_app_token: bool = False) -> None:
+    def __init__(self, name: str, api: Api, pace: Timings, *, is_app_token: bool = False) -> None:
         self._name = name
         self._api = api
         self._pace = pace

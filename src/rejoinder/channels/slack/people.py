@@ -22,7 +22,7 @@ MOST = 2000
 KEPT_SECONDS, UNKNOWN_SECONDS = 3600.0, 60.0
 
 
-class Named(Struct, frozen=True):
+class PersonName(Struct, frozen=True):
     name: str = ""
     display_name: str = ""
     is_bot: bool = False
@@ -31,7 +31,7 @@ class Named(Struct, frozen=True):
 class People:
     def __init__(self, api: Api) -> None:
         self._api = api
-        self._known: Bounded[str, tuple[Named, float]] = Bounded(MOST)
+        self._known: Bounded[str, tuple[PersonName, float]] = Bounded(MOST)
 
     async def name(self, messages: Iterable[Inbound]) -> tuple[Inbound, ...]:
         """The same messages, with the names of who wrote them."""
@@ -54,12 +54,12 @@ class People:
         answer = await self._api.ask("users.info", {"user": id}, SECONDS)
         if not isinstance(answer, Ok):
             log.debug("the name of %s is not known: %s", id, answer)
-            self._known.setdefault(id, (Named(), 0.0))
+            self._known.setdefault(id, (PersonName(), 0.0))
             self._known.renew(id, (self._known[id][0], monotonic() + UNKNOWN_SECONDS))
             return
         person = read(answer.result.get("user") or {}, Person)
         shown = person.profile.display_name or person.profile.real_name or person.real_name or person.name
-        self._known.renew(id, (Named(person.name, shown, person.is_bot), monotonic() + KEPT_SECONDS))
+        self._known.renew(id, (PersonName(person.name, shown, person.is_bot), monotonic() + KEPT_SECONDS))
 
     def _named(self, message: Inbound) -> Inbound:
         known = self._known.get(message.sender.id)

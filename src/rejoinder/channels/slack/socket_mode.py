@@ -20,9 +20,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.gaps import Gaps
-from rejoinder.channels.slack.history import Reader
+from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Pace, Patient
+from rejoinder.channels.slack.patient import Patient, Timings
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.crashpoint import crashpoint
 
@@ -49,10 +49,10 @@ Take = Callable[[list[Envelope]], Awaitable[list[dict[str, Any] | None]]]
 """What each is acknowledged with, which may be nothing; None: it is not acknowledged, and Slack sends it again."""
 
 
-class Line(SocketModeClient):
+class EventSocket(SocketModeClient):
     """One socket. It never reconnects by itself: the `Switchboard` opens another."""
 
-    def __init__(self, url: str, hear: Callable[["Line", Envelope], None], ping: float) -> None:
+    def __init__(self, url: str, hear: Callable[["EventSocket", Envelope], None], ping: float) -> None:
         super().__init__(
             app_token="",
             logger=_quiet,
@@ -124,14 +124,14 @@ class Line(SocketModeClient):
 class Switchboard:
     """Keeps one socket open, and has taken what came by it."""
 
-    def __init__(self, name: str, patient: Patient, pace: Pace, gaps: Gaps) -> None:
+    def __init__(self, name: str, patient: Patient, pace: Timings, gaps: Gaps) -> None:
         self._name = name
         self._patient = patient
         self._pace = pace
         self._gaps = gaps
-        self._lines: list[Line] = []
-        self._made: list[Line] = []  # and not closed yet
-        self._queue: asyncio.Queue[tuple[Line, Envelope]] = asyncio.Queue()
+        self._lines: list[EventSocket] = []
+        self._made: list[EventSocket] = []  # and not closed yet
+        self._queue: asyncio.Queue[tuple[EventSocket, Envelope]] = asyncio.Queue()
         self.last_sign: float | None = None
         self.trouble = ""
         self.ghosts = 0
@@ -160,11 +160,11 @@ class Switchboard:
             if not await line.is_connected():
                 self._gaps.open()
 
-    async def _connected(self) -> Line:
+    async def _connected(self) -> EventSocket:
         failures = 0
         while True:
             opened = await self._patient.ask("apps.connections.open")
-            line = Line(str(opened.result.get("url", "")), self._heard, self._pace.ping)
+            line = EventSocket(str(opened.result.get("url", "")), self._heard, self._pace.ping)
             self._made.append(line)
             try:
                 async with asyncio.timeout(self._pace.connect):
@@ -184,7 +184,7 @@ class Switchboard:
             failures += 1
             await asyncio.sleep(self._patient.pause_after(failures))
 
-    async def _watch(self, line: Line) -> None:
+    async def _watch(self, line: EventSocket) -> None:
         """Returns when the socket is to be replaced."""
         self.refresh.clear()
         pinged = line.last_ping_pong_time
@@ -200,18 +200,18 @@ class Switchboard:
         if line.ended_because and line.ended_because not in REFRESH:
             log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
 
-    async def _retire(self, line: Line) -> None:
+    async def _retire(self, line: EventSocket) -> None:
         """Closes an old socket when what came by it is acknowledged, or cannot be any more."""
         until = monotonic() + DRAIN_SECONDS
         while line.unacknowledged > 0 and monotonic() < until and await line.is_connected():  # noqa: ASYNC110
             await asyncio.sleep(self._pace.watch / 10)
         await self._close(line)
 
-    async def _close(self, line: Line) -> None:
+    async def _close(self, line: EventSocket) -> None:
         self._made.remove(line)
         await line.close()
 
-    def _count(self, line: Line, old: list[Line]) -> None:
+    def _count(self, line: EventSocket, old: list[EventSocket]) -> None:
         ours = 1 + sum(each.current_session is not None and not each.current_session.closed for each in old)
         before, self.ghosts = self.ghosts, max(0, line.connections - ours)
         if self.ghosts and not before:
@@ -219,7 +219,7 @@ class Switchboard:
 
     # --- what comes ---------------------------------------------------------------------------------
 
-    def _heard(self, line: Line, envelope: Envelope) -> None:
+    def _heard(self, line: EventSocket, envelope: Envelope) -> None:
         self.last_sign = monotonic()
         self._queue.put_nowait((line, envelope))
 
@@ -241,7 +241,7 @@ class BySocket:
 
     """Listens in Socket Mode."""
 
-    def __init__(self, api: Api, pace: Pace) -> None:
+    def __init__(self, api: Api, pace: Timings) -> None:
         self._api = api
         self._pace = pace
         self._patient: Patient | None = None
@@ -257,7 +257,7 @@ class BySocket:
     def last_sign(self) -> float | None:
         return self._board.last_sign if self._board is not None else None
 
-    async def run(self, called: str, intake: Intake, reader: Reader) -> None:
+    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
         patient = self._patient = Patient(called, self._api, self._pace, is_app_token=True)
         gaps = self._gaps = Gaps(called, intake, reader, self._pace)
         board = self._board = Switchboard(called, patient, self._pace, gaps)

@@ -12,7 +12,7 @@ from time import monotonic
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.slack.api import Api
-from rejoinder.channels.slack.memory import Memory
+from rejoinder.channels.slack.memory import ThreadMemory
 from rejoinder.channels.slack.outcomes import NO_STREAMS, Answer, Ok, Refused
 from rejoinder.channels.slack.render import inert
 from rejoinder.channels.slack.text import unescape
@@ -26,7 +26,7 @@ NOT_STREAMING = "message_not_in_streaming_state"
 
 
 class Streams:
-    def __init__(self, called: str, api: Api, memory: Memory) -> None:
+    def __init__(self, called: str, api: Api, memory: ThreadMemory) -> None:
         self.team = ""
         self._called = called
         self._api = api

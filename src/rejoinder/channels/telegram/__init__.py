@@ -15,7 +15,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 LIMITS = Limits(4096, "utf16")
 API_ROOT = "https://api.telegram.org"
@@ -84,9 +84,9 @@ def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     api = Api(settings.api_root, settings.token)
     if settings.webhook_url is None:
         return TelegramBot(name, api, account=account)
-    from rejoinder.channels.telegram.webhook import Hook  # noqa: PLC0415 - polling needs no server
+    from rejoinder.channels.telegram.webhook import WebhookAddress  # noqa: PLC0415 - polling needs no server
 
-    hook = Hook(settings.webhook_url, settings.webhook_host, settings.webhook_port)
+    hook = WebhookAddress(settings.webhook_url, settings.webhook_host, settings.webhook_port)
     return TelegramBot(name, api, hook, account=account)
 
 
@@ -95,7 +95,7 @@ SETUP = Setup(
     steps="Write to @BotFather in Telegram: /newbot. It answers with a token.",
     section={"token": "${TELEGRAM_TOKEN}"},
     asks=(
-        Ask(
+        SetupQuestion(
             key="api_root",
             question="Bot API (Enter: Telegram's own)",
             default=API_ROOT,
@@ -105,7 +105,7 @@ SETUP = Setup(
     ),
     verified=True,
     asks_then=(
-        Ask(
+        SetupQuestion(
             key="owners",
             question="Your own Telegram id, a number (0: `rejoinder pair` lets you in later)",
             default=0,

@@ -27,7 +27,7 @@ from rejoinder.channels.telegram.outcomes import (
     failure,
 )
 from rejoinder.channels.telegram.parse import Me
-from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.patient import Patient, Timings
 from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.presses import Presses
 from rejoinder.channels.telegram.reactions import Reactions
@@ -36,7 +36,7 @@ from rejoinder.channels.telegram.wire import Sent, Stored, User
 from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route
 
 if TYPE_CHECKING:
-    from rejoinder.channels.telegram.webhook import Hook
+    from rejoinder.channels.telegram.webhook import WebhookAddress
 
 log = logging.getLogger(__name__)
 _sent = msgspec.json.Decoder(Sent)
@@ -70,7 +70,12 @@ class TelegramBot:
     file_limits = FILES
 
     def __init__(
-        self, name: str, api: Api, hook: "Hook | None" = None, pace: Pace | None = None, account: str = ONLY
+        self,
+        name: str,
+        api: Api,
+        hook: "WebhookAddress | None" = None,
+        pace: Timings | None = None,
+        account: str = ONLY,
     ) -> None:
         self.name = name
         self.account = account
@@ -80,7 +85,7 @@ class TelegramBot:
         self.menu: tuple[MenuCommand, ...] = ()
         self._api = api
         self._hook = hook
-        self._pace = pace or Pace()
+        self._pace = pace or Timings()
         self._patient = Patient(self._called, api, self._pace)
         self._reactions = Reactions()
         self._windows = Windows()

@@ -25,7 +25,7 @@ from rejoinder.channels.telegram.wire import (
     User,
 )
 from rejoinder.channels.telegram.wire import Chat as WireChat
-from rejoinder.events import Chat, ChatKind, Forward, Inbound, Mention, Quote, Said, Sender
+from rejoinder.events import Chat, ChatKind, EarlierMessage, Forward, Inbound, Mention, Quote, Sender
 
 START = "/start"
 """What the button sends with which every chat with a bot begins: the person did not type it, and wants an overview."""
@@ -109,13 +109,13 @@ def _thread(message: Message) -> str | None:
     return str(message.message_thread_id)
 
 
-def _starter(message: Message) -> Said | None:
+def _starter(message: Message) -> EarlierMessage | None:
     """What opened the topic, with the topic's name: in a topic every message that replies to none replies to it."""
     opening = message.reply_to_message
     if opening is None or opening.forum_topic_created is None or _thread(message) is None:
         return None
     by = opening.from_
-    return Said(
+    return EarlierMessage(
         str(opening.message_id),
         str(by.id) if by is not None else "",
         _full_name(by) if by is not None else "",

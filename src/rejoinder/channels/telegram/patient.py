@@ -28,7 +28,7 @@ REFUSED = (
 )
 
 
-class Pace(Struct, frozen=True):
+class Timings(Struct, frozen=True):
     """All in seconds."""
 
     long_poll: int = 50
@@ -42,7 +42,7 @@ class Pace(Struct, frozen=True):
 class Patient:
     """Calls again until there is an answer, or until only a person can help."""
 
-    def __init__(self, name: str, api: Api, pace: Pace) -> None:
+    def __init__(self, name: str, api: Api, pace: Timings) -> None:
         self._name = name
         self._api = api
         self._pace = pace

@@ -17,7 +17,7 @@ from msgspec import Raw
 from rejoinder.channels.telegram.albums import Patience
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
-from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.patient import Patient, Timings
 from rejoinder.channels.telegram.wire import UPDATES
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
@@ -30,7 +30,7 @@ GRACE_SECONDS = 15.0
 _batch = msgspec.json.Decoder(list[Raw])
 
 
-async def poll(patient: Patient, intake: Intake, pace: Pace) -> None:
+async def poll(patient: Patient, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
     offset = await _first_offset(intake, pace)
     patience = Patience(pace.quiet_album, pace.longest_album)
@@ -69,7 +69,7 @@ def _question(offset: int | None, seconds: int) -> dict[str, Any]:
     return question if offset is None else {**question, "offset": offset}
 
 
-async def _first_offset(intake: Intake, pace: Pace) -> int | None:
+async def _first_offset(intake: Intake, pace: Timings) -> int | None:
     """The stored offset. What an earlier webhook left waiting is taken in first."""
     while True:
         try:

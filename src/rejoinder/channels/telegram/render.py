@@ -10,7 +10,7 @@ from bisect import bisect_left
 
 from rejoinder.events import Entity, EntityType, Rendering, TableStyle
 from rejoinder.rendering.chunk import length
-from rejoinder.rendering.layout import Block, Mark, Run, layout
+from rejoinder.rendering.layout import Mark, StyledRun, TextBlock, layout
 
 _Format = tuple[EntityType, str]
 """The type of an entity, and its address, language or number."""
@@ -42,7 +42,7 @@ class _Text:
         self._open: dict[_Format, int] = {}
         self._spans: list[tuple[_Format, int, int]] = []
 
-    def add(self, block: Block) -> None:
+    def add(self, block: TextBlock) -> None:
         around: list[_Format] = [("blockquote", str(block.quote))] if block.quote else []
         self._keep(around)
         self._write(block.gap)
@@ -90,7 +90,7 @@ class _Units:
         return index + bisect_left(self._wide, index)
 
 
-def _formats(run: Run) -> list[_Format]:
+def _formats(run: StyledRun) -> list[_Format]:
     if run.code and not run.link:  # Telegram allows only one of the two, and losing the address would be worse
         return [("code", "")]
     formats: list[_Format] = [(_KINDS[mark], "") for mark in run.marks]

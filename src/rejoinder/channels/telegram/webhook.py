@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from msgspec import Raw, Struct
 
-from rejoinder.channels.http_door import Address, body_of, listening
+from rejoinder.channels.http_listener import Address, body_of, listening
 from rejoinder.channels.telegram.albums import Patience, album_of
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
-from rejoinder.channels.telegram.patient import Pace, Patient
+from rejoinder.channels.telegram.patient import Patient, Timings
 from rejoinder.channels.telegram.repair import sound
 from rejoinder.channels.telegram.wire import UPDATES
 from rejoinder.errors import StoreUnavailable
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
 
 
-class Hook(Struct, frozen=True):
+class WebhookAddress(Struct, frozen=True):
     """The public address that Telegram calls, and the local address that we listen on."""
 
     url: str
@@ -38,17 +38,17 @@ class Hook(Struct, frozen=True):
     port: int
 
 
-async def serve_webhook(hook: Hook, patient: Patient, intake: Intake, pace: Pace) -> None:
+async def serve_webhook(hook: WebhookAddress, patient: Patient, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
     secret = secrets.token_urlsafe(32)  # a new one with each start
     receiver = Receiver(intake, pace)
     await receiver.resume()
     where = Address(hook.host, hook.port, urlsplit(hook.url).path or "/", "webhook_host and webhook_port")
-    async with listening(where, lambda request: _taken(request, secret, receiver)) as door:
-        await asyncio.gather(door.attend(), _receive(hook, secret, patient, receiver))
+    async with listening(where, lambda request: _taken(request, secret, receiver)) as listener:
+        await asyncio.gather(listener.attend(), _receive(hook, secret, patient, receiver))
 
 
-async def _receive(hook: Hook, secret: str, patient: Patient, receiver: "Receiver") -> None:
+async def _receive(hook: WebhookAddress, secret: str, patient: Patient, receiver: "Receiver") -> None:
     await patient.ask("setWebhook", {"url": hook.url, "secret_token": secret, "allowed_updates": list(UPDATES)})
     await receiver.settle_albums()
 
@@ -56,7 +56,7 @@ async def _receive(hook: Hook, secret: str, patient: Patient, receiver: "Receive
 class Receiver:
     """Takes updates one by one; those that wait are kept in the cursor."""
 
-    def __init__(self, intake: Intake, pace: Pace) -> None:
+    def __init__(self, intake: Intake, pace: Timings) -> None:
         self._intake = intake
         self._pace = pace
         self._patience = Patience(pace.quiet_album, pace.longest_album)

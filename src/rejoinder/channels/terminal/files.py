@@ -13,7 +13,7 @@ from rejoinder.filetypes import in_words
 FILES = FileLimits(2 << 30, album=20)
 
 
-class Folder:
+class ChatFolder:
     """One for each chat; it stays when the chat has ended."""
 
     def __init__(self) -> None:

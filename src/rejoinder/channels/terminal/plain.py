@@ -12,9 +12,9 @@ from typing import TextIO
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile
 from rejoinder.channels.terminal.clean import clean
-from rejoinder.channels.terminal.files import FILES, Folder
-from rejoinder.channels.terminal.room import Room
-from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, Said, read_typed
+from rejoinder.channels.terminal.files import FILES, ChatFolder
+from rejoinder.channels.terminal.room import TerminalRoom
+from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, SaidLine, read_typed
 from rejoinder.events import Part, Route
 
 WAITING_LINES = 100
@@ -30,8 +30,8 @@ class PlainLines:
         self._agent = agent
         self._out = out
         self._stdin = stdin
-        self._room = Room()
-        self._folder = Folder()
+        self._room = TerminalRoom()
+        self._folder = ChatFolder()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._places = threading.Semaphore(WAITING_LINES)  # without a free place a line waits in the pipe
         self._unread: BrokenPipeError | None = None
@@ -41,7 +41,7 @@ class PlainLines:
         while (line := await self._lines.get()) is not None and self._unread is None:
             self._places.release()
             match read_typed(line, self._room):
-                case Said(text=text, reply_to=reply_to):
+                case SaidLine(text=text, reply_to=reply_to):
                     await deliver(self._room.say(self.name, text, reply_to))
                 case Misread(advice=advice):
                     self._print(f"({advice})")

@@ -10,7 +10,7 @@ REMEMBERED = 10_000
 LONGEST_EXCERPT = 40
 
 
-class Room:
+class TerminalRoom:
     def __init__(self) -> None:
         self._count = 0
         self._commands = 0

@@ -1,6 +1,6 @@
 """The chat as a person sees it: what was said scrolls up, what is being written stands live above the prompt.
 
-What people and agents wrote reaches the terminal only through a `Block`, which makes it harmless.
+What people and agents wrote reaches the terminal only through a `ScreenBlock`, which makes it harmless.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from prompt_toolkit.shortcuts import print_formatted_text
 from prompt_toolkit.styles import Style
 
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile, Rejected
-from rejoinder.channels.terminal.files import FILES, Folder
+from rejoinder.channels.terminal.files import FILES, ChatFolder
 from rejoinder.channels.terminal.frames import Frames
 from rejoinder.channels.terminal.layout import Row, wrap
 from rejoinder.channels.terminal.prompt import SIGN, TALLEST, Prompt
-from rejoinder.channels.terminal.room import Room
-from rejoinder.channels.terminal.transcript import INDENT, Block, Transcript
-from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, Said, read_typed
+from rejoinder.channels.terminal.room import TerminalRoom
+from rejoinder.channels.terminal.transcript import INDENT, ScreenBlock, Scrollback
+from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, SaidLine, read_typed
 from rejoinder.events import Inbound, Part, Route
 
 STYLE = Style.from_dict(
@@ -53,10 +53,10 @@ class Screen:
     def __init__(self, name: str, agent: str) -> None:
         self.name = name
         self._agent = agent
-        self._room = Room()
-        self._folder = Folder()
-        self._transcript = Transcript()
-        self._open: dict[str, Block] = {}
+        self._room = TerminalRoom()
+        self._folder = ChatFolder()
+        self._transcript = Scrollback()
+        self._open: dict[str, ScreenBlock] = {}
         self._typed: asyncio.Queue[Inbound] = asyncio.Queue()
         self._busy = False
         self._left = False
@@ -131,7 +131,7 @@ class Screen:
 
     def _enter(self, line: str) -> bool:
         match read_typed(line, self._room):
-            case Said(text=text, reply_to=reply_to):
+            case SaidLine(text=text, reply_to=reply_to):
                 message = self._room.say(self.name, self._prompt.unfolded(text), reply_to)
                 self._show_own(message.message_id, text, reply_to)
                 self._typed.put_nowait(message)
@@ -155,7 +155,7 @@ class Screen:
         handle = self._newest = self._room.add(part.text)
         who = ("class:agent", self._agent) if part.author else ("class:note", GATEWAY)
         head = self._head(handle, who, part.reply_to)
-        block = self._transcript.add(Block(head, part.text, complete=complete))
+        block = self._transcript.add(ScreenBlock(head, part.text, complete=complete))
         if not complete:
             self._open[handle] = block
         self._busy = False
@@ -168,8 +168,8 @@ class Screen:
         head = self._head(handle, ("class:you", "you"), reply_to)
         beside: Row = [*head, ("", f"  {text}")]
         fits = "\n" not in text and len(wrap(beside, self._width)) == 1
-        self._transcript.add(Block([]))
-        self._transcript.add(Block(beside) if fits else Block(head, text))
+        self._transcript.add(ScreenBlock([]))
+        self._transcript.add(ScreenBlock(beside) if fits else ScreenBlock(head, text))
         self._draw()
 
     def _head(self, handle: str, who: tuple[str, str], reply_to: str | None) -> Row:
@@ -183,7 +183,7 @@ class Screen:
 
     def _line(self, row: Row) -> None:
         self._busy = False
-        self._transcript.add(Block(row))
+        self._transcript.add(ScreenBlock(row))
         self._draw()
 
     # --- how it is drawn --------------------------------------------------------------------------

@@ -34,7 +34,7 @@ class _Line:
         return self._rows, self._fence
 
 
-class Block:
+class ScreenBlock:
     """A message, or a note: a head, and text that may still grow."""
 
     def __init__(self, head: Row, text: str = "", *, complete: bool = True) -> None:
@@ -102,15 +102,15 @@ def _head_rows(head: Row, width: int) -> list[Row]:
     return wrap([(style, clean(text).replace("\n", " ")) for style, text in head], width, hang=len(INDENT))
 
 
-class Transcript:
+class Scrollback:
     def __init__(self) -> None:
-        self._blocks: list[Block] = []
+        self._blocks: list[ScreenBlock] = []
 
-    def add(self, block: Block) -> Block:
+    def add(self, block: ScreenBlock) -> ScreenBlock:
         self._blocks.append(block)
         return block
 
-    def remove(self, block: Block) -> None:
+    def remove(self, block: ScreenBlock) -> None:
         if block in self._blocks:
             self._blocks.remove(block)
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 _REPLY = re.compile(r"/reply(?:\s+(\S+)(?:\s(.*))?)?\s*", re.DOTALL)
 
 
-class Said(Struct, frozen=True):
+class SaidLine(Struct, frozen=True):
     text: str
     reply_to: str | None = None
 
@@ -27,7 +27,7 @@ class Nothing(Struct, frozen=True):
     pass
 
 
-Typed = Said | Leave | Misread | Nothing
+Typed = SaidLine | Leave | Misread | Nothing
 
 
 def read_typed(line: str, handles: Container[str]) -> Typed:
@@ -41,5 +41,5 @@ def read_typed(line: str, handles: Container[str]) -> Typed:
             return Misread("write /reply, a message and your words: /reply m2 thank you")
         if handle not in handles:
             return Misread(f"there is no message {handle!r} to reply to")
-        return Said(text, handle)
-    return Said(line)
+        return SaidLine(text, handle)
+    return SaidLine(line)

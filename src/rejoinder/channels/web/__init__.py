@@ -15,7 +15,7 @@ from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.errors import BadUse
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
 from rejoinder.secret import Secret
-from rejoinder.setup import Ask
+from rejoinder.setup import SetupQuestion
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -120,7 +120,7 @@ CHANNEL = ChannelKind(
     setup=Setup(
         offer="Serve the chat page?",
         offered=True,
-        asks=(Ask(key="port", question="port", default=8765, takes="number", most=65535),),
+        asks=(SetupQuestion(key="port", question="port", default=8765, takes="number", most=65535),),
     ),
     check=check,
 )

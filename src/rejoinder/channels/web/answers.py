@@ -12,13 +12,13 @@ from rejoinder.channels.web.faces import OWNER, person_id
 from rejoinder.channels.web.nouns import File, Member, Message, Reaction, Room
 from rejoinder.channels.web.protocol import Deleted, Edited, Marked, Reacted
 from rejoinder.channels.web.reading import KeptMessage
-from rejoinder.channels.web.records import Happened, Records, Told, again, digest, new_id
-from rejoinder.events import Choice, Part, Said
+from rejoinder.channels.web.records import Happened, Records, ToldEvent, again, digest, new_id
+from rejoinder.events import Choice, EarlierMessage, Part
 from rejoinder.filetypes import BYTES
-from rejoinder.room_log import Entry, RoomLog
+from rejoinder.room_log import RoomEntry, RoomLog
 
 
-class Sent(Struct, frozen=True):
+class SentMessage(Struct, frozen=True):
     """One of our messages, and whether it still grows."""
 
     message: Message
@@ -48,7 +48,7 @@ class Answers(Records):
         channel: str,
         agents: tuple[Member, ...],
         now: Callable[[], int],
-        tell: Callable[[Told], None],
+        tell: Callable[[ToldEvent], None],
     ) -> None:
         super().__init__(log, channel, agents, now, tell)
         self.blobs = blobs
@@ -65,14 +65,14 @@ class Answers(Records):
         files: tuple[File, ...] = (),
         *,
         growing: bool,
-        begun: Callable[[Sent], None] = lambda _: None,
-    ) -> Sent | None:
+        begun: Callable[[SentMessage], None] = lambda _: None,
+    ) -> SentMessage | None:
         """The message of this part, made now or before; None if there is no such room. Raises `NoTarget`.
 
         `begun`: called before anybody is told of a message that grows.
         """
         if part.key and (entry := await self.log.entry_under(part.key)) is not None:
-            sent = Sent(reading.kept(entry).message, entry.audience, growing and entry.state == "growing")
+            sent = SentMessage(reading.kept(entry).message, entry.audience, growing and entry.state == "growing")
             if sent.growing:
                 begun(sent)
             return sent
@@ -100,7 +100,7 @@ class Answers(Records):
             growing=growing,
         )
         state = "growing" if growing else "whole"
-        sent = Sent(message, person, growing)
+        sent = SentMessage(message, person, growing)
 
         def then(seq: int) -> None:
             if growing:
@@ -200,13 +200,13 @@ class Answers(Records):
             if answer.message.author == agent and not answer.message.outdated:
                 await self._record(*self._marked(answer, replace(answer.message, stopped=True)))
 
-    async def thread_before(self, room: str, thread: str, id: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, room: str, thread: str, id: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of a thread before this one, those for one person alone left out."""
         here = await reading.room(self.log, room)
         found = () if here is None else await reading.thread_before(self.log, here, thread, id, limit)
         return tuple([await self._said(message) for message in found])
 
-    async def end_growing(self, left: tuple[Entry, ...]) -> None:
+    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
         """Ends the messages that the last owner of their rooms left growing; the gateway may complete them later."""
         for entry in left:
             kept = reading.kept(entry)

@@ -8,16 +8,16 @@ from typing import Final, Literal
 from rejoinder.blobs import read_whole
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.web import FILES, reading
-from rejoinder.channels.web.answers import NoTarget, Sent, shown_file
-from rejoinder.channels.web.journal import Journal
+from rejoinder.channels.web.answers import NoTarget, SentMessage, shown_file
+from rejoinder.channels.web.journal import RoomJournal
 from rejoinder.channels.web.nouns import File, Member
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.channels.web.records import told
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
-from rejoinder.events import Attachment, Choice, MenuCommand, Part, Route, Said
-from rejoinder.room_log import Entry, Kept
+from rejoinder.events import Attachment, Choice, EarlierMessage, MenuCommand, Part, Route
+from rejoinder.room_log import Kept, RoomEntry
 
 OWN_ID = "rejoinder"
 AT_ONCE = 500
@@ -37,7 +37,7 @@ class WebChannel:
     own_id = OWN_ID
     own_name = OWN_ID
 
-    journal: Journal
+    journal: RoomJournal
     """From `use_store` on."""
 
     def __init__(self, name: str, agents: tuple[Member, ...], now: Callable[[], int], wake: str = "lead") -> None:
@@ -50,10 +50,10 @@ class WebChannel:
         self._ended = asyncio.Event()
 
     async def use_store(self, kept: Kept) -> None:
-        self.journal = Journal(kept.log, kept.blobs, self.name, self.agents, self._now, self.hub.tell)
+        self.journal = RoomJournal(kept.log, kept.blobs, self.name, self.agents, self._now, self.hub.tell)
         self.hub.begin((await self.journal.begin()).seq)
 
-    async def end_growing(self, left: tuple[Entry, ...]) -> None:
+    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
         with suppress(StoreUnavailable):
             await self.journal.end_growing(left)
 
@@ -102,7 +102,7 @@ class WebChannel:
             )
         return Delivered(sent.message.id)
 
-    def _begun(self, sent: Sent) -> None:
+    def _begun(self, sent: SentMessage) -> None:
         self.hub.growing.setdefault(sent.message.id, Growing(sent.message, sent.audience))
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
@@ -153,7 +153,7 @@ class WebChannel:
         answer_unread()
         return Delivered(message) if done else Rejected(f"there is no message {message}", "target")
 
-    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[Said, ...]:
+    async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if route.thread is None:
             return ()
         return await self.journal.thread_before(route.chat, route.thread, message, limit)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from rejoinder.channels.web.faces import EVERYBODY
 from rejoinder.channels.web.nouns import File, Message, Quoted, Room
-from rejoinder.events import Attachment, Chat, Entry, Inbound, Mention, Quote, Said, Sender
+from rejoinder.events import Attachment, Chat, EarlierMessage, Entry, Inbound, Mention, Quote, Sender
 
 RECORDED = "voice-message"
 """What the page calls what it records, before the dot."""
@@ -41,7 +41,7 @@ def inbound(
     entry: Entry = "text",
     sender: str | None = None,
     text: str | None = None,
-    starter: Said | None = None,
+    starter: EarlierMessage | None = None,
 ) -> Inbound:
     """`event`: what the event is known by. `sender` and `text`, if they are not the message's own: who reacted, and
     with what; or what a button says. `starter`: the message that began the thread.

@@ -27,7 +27,7 @@ class NotDone(Exception):
     """The request is invalid; the exception's text is a sentence for the person."""
 
 
-class Journal(Answers):
+class RoomJournal(Answers):
     id = ""
     """Of the log: a browser that has seen another one starts from the beginning."""
 

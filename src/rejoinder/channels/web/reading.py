@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web.faces import person_member, seen_by_others
 from rejoinder.channels.web.nouns import Member, Message, Person, Room, Thread
-from rejoinder.room_log import Entry, Find, Replies, RoomLog, RoomView
+from rejoinder.room_log import Find, Replies, RoomEntry, RoomLog, RoomView
 
 MOST_RESUMED = 1000
 """The most events that are replayed to a browser that comes back; with more, starting over is faster."""
@@ -22,7 +22,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 class KeptMessage(Struct, frozen=True):
     message: Message
-    entry: Entry
+    entry: RoomEntry
 
 
 def instant(milliseconds: int) -> datetime:
@@ -47,7 +47,7 @@ def person_of(room: Room) -> str | None:
     return room.id.partition("~")[2] if room.kind == "direct" else None
 
 
-def kept(entry: Entry) -> KeptMessage:
+def kept(entry: RoomEntry) -> KeptMessage:
     return KeptMessage(replace(_message(entry.body), seq=entry.seq, growing=entry.state == "growing"), entry)
 
 
@@ -127,7 +127,7 @@ async def thread_before(log: RoomLog, room: Room, thread: str, id: str, limit: i
     return tuple(kept(entry).message for entry in reversed(found.entries))
 
 
-async def _whole(log: RoomLog, entries: Iterable[Entry], person: str) -> tuple[Message, ...]:
+async def _whole(log: RoomLog, entries: Iterable[RoomEntry], person: str) -> tuple[Message, ...]:
     """The messages with what is said under them."""
     messages = [kept(entry).message for entry in entries]
     starts = tuple(each.id for each in messages if each.thread is None)

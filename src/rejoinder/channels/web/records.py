@@ -22,9 +22,9 @@ from rejoinder.channels.web.nouns import Member, Message, Quoted, Room
 from rejoinder.channels.web.protocol import Edited, Happening, Marked, Posted, RoomMade, encode
 from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.errors import Superseded
-from rejoinder.events import Choice, Entry, Inbound, Said
+from rejoinder.events import Choice, EarlierMessage, Entry, Inbound
 from rejoinder.room_log import Changes, EntryState, Fact, Mark, Once, RoomEvent, RoomLog, RoomRow
-from rejoinder.room_log import Entry as LogEntry
+from rejoinder.room_log import RoomEntry as LogEntry
 
 LONGEST_SAID = 4_000
 """How many characters of an earlier message an agent is told in a thread."""
@@ -38,7 +38,7 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 
-class Told(Struct, frozen=True):
+class ToldEvent(Struct, frozen=True):
     """An event as browsers get it."""
 
     seq: int
@@ -80,9 +80,9 @@ def numbered(happening: Happening, seq: int) -> Happening:
 _decode = msgspec.json.Decoder(Happening).decode
 
 
-def told(event: RoomEvent) -> Told:
+def told(event: RoomEvent) -> ToldEvent:
     """An event of the log as browsers get it."""
-    return Told(event.seq, event.audience, encode(numbered(_decode(event.body), event.seq)).decode())
+    return ToldEvent(event.seq, event.audience, encode(numbered(_decode(event.body), event.seq)).decode())
 
 
 def request_id(person: str, client: str) -> str:
@@ -101,7 +101,7 @@ class Records:
         channel: str,
         agents: tuple[Member, ...],
         now: Callable[[], int],
-        tell: Callable[[Told], None],
+        tell: Callable[[ToldEvent], None],
     ) -> None:
         self.log = log
         self.channel = channel
@@ -128,7 +128,7 @@ class Records:
         first = await self.log.write(changes, *(() if heard is None else (heard,)))
         then(first)
         for seq, each in enumerate(happened, first):
-            self._tell(Told(seq, each.audience, encode(numbered(each.happening, seq)).decode()))
+            self._tell(ToldEvent(seq, each.audience, encode(numbered(each.happening, seq)).decode()))
         return first
 
     # --- messages -------------------------------------------------------------------------------
@@ -194,14 +194,14 @@ class Records:
             self.channel, event, message, room, name, self._ids, entry=entry, sender=sender, text=text, starter=starter
         )
 
-    async def _starter(self, message: Message) -> Said | None:
+    async def _starter(self, message: Message) -> EarlierMessage | None:
         kept = await reading.message(self.log, message.thread) if message.thread is not None else None
         return None if kept is None else await self._said(kept.message)
 
-    async def _said(self, message: Message) -> Said:
+    async def _said(self, message: Message) -> EarlierMessage:
         author, text = message.author, message.text[:LONGEST_SAID]
         name, is_bot = await self._name_of(author), not author or author in self.agents
-        return Said(message.id, author, name, text, is_bot=is_bot)
+        return EarlierMessage(message.id, author, name, text, is_bot=is_bot)
 
     async def _name_of(self, author: str) -> str:
         if (agent := self.agents.get(author)) is not None:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web.nouns import Message
 from rejoinder.channels.web.protocol import Delta, ToBrowser, TypingNow, encode
-from rejoinder.channels.web.records import Told
+from rejoinder.channels.web.records import ToldEvent
 
 MOST_FRAMES = 2000
 MOST_CHARACTERS = 4_000_000
@@ -27,14 +27,14 @@ BROKEN, TOO_SLOW, OTHER_PROTOCOL, LOGGED_OUT, LEFT, GOING_AWAY, TRY_LATER = 4000
 Transmit = Callable[[str], Awaitable[None]]
 
 
-class Live(Struct, frozen=True):
+class TransientFrame(Struct, frozen=True):
     """A frame that is kept nowhere. `message`: the one that grew, if one did."""
 
     message: str
     frame: str
 
 
-class Connection:
+class BrowserConnection:
     """One browser's queue of frames that wait to be written."""
 
     def __init__(self, person: str) -> None:
@@ -43,7 +43,7 @@ class Connection:
         self._frames: deque[str] = deque()
         self._waiting = 0
         self._news = asyncio.Event()
-        self._held: list[Told | Live] | None = None
+        self._held: list[ToldEvent | TransientFrame] | None = None
 
     def put(self, frame: str) -> None:
         if self.closed is not None:
@@ -58,7 +58,7 @@ class Connection:
     def tell(self, frame: ToBrowser) -> None:
         self.put(encode(frame).decode())
 
-    def follow(self, happened: Told | Live) -> None:
+    def follow(self, happened: ToldEvent | TransientFrame) -> None:
         """Passes on what happened, or holds it back."""
         if self._held is None:
             self.put(happened.frame)
@@ -69,16 +69,16 @@ class Connection:
         """Holds back what happens from now on."""
         self._held = []
 
-    def held(self) -> list[Told]:
+    def held(self) -> list[ToldEvent]:
         """The events that were held back: the caller passes them on. How messages grew meanwhile is left out."""
         held, self._held = self._held or [], None
-        return [each for each in held if isinstance(each, Told)]
+        return [each for each in held if isinstance(each, ToldEvent)]
 
     def release(self, shown: Container[str]) -> None:
         """Passes on what was held back. `shown`: messages that the browser has with all their words so far."""
         held, self._held = self._held or [], None
         for each in held:
-            if isinstance(each, Told) or each.message not in shown:
+            if isinstance(each, ToldEvent) or each.message not in shown:
                 self.put(each.frame)
 
     def close(self, code: int) -> None:
@@ -132,7 +132,7 @@ def _utf16(text: str) -> int:
 
 class Hub:
     def __init__(self) -> None:
-        self.connections: set[Connection] = set()
+        self.connections: set[BrowserConnection] = set()
         self.growing: dict[str, Growing] = {}
         self.dropped = 0
         self.came = asyncio.Event()
@@ -141,16 +141,16 @@ class Hub:
         """The number of the last event that was told."""
         self.gap = asyncio.Event()
         """An event before one that came has not come yet."""
-        self._early: dict[int, Told] = {}
+        self._early: dict[int, ToldEvent] = {}
         self._closing = False
 
-    def join(self, connection: Connection) -> None:
+    def join(self, connection: BrowserConnection) -> None:
         self.connections.add(connection)
         self.came.set()
         if self._closing:
             connection.close(GOING_AWAY)
 
-    def leave(self, connection: Connection) -> None:
+    def leave(self, connection: BrowserConnection) -> None:
         self.connections.discard(connection)
         self.dropped += connection.closed == TOO_SLOW
 
@@ -166,7 +166,7 @@ class Hub:
         self._early.clear()
         self.gap.clear()
 
-    def tell(self, told: Told) -> None:
+    def tell(self, told: ToldEvent) -> None:
         if told.seq > self.told_to:
             self._early[told.seq] = told
         while (following := self._early.pop(self.told_to + 1, None)) is not None:
@@ -179,9 +179,9 @@ class Hub:
         """Sends a frame live to the connected browsers; it is stored nowhere."""
         if self.connections:
             message = frame.message if isinstance(frame, Delta) else ""
-            self._spread(Live(message, encode(frame).decode()), audience, but)
+            self._spread(TransientFrame(message, encode(frame).decode()), audience, but)
 
-    def _spread(self, happened: Told | Live, audience: str | None, but: str | None) -> None:
+    def _spread(self, happened: ToldEvent | TransientFrame, audience: str | None, but: str | None) -> None:
         for connection in self.connections:
             if (audience is None or connection.person == audience) and connection.person != but:
                 connection.follow(happened)

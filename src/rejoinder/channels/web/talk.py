@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER, owner_named, person_named
-from rejoinder.channels.web.journal import Journal, NotDone
+from rejoinder.channels.web.journal import NotDone, RoomJournal
 from rejoinder.channels.web.nouns import Member, Message, Person
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
@@ -39,8 +39,8 @@ from rejoinder.channels.web.protocol import (
     decode,
     encode,
 )
-from rejoinder.channels.web.records import PEOPLE, Told, told
-from rejoinder.channels.web.sockets import BROKEN, LOGGED_OUT, OTHER_PROTOCOL, TRY_LATER, Connection, Hub
+from rejoinder.channels.web.records import PEOPLE, ToldEvent, told
+from rejoinder.channels.web.sockets import BROKEN, LOGGED_OUT, OTHER_PROTOCOL, TRY_LATER, BrowserConnection, Hub
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 
@@ -63,12 +63,12 @@ class Greeting(Struct, frozen=True):
 
 
 class Talk:
-    def __init__(self, journal: Journal, hub: Hub, greeting: Greeting) -> None:
+    def __init__(self, journal: RoomJournal, hub: Hub, greeting: Greeting) -> None:
         self._journal = journal
         self._hub = hub
         self._greeting = greeting
 
-    async def greet(self, receive: Receive, login: Person | None = None) -> Connection | int:
+    async def greet(self, receive: Receive, login: Person | None = None) -> BrowserConnection | int:
         """Waits for `hello` and adds the browser to the hub, or returns the close code if it cannot.
 
         `login`: whose login the browser has; its person is the one at the browser, whatever name it says. Without a
@@ -87,7 +87,7 @@ class Talk:
         if login is not None and login.id in self._journal.agents:
             return LOGGED_OUT  # an agent has been given this id since: they are invited again under another name
         person = self._who(hello.name, login)
-        connection = Connection(person.id)
+        connection = BrowserConnection(person.id)
         try:
             me = await self._journal.arrive(person)
             await self._welcome(connection, me, hello, "name" if login is None else "login")
@@ -104,7 +104,7 @@ class Talk:
         return person_named(name, self._journal.agents)
 
     async def _welcome(
-        self, connection: Connection, me: Member, hello: Hello, known_by: Literal["name", "login"]
+        self, connection: BrowserConnection, me: Member, hello: Hello, known_by: Literal["name", "login"]
     ) -> None:
         """What happens while the rooms are read is held back, and follows the welcome, if it is not in it already."""
         log = self._journal.log
@@ -143,7 +143,7 @@ class Talk:
             snapshot = begun.get(event.seq)
             connection.put(event.frame if snapshot is None else _posted(event, snapshot.snapshot))
 
-    async def hear(self, connection: Connection, receive: Receive) -> None:
+    async def hear(self, connection: BrowserConnection, receive: Receive) -> None:
         """Does what the browser asks, in order, until it is gone."""
         mistakes = 0
         while connection.closed is None and (text := await receive()) is not None:
@@ -162,7 +162,7 @@ class Talk:
             except StoreUnavailable:
                 connection.close(TRY_LATER)  # nothing was confirmed, so the browser sends it again
 
-    async def _do(self, connection: Connection, frame: FromBrowser) -> None:
+    async def _do(self, connection: BrowserConnection, frame: FromBrowser) -> None:
         me, journal = connection.person, self._journal
         crashpoint("K2")
         match frame:
@@ -203,7 +203,7 @@ class Talk:
         if room is not None and (person := reading.person_of(room)) in (None, me):
             self._hub.show(TypingNow(room_id, me, thread), person, but=me)
 
-    async def _history(self, connection: Connection, asked: AskHistory) -> None:
+    async def _history(self, connection: BrowserConnection, asked: AskHistory) -> None:
         me, log = connection.person, self._journal.log
         if not await reading.is_open_to(log, asked.room, me):
             raise NotDone("This room is not there.")
@@ -219,12 +219,12 @@ class Talk:
         finally:
             connection.release({message.id for message in shown})
 
-    async def _search(self, connection: Connection, asked: Search) -> None:
+    async def _search(self, connection: BrowserConnection, asked: Search) -> None:
         messages, more = await reading.search(
             self._journal.log, connection.person, asked.query, asked.room, asked.before, asked.limit
         )
         connection.tell(Page(asked.client, messages, more))
 
 
-def _posted(event: Told, message: Message) -> str:
+def _posted(event: ToldEvent, message: Message) -> str:
     return encode(Posted(event.seq, message)).decode()

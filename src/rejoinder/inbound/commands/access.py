@@ -2,14 +2,14 @@
 
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import AnswerQuestion, ApprovePairing, ChangeInvitations, EditAllowList
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.commands.consent import ALLOW, answer_in
 from rejoinder.inbound.ids import Ids, read_ids
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.pairing import find_request, is_code
 
 
-def _allowlist(call: Call) -> Answer:
+def _allowlist(call: CommandCall) -> Answer:
     channel, entry = call.message.inbound.channel, call.args.get("id")
     change = call.args.get("change", "list")
     if change == "list":
@@ -34,7 +34,7 @@ def _entries(ids: Ids, channel: str) -> list[str]:
     return sorted((*ids.anywhere, *(f"{channel}:{account}:{id}" for account, id in ids.by_account)))
 
 
-def _approve(call: Call) -> Answer:
+def _approve(call: CommandCall) -> Answer:
     which, option = call.args.get("which", ""), call.args.get("option")
     if (answered := _answered(call, which, option)) is not None:
         return answered
@@ -48,7 +48,7 @@ def _approve(call: Call) -> Answer:
     return Answer((f"Request {which}: {chosen}.",), effects=(answer,))
 
 
-def _answered(call: Call, which: str, option: str | None) -> Answer | None:
+def _answered(call: CommandCall, which: str, option: str | None) -> Answer | None:
     """With one open question its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve 2`."""
     question = call.message.facts.question
     if not which and question is None:
@@ -60,11 +60,11 @@ def _answered(call: Call, which: str, option: str | None) -> Answer | None:
     return Answer((said,), effects=(AnswerQuestion(question.which, chosen, _who(call)),))
 
 
-def _who(call: Call) -> str:
+def _who(call: CommandCall) -> str:
     return call.message.inbound.sender.id
 
 
-def _invite(call: Call) -> Answer:
+def _invite(call: CommandCall) -> Answer:
     what, who = call.args.get("who", "list"), call.args.get("name", "")
     match what.lower():
         case "list" if not who:

@@ -11,7 +11,7 @@ from rejoinder.inbound.outcome import Answer
 from rejoinder.session import Session
 
 if TYPE_CHECKING:  # a call carries them, and both modules import this one
-    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.message import InboundMessage
     from rejoinder.inbound.rules import ChannelRules, Rules
 
 
@@ -31,10 +31,10 @@ class Arg(Struct, frozen=True):
         return shape if self.required else f"[{shape}]"
 
 
-class Call(Struct, frozen=True):
+class CommandCall(Struct, frozen=True):
     command: "Command"
     args: dict[str, str]
-    message: "Message"
+    message: "InboundMessage"
     session: Session
     rules: "Rules"
     channel: "ChannelRules"
@@ -51,7 +51,7 @@ class Command(Struct, frozen=True):
     args: tuple[Arg, ...] = ()
     aliases: tuple[str, ...] = ()
     scope: Literal["both", "text", "native"] = "both"
-    handle: Callable[[Call], Answer] | None = None
+    handle: Callable[[CommandCall], Answer] | None = None
     stage: Literal["commands", "inline_directives", "skills", "freshness_and_reset", "abort"] = "commands"
     inline: bool = False  # takes no argument, and may stand inside other text (IN-63)
     switch: str | None = None  # the setting under `commands` that has to be true

@@ -10,7 +10,7 @@ from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.inbound.outcome import PASS, Answer, Outcome
 
 if TYPE_CHECKING:  # a message is read with the commands in mind
-    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.message import InboundMessage
 
 ALLOW, DENY = "allow-once", "deny"
 WORDS = {
@@ -38,7 +38,7 @@ def answer_in(said: str, question: OpenQuestion) -> str | None:
     return WORDS.get(word) if question.permission else None
 
 
-def consent(message: "Message", rest: str) -> Outcome:
+def consent(message: "InboundMessage", rest: str) -> Outcome:
     """`rest`: the sender's text without our name."""
     question, inbound = message.facts.question, message.inbound
     if question is None or inbound.entry != "text" or inbound.forwarded is not None or message.brings_files:

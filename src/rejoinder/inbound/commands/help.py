@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 from rejoinder.durations import lasted
 from rejoinder.events import AGENT_STEP, Step
-from rejoinder.inbound.commands.command import Call, Command
+from rejoinder.inbound.commands.command import Command, CommandCall
 from rejoinder.inbound.outcome import Answer
 
 
-def _help(call: Call) -> Answer:
+def _help(call: CommandCall) -> Answer:
     names = ("new", "stop", "status", "think", "model", "queue", "why", "commands")
     known = call.rules.commands
     lines = [f"{known[name].usage}: {known[name].help}" for name in names]
     return Answer(("\n".join(("Write as you like; these have a meaning of their own:", *lines)),))
 
 
-def _commands(call: Call) -> Answer:
+def _commands(call: CommandCall) -> Answer:
     topics: dict[str, list[str]] = {}
     for command in sorted(set(call.rules.commands.values()), key=lambda each: each.name):
         topics.setdefault(command.topic, []).append(f"{command.usage}: {command.help}")
@@ -26,7 +26,7 @@ def _commands(call: Call) -> Answer:
     return Answer(("\n\n".join("\n".join((f"**{topic}**", *lines)) for topic, lines in sorted(topics.items())),))
 
 
-def _whoami(call: Call) -> Answer:
+def _whoami(call: CommandCall) -> Answer:
     inbound = call.message.inbound
     lines = [f"You are {inbound.sender.id} on {inbound.channel} ({call.message.actor.role})."]
     if inbound.account != "default":
@@ -39,7 +39,7 @@ def _whoami(call: Call) -> Answer:
     return Answer(("\n".join(lines),))
 
 
-def _why(call: Call) -> Answer:
+def _why(call: CommandCall) -> Answer:
     trace = call.message.facts.last_trace
     if not trace:
         return Answer(("There is no message before this one.",))

@@ -8,11 +8,11 @@ Rule 2: the sender is only asked about commands that they may use.
 import re
 from typing import TYPE_CHECKING
 
-from rejoinder.inbound.gate import Action, Auth, Denied, authorise
+from rejoinder.inbound.gate import Auth, Denied, GatedAction, authorise
 from rejoinder.inbound.rules import Rules, channel_rules
 
 if TYPE_CHECKING:
-    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.message import InboundMessage
 
 _TYPED = re.compile(r"/([A-Za-z][\w\-]*)(?:@([\w.\-]+))?:?")
 _SHORTEST = 3
@@ -23,7 +23,7 @@ _AFTER_A_NAME = " \t\n,:"
 _SENT_BY_PLATFORMS = frozenset({"start"})  # Telegram sends it for everybody who opens the chat
 
 
-def nearest(message: "Message", rules: Rules) -> tuple[str, tuple[str, ...]] | None:
+def nearest(message: "InboundMessage", rules: Rules) -> tuple[str, tuple[str, ...]] | None:
     """What was typed, and the command or commands it comes nearest to."""
     if not rules.settings.commands.text or message.actor.source == "native" or message.brings_files:
         return None
@@ -39,7 +39,7 @@ def nearest(message: "Message", rules: Rules) -> tuple[str, tuple[str, ...]] | N
     return (f"/{name}", tuple(f"/{each}" for off, each in near if off == best)) if near else None
 
 
-def _bare(message: "Message") -> str:
+def _bare(message: "InboundMessage") -> str:
     """The text without our own name around it; nothing of a text that is too long to be a name."""
     text = message.text if len(message.text) <= 2 * _FAR else ""
     for name in message.names_of_ours:
@@ -51,13 +51,15 @@ def _names(rules: Rules) -> set[str]:
     return {*rules.commands, *(trigger.removeprefix("/") for trigger in rules.triggers)}
 
 
-def _offered(message: "Message", rules: Rules) -> list[str]:
+def _offered(message: "InboundMessage", rules: Rules) -> list[str]:
     """The names of commands that this sender may use."""
-    door = channel_rules(rules, message.inbound.channel).door
+    gate = channel_rules(rules, message.inbound.channel).gate
     commands = rules.commands
     auths: dict[str, Auth] = {name: command.auth for name, command in commands.items()}
     auths |= {trigger[1:]: "sender" for trigger in rules.triggers if trigger.startswith("/")}
-    may = (n for n, auth in auths.items() if not isinstance(authorise(message.actor, Action(n, auth), door), Denied))
+    may = (
+        n for n, auth in auths.items() if not isinstance(authorise(message.actor, GatedAction(n, auth), gate), Denied)
+    )
     return [name for name in may if len(name) >= _SHORTEST]
 
 

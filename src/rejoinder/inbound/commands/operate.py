@@ -1,19 +1,19 @@
 """Running the gateway from a chat: config, debug, resend, restart, bash."""
 
 from rejoinder.events import ChangeDebug, ResendParts, RestartGateway, RunShell, ShowConfig, WriteConfig
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.elevation import gates
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.outcome import Answer
 
 
-def _key_and_value(call: Call) -> tuple[str, str]:
+def _key_and_value(call: CommandCall) -> tuple[str, str]:
     """`key value`, `key=value` and `key = value` are the same."""
     key, _, value = call.args.get("key", "").partition("=")
     return key, f"{value} {call.args.get('value', '')}".strip().removeprefix("=").strip()
 
 
-def _config(call: Call) -> Answer:
+def _config(call: CommandCall) -> Answer:
     what, (key, value) = call.args.get("what", "show"), _key_and_value(call)
     match what:
         case "set" if key and value:
@@ -29,7 +29,7 @@ def _config(call: Call) -> Answer:
             return Answer((said,))
 
 
-def _debug(call: Call) -> Answer:
+def _debug(call: CommandCall) -> Answer:
     what, (key, value) = call.args.get("what", "show"), _key_and_value(call)
     match what:
         case "set" if key and value:
@@ -42,18 +42,18 @@ def _debug(call: Call) -> Answer:
             return Answer(("Say /debug set messages.queue.mode steer, /debug unset KEY, /debug show or /debug reset.",))
 
 
-def _resend(call: Call) -> Answer:
+def _resend(call: CommandCall) -> Answer:
     """For people in their own direct chat, and for an owner anywhere (IN-61)."""
     if call.args.get("where") == "all":
         return Answer((), effects=(ResendParts(None),))
     return Answer((), effects=(ResendParts(call.message.route),))
 
 
-def _restart(call: Call) -> Answer:
+def _restart(call: CommandCall) -> Answer:
     return Answer(("Restarting.",), effects=(RestartGateway(),))
 
 
-def _bash(call: Call) -> Answer:
+def _bash(call: CommandCall) -> Answer:
     inbound = call.message.inbound
     ids = candidates(call.channel.place.identity, inbound.sender)
     if closed := gates(call.rules, call.channel, inbound.account, ids):

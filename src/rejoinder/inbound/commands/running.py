@@ -5,25 +5,25 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rejoinder.events import ReportFailure
-from rejoinder.inbound.commands.command import Call, Command, fit_options, read_arguments
-from rejoinder.inbound.gate import Action, Allowed, Denied, authorise
+from rejoinder.inbound.commands.command import Command, CommandCall, fit_options, read_arguments
+from rejoinder.inbound.gate import Allowed, Denied, GatedAction, authorise
 from rejoinder.inbound.outcome import Answer, Drop
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.session import Session
 
 if TYPE_CHECKING:
-    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.message import InboundMessage
 
 
-def may_call(command: Command, said: str, message: "Message", rules: Rules) -> Allowed | Denied:
+def may_call(command: Command, said: str, message: "InboundMessage", rules: Rules) -> Allowed | Denied:
     """Whether the sender may give this command with these words after it."""
     auth = command.auth_for(_arguments(command, said, message), in_group=message.in_group)
-    action = Action(f"/{command.name}", auth)
-    return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).door)
+    action = GatedAction(f"/{command.name}", auth)
+    return authorise(message.actor, action, channel_rules(rules, message.inbound.channel).gate)
 
 
-def _arguments(command: Command, said: str, message: "Message") -> dict[str, str] | None:
+def _arguments(command: Command, said: str, message: "InboundMessage") -> dict[str, str] | None:
     """Those of a command from the platform's own menu come by name: nothing is read into them (CH-9)."""
     invoked = message.inbound.invoked
     if invoked is not None and invoked.name.lower() in (command.name, *command.aliases):
@@ -32,13 +32,13 @@ def _arguments(command: Command, said: str, message: "Message") -> dict[str, str
 
 
 def run_command(
-    command: Command, said: str, message: "Message", session: Session, rules: Rules, now: datetime
+    command: Command, said: str, message: "InboundMessage", session: Session, rules: Rules, now: datetime
 ) -> Answer | Drop:
     """`said`: the words after its name."""
     name = f"/{command.name}"
     verdict = may_call(command, said, message, rules)
     if isinstance(verdict, Denied):
-        return refuse(message, Action(name, command.auth), verdict.reason)
+        return refuse(message, GatedAction(name, command.auth), verdict.reason)
     if command.switch and not getattr(rules.settings.commands, command.switch):
         off = f"{name} is off; commands.{command.switch} = true turns it on."
         return Answer((off,), reason=f"commands.{command.switch} is false")
@@ -46,7 +46,7 @@ def run_command(
     if args is None:
         return Answer((f"Usage: {command.usage}",), reason="the arguments do not fit")
     assert command.handle is not None, "a command without a handler belongs to another stage"
-    call = Call(command, args, message, session, rules, channel_rules(rules, message.inbound.channel), now)
+    call = CommandCall(command, args, message, session, rules, channel_rules(rules, message.inbound.channel), now)
     try:
         answer = command.handle(call)
     except Exception as problem:  # noqa: BLE001 - it may be another package's, which may raise anything

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from rejoinder.events import CompactSession, ExportSession, ResetBotTurns
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.commands.status import age
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import with_event
@@ -12,19 +12,19 @@ MEMORY_SHORTENED = "The session's memory is shortened."
 LONGEST_LABEL = 80
 
 
-def _compact(call: Call) -> Answer:
+def _compact(call: CommandCall) -> Answer:
     effect = CompactSession(call.session.key, call.args.get("instructions", ""))
     return Answer((MEMORY_SHORTENED,), effects=(effect,))
 
 
-def _export(call: Call) -> Answer:
+def _export(call: CommandCall) -> Answer:
     shared = call.rules.settings.session.scope == "shared" and not call.message.in_group
     if shared and call.message.actor.role != "owner":
         return Answer(("This session is shared with the chats of other people: only the owner may export it.",))
     return Answer((), effects=(ExportSession(),))
 
 
-def _session(call: Call) -> Answer:
+def _session(call: CommandCall) -> Answer:
     session, what = call.session, call.args.get("what")
     if what == "bots":
         return Answer(("Bot turns are counted from zero again.",), effects=(ResetBotTurns(call.message.route),))
@@ -38,7 +38,7 @@ def _session(call: Call) -> Answer:
     return Answer((f"Session {session.key}{label}, {age(call.now - session.started)} old.",))
 
 
-def _activation(call: Call) -> Answer:
+def _activation(call: CommandCall) -> Answer:
     if not call.message.in_group:
         return Answer(("Activation is for groups; here every message is answered.",))
     mode = call.args.get("mode")
@@ -49,7 +49,7 @@ def _activation(call: Call) -> Answer:
     return Answer((f"Activation: {mode}.",), session=with_event(changed, f"From now on you answer here {told}."))
 
 
-def _send(call: Call) -> Answer:
+def _send(call: CommandCall) -> Answer:
     mode = call.args.get("mode")
     if mode is None:
         return Answer((f"Sending: {call.session.send_policy or 'inherit'}. Options: on, off, inherit",))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 from msgspec.structs import replace
 
 from rejoinder.events import SpeakText
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.outcome import Answer
 from rejoinder.inbound.speech import effective_speech
 from rejoinder.session import Session, TtsMode
@@ -36,7 +36,7 @@ def speech_line(session: Session, rules: "Rules", channel: str) -> str:
     return f"{spoken.mode} ({spoken.source}){voice}, up to {spoken.limit} characters"
 
 
-def _tts(call: Call) -> Answer:
+def _tts(call: CommandCall) -> Answer:
     what, more = call.args.get("what", "status"), call.args.get("more", "")
     if not call.rules.settings.speech.on:
         return Answer((NOBODY,))
@@ -55,7 +55,7 @@ def _tts(call: Call) -> Answer:
     return Answer((), effects=(SpeakText(f"{what} {more}".strip()),))
 
 
-def _choose_voice(call: Call, name: str) -> Answer:
+def _choose_voice(call: CommandCall, name: str) -> Answer:
     if name.lower() in ("", "default"):
         return Answer(("The usual voice speaks.",), session=replace(call.session, tts_voice=None))
     if not _VOICE.fullmatch(name):
@@ -63,7 +63,7 @@ def _choose_voice(call: Call, name: str) -> Answer:
     return Answer((f"{name} speaks.",), session=replace(call.session, tts_voice=name))
 
 
-def _choose_limit(call: Call, number: str) -> Answer:
+def _choose_limit(call: CommandCall, number: str) -> Answer:
     if number.lower() in ("", "default"):
         return Answer(("Answers are read out up to the usual length.",), session=replace(call.session, tts_limit=None))
     if not (number.isdecimal() and len(number) < 10 and LEAST <= int(number) <= MOST):
@@ -72,7 +72,7 @@ def _choose_limit(call: Call, number: str) -> Answer:
     return Answer((f"Answers are read out up to {int(number)} characters.",), session=changed)
 
 
-def _line(call: Call) -> str:
+def _line(call: CommandCall) -> str:
     return speech_line(call.session, call.rules, call.message.inbound.channel)
 
 

@@ -8,13 +8,13 @@ from rejoinder.inbound.commands.near import nearest
 from rejoinder.inbound.commands.running import may_call, run_command
 from rejoinder.inbound.directives.tokenise import Token
 from rejoinder.inbound.gate import Denied
-from rejoinder.inbound.message import Message, rest_of, take
+from rejoinder.inbound.message import InboundMessage, rest_of, take
 from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, Outcome
 from rejoinder.inbound.rules import Rules
 from rejoinder.session import Session
 
 
-def inline_commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def inline_commands(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """help, commands, whoami, status, or any command in brackets, inside other text: the agent gets the rest."""
     tokens = [token for token in message.reading.tokens if token.kind == "command"]
     if not tokens or message.listening:
@@ -32,12 +32,12 @@ def inline_commands(message: Message, session: Session, rules: Rules, now: datet
     return Continue(rest, done.session, done.replies, done.effects, reason=done.reason)
 
 
-def _may(token: Token, message: Message, rules: Rules) -> object:
+def _may(token: Token, message: InboundMessage, rules: Rules) -> object:
     return may_call(rules.commands[token.name], token.value, message, rules)
 
 
 def run_all(
-    tokens: list[Token], message: Message, session: Session, rules: Rules, now: datetime, *, alone: bool
+    tokens: list[Token], message: InboundMessage, session: Session, rules: Rules, now: datetime, *, alone: bool
 ) -> Answer:
     """The commands of a text one after the other, each once; `alone`: the text holds nothing for the agent."""
     replies: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ def run_all(
     return Answer(replies, effects, session, reason=why)
 
 
-def commands(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def commands(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """The command the message is, through the gate; what it asks for comes back as effects."""
     called = message.reading.invocation
     invoked = message.inbound.invoked
@@ -71,7 +71,7 @@ def commands(message: Message, session: Session, rules: Rules, now: datetime) ->
     return run_command(called.command, called.line, message, session, rules, now)
 
 
-def _ask(message: Message, rules: Rules) -> Outcome:
+def _ask(message: InboundMessage, rules: Rules) -> Outcome:
     """Asks about a text that is almost a command; nothing runs."""
     if message.listening or (meant := nearest(message, rules)) is None:
         return PASS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from rejoinder.events import ShowContext
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.commands.speech import speech_line
 from rejoinder.inbound.directives.effective import effective_level, effective_model
 from rejoinder.inbound.directives.levels import DEFAULT, level_options, other_words
@@ -18,11 +18,13 @@ MOST_OFFERED = 50
 """How many of the models that an agent offers are named."""
 
 if TYPE_CHECKING:
-    from rejoinder.inbound.message import Message
+    from rejoinder.inbound.message import InboundMessage
     from rejoinder.inbound.rules import ChannelRules, Rules
 
 
-def status_text(message: "Message", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime) -> str:
+def status_text(
+    message: "InboundMessage", session: Session, rules: "Rules", channel: "ChannelRules", now: datetime
+) -> str:
     """The whole status in one reply; what is not known is left out."""
     runs, agent = message.facts.runs, channel.agent_called(session.agent, message.facts)
     model = effective_model(message.choices, session, agent)
@@ -80,11 +82,11 @@ def age(span: timedelta) -> str:
     return f"{seconds} s"
 
 
-def _status(call: Call) -> Answer:
+def _status(call: CommandCall) -> Answer:
     return Answer((status_text(call.message, call.session, call.rules, call.channel, call.now),))
 
 
-def _usage(call: Call) -> Answer:
+def _usage(call: CommandCall) -> Answer:
     session = call.session
     if level := call.args.get("level"):
         said = "default, which is off" if level == DEFAULT else level
@@ -94,11 +96,11 @@ def _usage(call: Call) -> Answer:
     return Answer((f"Usage: {spent} Usage line: {session.usage or 'off'}. Options: {options}",))
 
 
-def _context(call: Call) -> Answer:
+def _context(call: CommandCall) -> Answer:
     return Answer((), effects=(ShowContext(),))
 
 
-def _models(call: Call) -> Answer:
+def _models(call: CommandCall) -> Answer:
     agent = call.channel.agent_called(call.session.agent, call.message.facts)
     models = agent.models
     now_used = effective_model({}, call.session, agent).value
@@ -114,7 +116,7 @@ def _models(call: Call) -> Answer:
     return Answer(("\n".join(lines),))
 
 
-def _agents(call: Call) -> Answer:
+def _agents(call: CommandCall) -> Answer:
     here = {agent.name for agent in call.channel.agents}
     everybody = {agent.name: agent for agent in (*call.channel.agents, *call.rules.agents.values())}
     lines = [

@@ -4,7 +4,7 @@ meant."""
 from typing import Literal
 
 from rejoinder.events import AskSubagents
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.outcome import Answer
 
 What = Literal["list", "info", "log", "send", "steer", "kill", "spawn"]
@@ -20,7 +20,7 @@ WORDS: dict[str, tuple[What, int]] = {
 """What each word means, and how many more words it needs: a name, and a text."""
 
 
-def _asked(call: Call, word: str) -> Answer:
+def _asked(call: CommandCall, word: str) -> Answer:
     what, needs = WORDS[word]
     name, text = call.args.get("name", ""), call.args.get("text", "")
     if needs > bool(name) + bool(text):

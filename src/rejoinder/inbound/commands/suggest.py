@@ -2,14 +2,14 @@
 
 from rejoinder.inbound.commands.running import may_call
 from rejoinder.inbound.gate import Denied
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rules import Rules, channel_rules
 
 MOST = 25
 """As many as Discord shows."""
 
 
-def suggestions(message: Message, option: str, rules: Rules) -> tuple[str, ...]:
+def suggestions(message: InboundMessage, option: str, rules: Rules) -> tuple[str, ...]:
     """Values of this option that fit what was typed of it, best first; none for somebody who may not give the command.
 
     `message` is finalised: who sent it is known.

@@ -10,13 +10,13 @@ from typing import Any
 
 from rejoinder.inbound.directives.effective import effective_exec
 from rejoinder.inbound.ids import candidates
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.session import Session
 
 
 def decided_beforehand(
-    choices: dict[str, Any], session: Session, words: Iterable[Message], rules: Rules
+    choices: dict[str, Any], session: Session, words: Iterable[InboundMessage], rules: Rules
 ) -> bool | None:
     """Whether the agent may do what it asks for; None: a person has to decide. `words`: every message of the turn."""
     chosen, elevated = effective_exec(choices, session), choices.get("elevated") or session.elevated
@@ -31,7 +31,7 @@ def decided_beforehand(
     return False if chosen.ask == "off" else None
 
 
-def _may_elevate(message: Message, rules: Rules) -> bool:
+def _may_elevate(message: InboundMessage, rules: Rules) -> bool:
     inbound, channel = message.inbound, channel_rules(rules, message.inbound.channel)
     named = channel.elevated.named(inbound.account, candidates(channel.place.identity, inbound.sender))
     return named and rules.settings.commands.elevated.enabled

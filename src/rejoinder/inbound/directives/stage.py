@@ -18,18 +18,18 @@ from rejoinder.inbound.directives.store import (
 )
 from rejoinder.inbound.directives.table import BY_NAME, ORDER
 from rejoinder.inbound.directives.tokenise import Token
-from rejoinder.inbound.gate import Action, Denied, authorise
+from rejoinder.inbound.gate import Denied, GatedAction, authorise
 from rejoinder.inbound.ids import candidates
-from rejoinder.inbound.message import Message, take
+from rejoinder.inbound.message import InboundMessage, take
 from rejoinder.inbound.outcome import PASS, Answer, Drop, Outcome
 from rejoinder.inbound.outcome import Continue as On
-from rejoinder.inbound.reading import Reading
+from rejoinder.inbound.reading import InboundReading
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.session import Session
 
 
-def inline_directives(message: Message, session: Session, rules: Rules, now: datetime) -> Outcome:
+def inline_directives(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """Directives alone are stored and acknowledged; inside a text they hold for this turn."""
     found = message.reading.tokens
     tokens = [token for token in found if token.kind == "directive"] if found else []
@@ -52,7 +52,7 @@ def inline_directives(message: Message, session: Session, rules: Rules, now: dat
 
 
 def _alone(
-    message: Message, session: Session, tokens: list[Token], asked: list[Token], here: Here, now: datetime
+    message: InboundMessage, session: Session, tokens: list[Token], asked: list[Token], here: Here, now: datetime
 ) -> Outcome:
     """`asked` are the commands among the directives (IN-63); they see the session as the directives changed it."""
     called = message.reading.invocation
@@ -77,17 +77,17 @@ def _alone(
     session, replies = done.session or session, replies + done.replies
     reason = f"stored: {', '.join(meant)}" if meant else "asked for what is set"
     if called is not None:
-        rest = take(message, _spans(tokens), reading=Reading(invocation=called))
+        rest = take(message, _spans(tokens), reading=InboundReading(invocation=called))
         return On(rest, session, replies, done.effects, stored=stored, reason=reason)
     return Answer(replies, done.effects, session, stored, reason=reason)
 
 
-def _refused(message: Message, tokens: list[Token], asked: list[Token], here: Here) -> Answer | Drop | None:
+def _refused(message: InboundMessage, tokens: list[Token], asked: list[Token], here: Here) -> Answer | Drop | None:
     """The refusal of the first directive or command that the sender may not give; nothing else is done then."""
     commands, called = here.rules.commands, message.reading.invocation
     for token in tokens:
-        action = Action(f"/{token.name}", BY_NAME[token.name].auth)
-        verdict = authorise(here.actor, action, here.channel.door)
+        action = GatedAction(f"/{token.name}", BY_NAME[token.name].auth)
+        verdict = authorise(here.actor, action, here.channel.gate)
         if isinstance(verdict, Denied):
             return refuse(message, action, verdict.reason)
     given = [(commands[token.name], token.value) for token in asked]
@@ -96,15 +96,15 @@ def _refused(message: Message, tokens: list[Token], asked: list[Token], here: He
     for command, said in given:
         verdict = may_call(command, said, message, here.rules)
         if isinstance(verdict, Denied):
-            return refuse(message, Action(f"/{command.name}", command.auth), verdict.reason)
+            return refuse(message, GatedAction(f"/{command.name}", command.auth), verdict.reason)
     return None
 
 
-def _in_text(message: Message, tokens: list[Token], here: Here) -> Outcome:
+def _in_text(message: InboundMessage, tokens: list[Token], here: Here) -> Outcome:
     obeyed: list[Token] = []
     for token in tokens:
-        action = Action(f"/{token.name}", BY_NAME[token.name].auth)
-        if isinstance(authorise(here.actor, action, here.channel.door), Denied) or token.value is None:
+        action = GatedAction(f"/{token.name}", BY_NAME[token.name].auth)
+        if isinstance(authorise(here.actor, action, here.channel.gate), Denied) or token.value is None:
             continue
         if problem := find_problem(token, here):
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, the agent is not run")

@@ -18,14 +18,14 @@ def built_in() -> tuple[Declaration, ...]:
 
 
 @cache
-def default_registry() -> Registry:
-    return Registry(built_in())
+def default_registry(*, links: bool = False) -> Registry:
+    return Registry(built_in(), links=links)
 
 
-def registry_with(theirs: Iterable[Declaration]) -> Registry:
+def registry_with(theirs: Iterable[Declaration], *, links: bool = False) -> Registry:
     """Our declarations and those of other packages. Two of one name are an error before anything starts."""
     others = tuple(theirs)
     try:
-        return Registry(built_in(), others) if others else default_registry()
+        return Registry(built_in(), others, links=links) if others else default_registry(links=links)
     except ValueError as clash:
         raise BadConfiguration(f"{clash}: a directive of another package has to choose another name") from None

@@ -34,7 +34,7 @@ class Argument(Struct, frozen=True):
         return self.written or self.name
 
 
-class Key(Struct, frozen=True):
+class HeaderKey(Struct, frozen=True):
     """The header notation `[[name:value]]`."""
 
     name: str
@@ -49,11 +49,13 @@ class Key(Struct, frozen=True):
     """Another spelling of the tag, with the answer's text as its body (OD-58)."""
 
 
-class Line(Struct, frozen=True):
+class LineSpelling(Struct, frozen=True):
     """Another spelling of the tag: `NAME: value` alone on its line (OD-58). What its check refuses is text."""
 
     name: str
     argument: Argument
+    with_links: Argument | None = None
+    """Where links are read, what the value may be."""
 
 
 class Tag(Struct, frozen=True):
@@ -82,9 +84,9 @@ class Given(Struct, frozen=True):
 class Declaration(Struct, frozen=True):
     name: str
     help: str
-    key: Key | None = None
+    key: HeaderKey | None = None
     tag: Tag | None = None
-    line: Line | None = None
+    line: LineSpelling | None = None
     ability: Ability | None = None
     granted: bool = False
     """Needs a grant in `[directives] allow`; all others are free (OD-52)."""
@@ -169,8 +171,11 @@ def squash(key: str) -> str:
 class Registry:
     """All declarations, found by key, by flag and by tag."""
 
-    def __init__(self, declarations: Iterable[Declaration], brought: Iterable[Declaration] = ()) -> None:
-        """`brought`: those of other packages, which are allowed by being installed."""
+    def __init__(
+        self, declarations: Iterable[Declaration], brought: Iterable[Declaration] = (), *, links: bool = False
+    ) -> None:
+        """`brought`: those of other packages, which are allowed by being installed. `links`: addresses are read."""
+        self._links = links
         others = tuple(brought)
         self.declarations = (*declarations, *others)
         self.brought = frozenset(declared.name for declared in others)
@@ -196,6 +201,9 @@ class Registry:
         if name in names:
             raise ValueError(f"two directives claim {name!r}")
         names[name] = owner
+
+    def argument_of(self, line: LineSpelling) -> Argument:
+        return line.with_links if self._links and line.with_links is not None else line.argument
 
     @cached_property
     def bodiless(self) -> frozenset[str]:

@@ -1,12 +1,12 @@
 """`[[ephemeral]]`, `[[ephemeral:true]]`."""
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, only_true
+from rejoinder.outbound.directives.declaration import Argument, Declaration, HeaderKey, only_true
 from rejoinder.outbound.directives.effects import ShapeReply
 
 DIRECTIVE = Declaration(
     name="ephemeral",
     help="only the person answered sees it",
-    key=Key(
+    key=HeaderKey(
         name="ephemeral",
         argument=Argument("on", only_true),
         shown="`true`, or no value",

@@ -3,13 +3,13 @@
 `[[handoff:reviewer]]` gives it the whole answer.
 """
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, Tag, some_text
+from rejoinder.outbound.directives.declaration import Argument, Declaration, HeaderKey, Tag, some_text
 from rejoinder.outbound.directives.effects import HandOff
 
 DIRECTIVE = Declaration(
     name="handoff",
     help="gives the turn to another agent of the room, with its body as the message",
-    key=Key(
+    key=HeaderKey(
         name="handoff",
         argument=Argument("to", some_text),
         shown="the name of an agent, which gets this answer",

@@ -1,12 +1,12 @@
 """Reply to a certain message: `[[reply_to:m42]]`, `[[reply_to_current]]`, `<reply to="m42" />`."""
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, Tag, message_id
+from rejoinder.outbound.directives.declaration import Argument, Declaration, HeaderKey, Tag, message_id
 from rejoinder.outbound.directives.effects import ReplyTo
 
 DIRECTIVE = Declaration(
     name="reply_to",
     help="sends the answer as a native reply to that message",
-    key=Key(
+    key=HeaderKey(
         name="reply_to",
         argument=Argument("id", message_id),
         shown="a handle `m42`, a platform message id, `current` (the message being answered) or `none`",

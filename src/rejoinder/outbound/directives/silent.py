@@ -1,12 +1,12 @@
 """`[[silent]]`, `[[silent:true]]`."""
 
-from rejoinder.outbound.directives.declaration import Argument, Declaration, Key, only_true
+from rejoinder.outbound.directives.declaration import Argument, Declaration, HeaderKey, only_true
 from rejoinder.outbound.directives.effects import ShapeReply
 
 DIRECTIVE = Declaration(
     name="silent",
     help="sends without a notification",
-    key=Key(
+    key=HeaderKey(
         name="silent",
         argument=Argument("on", only_true),
         shown="`true`, or no value",

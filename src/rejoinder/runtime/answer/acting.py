@@ -16,11 +16,11 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.blobs import Blob
+from rejoinder.blobs import Blob, Blobs
 from rejoinder.channels.base import CanReact, CanSendFiles, RetitlesThreads, TellsAgents
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import FileRefused, NotUnderstood, StoreUnavailable
-from rejoinder.events import Directive, NewThread, ReplyContext, Route, Said, Step
+from rejoinder.events import Directive, EarlierMessage, NewThread, ReplyContext, Route, Step
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives import default_registry
@@ -36,14 +36,24 @@ from rejoinder.outbound.directives.effects import (
     Spawn,
     Speak,
 )
+from rejoinder.outbound.directives.send_file import is_address
 from rejoinder.outbound.echo import is_echo
 from rejoinder.outbound.operations import React, keyed
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.files import Named, Together, attached, file_key, keep, keep_content, unsent
+from rejoinder.runtime.answer.files import (
+    KeptFile,
+    Together,
+    attached,
+    file_key,
+    keep,
+    keep_content,
+    keep_remote,
+    unsent,
+)
 from rejoinder.runtime.answer.handoff import HandedRow
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.reach import Reach
@@ -52,8 +62,9 @@ from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Underway, Unsent, message_of
-from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.senses import LoadsFiles
 from rejoinder.store.base import RunClaim
 
 log = logging.getLogger(__name__)
@@ -89,6 +100,8 @@ class Occasion(Struct, frozen=True):
     """Where it may send besides this chat; None: anywhere."""
     folder: OutboxFolder | None = None
     """The folder from which the agent's files are sent."""
+    loads_files: LoadsFiles | None = None
+    """Loads files that the agent names by their address; None: it sends those of its folder only."""
     directives: Registry = default_registry()
     speech: Speech | None = None
     """How it may be spoken; None: nothing speaks."""
@@ -107,7 +120,7 @@ class Occasion(Struct, frozen=True):
         return (self.person,) if self.direct or not self.person_name else (self.person, f"@{self.person_name}")
 
 
-class Handed(Struct, frozen=True):
+class HandoffRequest(Struct, frozen=True):
     to: str
     words: str
     id: str
@@ -137,14 +150,14 @@ class Acting:
         self._hand_over = hand_over
         self._start = start
         self._spawned: dict[str, int] = {}
-        self._handed: list[Handed] = []
+        self._handed: list[HandoffRequest] = []
         self._rows: list[HandedRow] = []
         self._named: HandedRow | None = None
         self.kept = WriteBatch()
         """What is written with the answer: a row for everything it hands over."""
         stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
         self._target = None if stays_plain else occasion.trigger or None
-        self._reply_all = mode == "all"
+        self._reply_all = mode == "all" or delivery.replies_are_threads
         self._silent = False
         self._previews = False
         self._only_for: str | None = None
@@ -155,11 +168,12 @@ class Acting:
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
         self._given = 0  # files whose content the agent gave
+        self._loaded = 0  # files that it named by their address
         self._files: Together | None = None  # named last, and not sent yet: more may join them
 
-    def wording(self) -> Wording:
+    def wording(self) -> AnswerWording:
         occasion = self._occasion
-        return Wording(
+        return AnswerWording(
             reply_to=self._target,
             reply_all=self._reply_all,
             silent=self._silent,
@@ -287,7 +301,7 @@ class Acting:
     async def _aim(self, reference: str) -> None:
         """The agent's choice overrides the mode, even if it names an unknown message: then nothing is replied to."""
         what = f"reply_to {reference}"
-        self._target, self._reply_all = None, False
+        self._target, self._reply_all = None, self._conversation.how.delivery.replies_are_threads
         if reference == "none":
             return
         target = await self._find(reference)
@@ -362,7 +376,7 @@ class Acting:
             await self.warn(f"react failed: {why}")
         else:
             key, operation = keyed(React(target, sign.value, effect.remove, self._occasion.agent), f"{self._stem}/act")
-            await self._do(what, "react", (Planned(key, operation),), conversation.sender)
+            await self._do(what, "react", (PlannedOperation(key, operation),), conversation.sender)
 
     async def _send_text(self, effect: SendText, name: str) -> None:
         here = self._conversation.route
@@ -374,7 +388,7 @@ class Acting:
             return await self.warn(f"{name} failed: there is no channel {route.channel!r}")
         if (why := await self._out_of_reach(route)) is not None:
             return await self._deny(what, why, name)
-        wording = Wording(author=self._occasion.agent)
+        wording = AnswerWording(author=self._occasion.agent)
         said = plan.say(redact(effect.text), route, elsewhere.options, wording, f"{self._stem}/act")
         await self._do(what, name, said, self._conversation.outbox.at(route))
 
@@ -400,6 +414,7 @@ class Acting:
             return await self._deny(what, why, name)
         if folder is None or not can(channel, CanSendFiles):
             return await self._fail(what, "unsupported", f"{route.channel} cannot send files")
+        is_remote = content is None and self._occasion.loads_files is not None and is_address(path)
         key = file_key(self._stem, effect)
         if content is not None:  # several may have the same name, or none
             self._given += 1
@@ -413,6 +428,8 @@ class Acting:
         try:
             if content is not None:
                 blob = await keep_content(key, path, content, outbox.blobs, limits.size)
+            elif is_remote:
+                blob = await self._load(key, path, outbox.blobs, limits.size)
             else:
                 blob = await keep(key, path, folder, outbox.blobs, limits.size)
         except FileRefused as refusal:
@@ -420,23 +437,32 @@ class Acting:
         except StoreUnavailable as fault:
             return await self._fail(what, "failed", str(fault))
         crashpoint("K27")
-        wording = Wording(
+        wording = AnswerWording(
             author=self._occasion.agent,
             silent=self._silent,
             only_for=None if elsewhere else self._only_for,
             opens=None if elsewhere else self._occasion.opens,
             reply_context=None if elsewhere else self._occasion.reply_context,
         )
-        named = Named(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
+        named = KeptFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
         await self._put_together(Together(route, limits, delivery.options, wording), named)
-        if effect.cleanup:
+        if effect.cleanup and not is_remote:
             await self._clean_up(folder, path)
+
+    async def _load(self, key: str, address: str, blobs: Blobs, most: int) -> Blob:
+        """A file at an address (OD-58), under the same limits as the links of people (DE-38)."""
+        loads = self._occasion.loads_files
+        assert loads is not None
+        self._loaded += 1
+        if self._loaded > loads.most:
+            raise FileRefused(f"at most {loads.most} files of an answer are loaded from an address", denied=True)
+        return await keep_remote(key, address, loads, blobs, most)
 
     def _kind(self, effect: SendFile, blob: Blob) -> str | None:
         """With `[[audio_as_voice]]` what sounds is a voice note."""
         return "voice" if self.as_voice and blob.mime.startswith("audio/") else effect.kind
 
-    async def _put_together(self, here: Together, named: Named) -> None:
+    async def _put_together(self, here: Together, named: KeptFile) -> None:
         """Files that follow each other share a message, if the platform has room for them in one."""
         if self._files is not None and not self._files.takes(here, named):
             await self.send_files()
@@ -459,7 +485,7 @@ class Acting:
             self._under_way += [(named.what, results[0]) for named in group.files]
             self._under_way += [(group.files[0].what, result) for result in results[1:]]
 
-    async def show_whole(self, path: str) -> Sequence[Planned]:
+    async def show_whole(self, path: str) -> Sequence[PlannedOperation]:
         """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
         folder."""
         folder, here = self._occasion.folder, self._conversation
@@ -510,7 +536,7 @@ class Acting:
             return await self._deny(f"handoff to {whom}", f"at most {MOST_ACTIONS} actions per answer", "handoff")
         # The id omits the words: an agent asked again after a restart may word it differently, yet hands over once.
         number = sum(handed.to == whom for handed in self._handed)
-        self._handed.append(Handed(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
+        self._handed.append(HandoffRequest(whom, words, f"{self._stem}/handoff/{whom}/{number}"))
 
     async def _spawn(self, effect: Spawn, name: str) -> None:
         """Acts at once: the answer need not wait for it. As with a hand-off, the key omits the words."""
@@ -525,7 +551,13 @@ class Acting:
             return await self._deny(what, why, name)
         self.outcomes.note(what, "done")
 
-    async def _do(self, what: str, name: str, planned: "tuple[Planned, ...] | list[Planned]", sender: Sender) -> None:
+    async def _do(
+        self,
+        what: str,
+        name: str,
+        planned: "tuple[PlannedOperation, ...] | list[PlannedOperation]",
+        sender: ConversationSender,
+    ) -> None:
         if all(each.key in self._acted for each in planned):
             return
         if len(self._acted) >= MOST_ACTIONS:
@@ -535,7 +567,7 @@ class Acting:
 
     # --- at the end ---------------------------------------------------------------------------------
 
-    def hand_over(self, answer: str = "") -> list[Planned]:
+    def hand_over(self, answer: str = "") -> list[PlannedOperation]:
         """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
 
         Words that the answer says already are not said again (OD-58).
@@ -544,10 +576,10 @@ class Acting:
         channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
         """
         knows_agents = can(self._conversation.channel, TellsAgents)
-        planned: list[Planned] = []
+        planned: list[PlannedOperation] = []
         delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
         for handed in self._handed:
-            wording = Wording(author=name, addressed=(handed.to,) if knows_agents else (), opens=self._opens)
+            wording = AnswerWording(author=name, addressed=(handed.to,) if knows_agents else (), opens=self._opens)
             is_said = bool(handed.words) and answer.strip().startswith(handed.words)
             words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
             if delivery.prefix == AUTO:
@@ -593,7 +625,7 @@ class Acting:
         """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._occasion.agent
-            self._conversation.hear_ours(Said(message, agent, agent, text, is_bot=True), self._occasion.peers)
+            self._conversation.hear_ours(EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers)
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""

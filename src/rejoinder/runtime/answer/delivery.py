@@ -24,7 +24,7 @@ from rejoinder.events import Directive, Problem, ReplyEvent, Silent, Step, Text
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.draft import PLACEHOLDER
-from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.outbound.reveal import Reveal
@@ -80,7 +80,7 @@ class AnswerOptions(Struct, frozen=True, kw_only=True):
     """Characters after which the answer is cut."""
 
 
-class Answer:
+class StreamedAnswer:
     """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
     def __init__(self, conversation: Conversation, occasion: Occasion, turn: AnswerOptions) -> None:
@@ -303,7 +303,7 @@ class Answer:
     def _pass_on_rest(self) -> None:
         self._pass_on(self._reveal.finish(self._take_unseen()), whole=True)
 
-    async def _end_cut(self) -> Sequence[Planned]:
+    async def _end_cut(self) -> Sequence[PlannedOperation]:
         """If the answer was cut, says so, and returns the message with the file that has all of it."""
         if self._reader.silent or not self._has_words:
             return ()
@@ -329,7 +329,9 @@ class Answer:
         if seen:
             self._drafting.grow(seen)
 
-    async def _settle(self, beside: Sequence[Planned] = (), sentence: str = "", *, whole: bool = False) -> None:
+    async def _settle(
+        self, beside: Sequence[PlannedOperation] = (), sentence: str = "", *, whole: bool = False
+    ) -> None:
         """Delivers the whole answer: one commit, then one call for each message that does not show its text yet.
 
         `beside`: what follows it; `whole`: the agent has finished, and the other agents in the room are told.
@@ -354,13 +356,13 @@ class Answer:
         if whole:
             self._acting.was_said(words, message)
 
-    async def _settle_spoken(self, beside: Sequence[Planned]) -> None:
+    async def _settle_spoken(self, beside: Sequence[PlannedOperation]) -> None:
         """Delivers the whole answer, with a voice note after its last message where it is to be spoken (ME-3)."""
         speech = self._occasion.speech
         if speech is None or self._turn.beat is not None or not speech.speaks_whole(marked=self._acting.as_voice):
             return await self._settle(beside, whole=True)
         wording = replace(self._acting.wording(), reply_to=None)
-        note: list[Planned] = []
+        note: list[PlannedOperation] = []
         try:
             note = await voice_note("".join(self._to_speak), speech, self._conversation, wording, self._stem)
         except NotUnderstood as why:
@@ -381,7 +383,7 @@ class Answer:
             self._to_speak.append(text)
             self._spoken_size += len(text)
 
-    def _settled(self, text: str, stem: str) -> list[Planned]:
+    def _settled(self, text: str, stem: str) -> list[PlannedOperation]:
         channel, wording = self._conversation.channel, self._acting.wording()
         return plan.settle(
             text,
@@ -395,21 +397,21 @@ class Answer:
             fresh=not self._was_live and (self._drafting.is_crowded or plan.calls_somebody(text, wording.addressed)),
         )
 
-    def _say(self, sentence: str, *, is_error: bool = False) -> list[Planned]:
+    def _say(self, sentence: str, *, is_error: bool = False) -> list[PlannedOperation]:
         """A sentence of the gateway's own, sent in the agent's name."""
         wording = self._acting.wording()
         target = wording.reply_to if not self._has_words else None
-        plain = Wording(target, author=wording.author, is_error=is_error, opens=wording.opens)
+        plain = AnswerWording(target, author=wording.author, is_error=is_error, opens=wording.opens)
         plain = replace(plain, reply_context=wording.reply_context)
         words = prefixed(sentence, self._turn.prefix, self._turn.speaker())
         return plan.say(words, self._conversation.route, self._options, plain, f"{self._stem}/own")
 
-    async def _withdraw(self, handed: Sequence[Planned], beside: Sequence[Slot] = ()) -> None:
+    async def _withdraw(self, handed: Sequence[PlannedOperation], beside: Sequence[Slot] = ()) -> None:
         """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
         await self._drafting.close()
         slots = self._drafting.draft.slots
         channel = self._conversation.channel
-        planned: list[Planned] = []
+        planned: list[PlannedOperation] = []
         if can(channel, CanDelete) or can(channel, CanEdit):
             planned = plan.withdraw((*beside, *slots), self._stem)
         elif slots:
@@ -428,7 +430,7 @@ class Answer:
         unit.include(self._acting.kept)
         return unit
 
-    async def _post(self, planned: list[Planned], *, final: bool = False) -> str:
+    async def _post(self, planned: list[PlannedOperation], *, final: bool = False) -> str:
         """Waits until it is delivered, and returns the id of its first message, if that is known."""
         also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._turn.run, final=final, also=also) if planned else ()

@@ -29,12 +29,12 @@ from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
 from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
 from rejoinder.outbound.operations import Open, decode, keyed
-from rejoinder.outbound.plan import Planned, Slot, Wording
-from rejoinder.rendering import Message, RenderOptions
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
+from rejoinder.rendering import RenderedMessage, RenderOptions
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent
 from rejoinder.runtime.outbox.performing import recognised_by
-from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.outbox.yielding_calls import LetGo
 from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
 
@@ -44,10 +44,10 @@ class Drafting:
 
     def __init__(
         self,
-        sender: Sender,
+        sender: ConversationSender,
         streaming: Streaming,
         options: RenderOptions,
-        wording: Callable[[], Wording],
+        wording: Callable[[], AnswerWording],
         stem: str,
         run: RunClaim | None,
         human_delay: tuple[float, float] = (0.0, 0.0),
@@ -192,7 +192,7 @@ class Drafting:
     def _part(self, source: str, *, first: bool) -> Part:
         """Rendered as the final message would be, but a draft notifies no one (DE-21)."""
         found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._options)
-        bare = Message(source, Rendering(source), Rendering(source))
+        bare = RenderedMessage(source, Rendering(source), Rendering(source))
         inert = replace(self._wording(), addressed=(), choices=(), is_error=False)
         return plan.part_of(found[0] if found else bare, self._sender.route, inert, first=first)
 
@@ -200,7 +200,7 @@ class Drafting:
         number = len(self.draft.slots)
         part = self._part(step.source, first=number == 0)
         key, operation = keyed(Open(part), f"{self._stem}/open{number}")
-        (self._opening,) = self._sender.post((Planned(key, operation),), self._run)
+        (self._opening,) = self._sender.post((PlannedOperation(key, operation),), self._run)
         self._opening.add_done_callback(lambda result: self._opened(result, step, part.reply_to))
 
     def _opened(self, result: "asyncio.Future[DeliveryResult]", step: OpenSlot, reply_to: str | None) -> None:
@@ -272,13 +272,13 @@ class Drafting:
         self.blocks += self._sender.post(said, self._run)
         self.draft = drafts.sent(self.draft, step, now + uniform(*self._human_delay))
 
-    def say(self, text: str) -> list[Planned]:
+    def say(self, text: str) -> list[PlannedOperation]:
         """Plans the messages of a text, numbered after those of earlier blocks."""
         said = plan.say(text, self._sender.route, self._options, self._wording(), self._stem, first=self._said)
         self._said += len(said)
         return said
 
-    def say_rest(self) -> list[Planned]:
+    def say_rest(self) -> list[PlannedOperation]:
         """Plans the messages of the text that no block has sent yet, with a human pause before each (DE-22)."""
         said = [planned for block in drafts.last_blocks(self.draft) for planned in self.say(block)]
         if said and self.draft.blocks:
@@ -298,7 +298,9 @@ async def foresee(text: str, options: RenderOptions) -> None:
         await asyncio.to_thread(plan.cut, text, options)
 
 
-def streaming_for(wanted: Streaming, sender: Sender, options: RenderOptions, *, other_bot: bool) -> Streaming:
+def streaming_for(
+    wanted: Streaming, sender: ConversationSender, options: RenderOptions, *, other_bot: bool
+) -> Streaming:
     """The way this channel can show an unfinished answer that comes nearest to what is wanted.
 
     Other people's bots would read a draft as the answer, so streaming is off where they are (DE-21). Our own agents

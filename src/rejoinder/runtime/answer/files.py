@@ -23,9 +23,10 @@ from rejoinder.filetypes import HEAD, in_words, kind_of, mime_of, safe_name
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.operations import Say, decode
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.folders import OpenedFile, OutboxFolder
+from rejoinder.senses import LoadsFiles
 from rejoinder.store.base import StoreReader
 
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -52,6 +53,14 @@ async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: in
         await asyncio.to_thread(opened.close)
 
 
+async def keep_remote(key: str, address: str, loads: LoadsFiles, blobs: Blobs, most: int) -> Blob:
+    """The same for a file at an address. What is kept already is not loaded again."""
+    if (kept := await blobs.find_key(key)) is not None:
+        return kept
+    async with loads.open(address, most) as file:
+        return await blobs.keep(Upload(name=file.name, mime=file.mime, key=key), file.pieces)
+
+
 async def keep_content(key: str, name: str, content: bytes, blobs: Blobs, most: int) -> Blob:
     """The same for a file that the agent gave itself."""
     if len(content) > most:
@@ -72,7 +81,7 @@ def attached(blob: Blob, asked: str | None, limits: FileLimits) -> Attachment:
     return Attachment(blob.id, blob.name, blob.mime, blob.size, kind=kind)
 
 
-class Named(Struct, frozen=True):
+class KeptFile(Struct, frozen=True):
     """A file that is to be sent, and is kept already."""
 
     what: str
@@ -88,16 +97,16 @@ class Together(Struct, frozen=True):
     route: Route
     limits: FileLimits
     options: RenderOptions
-    wording: Wording
-    files: tuple[Named, ...] = ()
+    wording: AnswerWording
+    files: tuple[KeptFile, ...] = ()
 
-    def takes(self, other: "Together", named: Named) -> bool:
+    def takes(self, other: "Together", named: KeptFile) -> bool:
         if self.route != other.route or self.wording != other.wording or (self.files and named.caption):
             return False
         kinds: tuple[FileKind, ...] = tuple([each.file.kind or "document" for each in self.files])
         return self.limits.may_join(kinds, named.file.kind or "document")
 
-    def planned(self, stem: str) -> list[Planned]:
+    def planned(self, stem: str) -> list[PlannedOperation]:
         """`stem`: of the turn."""
         keys = [each.key for each in self.files]
         key = keys[0] if len(keys) == 1 else f"{stem}/files/{_digest(' '.join(keys).encode())}"

@@ -12,7 +12,7 @@ from rejoinder.channels.base import CanSendFiles, FileLimits
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment
 from rejoinder.outbound import plan
-from rejoinder.outbound.plan import Planned, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.redact import redact
 from rejoinder.outbound.speech import is_spoken, shortened, speakable
 from rejoinder.runtime.abilities import can
@@ -69,7 +69,9 @@ async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: 
     return replace(attached(blob, "voice", limits), seconds=seconds)
 
 
-async def voice_note(text: str, speech: Speech, here: Conversation, wording: Wording, stem: str) -> list[Planned]:
+async def voice_note(
+    text: str, speech: Speech, here: Conversation, wording: AnswerWording, stem: str
+) -> list[PlannedOperation]:
     """The message with a text as a voice note; none where there is nothing to read out. Raises `NotUnderstood`."""
     channel = here.channel
     if not can(channel, CanSendFiles):

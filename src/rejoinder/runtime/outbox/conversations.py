@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
-from rejoinder.events import Choice, Inbound, NewThread, Quote, ReplyContext, Route, Said, Step
-from rejoinder.inbound.bots import BotTurns, Seen, count_turn
+from rejoinder.events import Choice, EarlierMessage, Inbound, NewThread, Quote, ReplyContext, Route, Step
+from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.operations import React, keyed
-from rejoinder.outbound.plan import Planned, Slot, Wording
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
@@ -51,7 +51,7 @@ class Conversation:
         self.sender = outbox.at(route)
         self.messages = self.sender.messages
         self._settings = services.settings
-        self._overheard: dict[str, tuple[Said, ...]] = {}  # said since each agent was last asked (IN-32)
+        self._overheard: dict[str, tuple[EarlierMessage, ...]] = {}  # said since each agent was last asked (IN-32)
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
         self._is_open = False
@@ -87,7 +87,7 @@ class Conversation:
         is being decided."""
         if agent in self._overheard:
             return
-        heard: tuple[Said, ...] = ()
+        heard: tuple[EarlierMessage, ...] = ()
         if self.messages.count:
             for message in await self.store.unheard(session, self.route):
                 if message.author != agent and await self._was_overheard(message, agent, session, coming):
@@ -126,13 +126,13 @@ class Conversation:
             return self.bot_turns
         today = now.date()
         if not inbound.sender.is_bot:
-            return count_turn(self.bot_turns, Seen("human", today))
+            return count_turn(self.bot_turns, CountedMessage("human", today))
         counted = await self.store.place(self.route, now)
         known = ours and (not inbound.message_id or await self.messages.look_up(inbound.message_id) is not None)
         if known:  # its receipt may have been written between the two reads: now it is certainly counted
             counted = await self.store.place(self.route, now)
         turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
-        return count_turn(turns, Seen("echo" if known else "bot", today))
+        return count_turn(turns, CountedMessage("echo" if known else "bot", today))
 
     async def author_answered(self, inbound: Inbound) -> str:
         """Which of our agents wrote the message that this one answers, if one did."""
@@ -165,13 +165,13 @@ class Conversation:
             if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
         }
         starter = inbounds[-1].thread_starter
-        if isinstance(starter, Said) and starter.message_id and readable:
+        if isinstance(starter, EarlierMessage) and starter.message_id and readable:
             quoted.setdefault(starter.message_id, _met(starter, now))
         known = {message.id for message in fresh}
         unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
         return NoteMessages(self.route, (*fresh, *unknown))
 
-    def to_meet(self, told: Iterable[Said], now: datetime) -> NoteMessages | None:
+    def to_meet(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
         """Notes those of these messages that the index does not have; None: it has them all."""
         unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
         return NoteMessages(self.route, unknown) if unknown else None
@@ -181,7 +181,7 @@ class Conversation:
         for message in messages:
             self.messages.note(message)
 
-    def hear(self, said: Said, agents: Iterable[str]) -> None:
+    def hear(self, said: EarlierMessage, agents: Iterable[str]) -> None:
         """These agents are told of it with their next turn, except the one that said it."""
         handle = self.messages.handle(said.message_id) or ""
         for agent in agents:
@@ -198,11 +198,11 @@ class Conversation:
         if text is None:
             self.messages.forget(message)
 
-    def hear_ours(self, said: Said, agents: Iterable[str]) -> None:
+    def hear_ours(self, said: EarlierMessage, agents: Iterable[str]) -> None:
         """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""
         self.hear(said, [agent for agent in agents if agent in self._overheard])
 
-    def overheard(self, agent: str) -> tuple[Said, ...]:
+    def overheard(self, agent: str) -> tuple[EarlierMessage, ...]:
         """What was said here since this agent was last asked."""
         heard = self._overheard.get(agent, ())
         if any(not said.handle for said in heard):  # our own messages may have entered the index since
@@ -226,7 +226,7 @@ class Conversation:
             return known
         return await self.store.message(replace(self.route, thread=None), reference)
 
-    async def root(self) -> Said | None:
+    async def root(self) -> EarlierMessage | None:
         """The message this thread hangs under, where the thread has its id and the index has it."""
         known = await self.look_up(self.route.thread) if self.route.thread is not None else None
         return None if known is None or known.id != self.route.thread else _said(known)
@@ -235,7 +235,7 @@ class Conversation:
 
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
-        wording = Wording(reply_to=self._target(reply_to), opens=self.opening)
+        wording = AnswerWording(reply_to=self._target(reply_to), opens=self.opening)
         planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
         results = self.sender.post(planned)
         if results:
@@ -248,7 +248,7 @@ class Conversation:
         `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
         """
         options, stem = self.how.delivery.options, offer_key(name)
-        wording = Wording(choices=choices, opens=self.opening)
+        wording = AnswerWording(choices=choices, opens=self.opening)
         return self._closing(
             self.sender.post(plan.say(redact(text), self.route, options, wording, stem), also=also), stem
         )
@@ -287,7 +287,9 @@ class Conversation:
         `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
         """
         options = self.how.delivery.options
-        wording = Wording(reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for)
+        wording = AnswerWording(
+            reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for
+        )
         said = (
             plan.say(redact(text), self.route, options, wording, f"{stem}/{at}" if stem else self.outbox.new_stem())
             for at, text in enumerate(texts)
@@ -309,7 +311,7 @@ class Conversation:
             edits = can(channel, CanEdit)
             options, wording = (
                 self.how.delivery.options,
-                Wording(reply_to=slots[0].reply_to if edits else reply_to or None),
+                AnswerWording(reply_to=slots[0].reply_to if edits else reply_to or None),
             )
             may_move = can(channel, CanDelete) or can(channel, CanEdit)
             planned = plan.settle(redact(text), slots, self.route, options, wording, stem, may_move=may_move)
@@ -322,7 +324,7 @@ class Conversation:
         sign = project(emoji, self.how.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
-        planned = Planned(*keyed(React(message, sign), self.outbox.new_stem()))
+        planned = PlannedOperation(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
     async def note(self, text: str) -> None:
@@ -388,11 +390,11 @@ def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:
     )
 
 
-def _met(said: Said, now: datetime) -> IndexedMessage:
+def _met(said: EarlierMessage, now: datetime) -> IndexedMessage:
     """An earlier message, as `_quoted`."""
     return IndexedMessage(said.message_id, said.author_id, now, "system", said.author_name, said.text)
 
 
-def _said(message: IndexedMessage) -> Said:
+def _said(message: IndexedMessage) -> EarlierMessage:
     by_bot = message.kind in ("bot", "own")
-    return Said(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)
+    return EarlierMessage(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

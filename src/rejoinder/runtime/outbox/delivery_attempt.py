@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import (
     CanFind,
+    CanFindFiles,
     CanFindOpening,
     Delivered,
     OpensPlaces,
@@ -31,13 +32,13 @@ from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
-from rejoinder.outbound.plan import Planned
-from rejoinder.outbound.verdict import Again, Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Verdict, judge
+from rejoinder.outbound.plan import PlannedOperation
+from rejoinder.outbound.verdict import Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Retry, Verdict, judge
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
-from rejoinder.runtime.outbox.pacing import Account, Pace
+from rejoinder.runtime.outbox.pacing import AccountPace, ConversationPace
 from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
@@ -67,11 +68,11 @@ LATEST_MESSAGES = 50
 OPENING: Final = "open"
 
 
-class Line(Protocol):
+class PartQueue(Protocol):
     """The queue in which the parts of one conversation wait."""
 
     route: Route
-    pace: Pace
+    pace: ConversationPace
     low_priority: YieldingCalls
     messages: MessageIndex
     index_at: Callable[[Route], MessageIndex | None]
@@ -88,7 +89,7 @@ class Line(Protocol):
 
 
 class DeliveryAttempts:
-    def __init__(self, services: Services, account: Account, line: Line, losses: Losses) -> None:
+    def __init__(self, services: Services, account: AccountPace, line: PartQueue, losses: Losses) -> None:
         self.looking: set[int] = set()
         """Parts that may or may not have arrived; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
@@ -115,7 +116,7 @@ class DeliveryAttempts:
             return await self._bury(row, error)
         conceded, place = frozenset(row.conceded), await self._place_of(row, operation)
         crashpoint("K20" if isinstance(operation, Sign) else "K16")
-        self._services.tenure.check()
+        self._services.lease.check()
         try:
             self._line.pace.spend()
             with calling(_ACCEPTED.get(type(operation), "K17")):
@@ -155,7 +156,7 @@ class DeliveryAttempts:
                 self._works_again()
                 crashpoint("K12" if isinstance(operation, Open) else "K18")
                 await self._arrived(row, operation, message, now, place=place)
-            case Again():
+            case Retry():
                 await self._later(row, verdict, now)
             case Look(error=error):
                 await self._keep(MarkUnknown(row, error))
@@ -227,7 +228,7 @@ class DeliveryAttempts:
         channel = self._channel
         return operation.part.opens is not None or (can(channel, OpensPlaces) and channel.opens_place(self._route))
 
-    async def _later(self, row: StoredPart, verdict: Again, now: datetime) -> None:
+    async def _later(self, row: StoredPart, verdict: Retry, now: datetime) -> None:
         if verdict.refused:
             was, seconds = self._account.trouble, self._account.refuse(verdict.error)
             if not was:
@@ -256,11 +257,15 @@ class DeliveryAttempts:
         channel, now = self._channel, self._clock()
         self.looking.add(row.id)
         outcome: Outcome = Unknown("it cannot be looked up")
-        self._services.tenure.check()
+        self._services.lease.check()
         try:
             if can(channel, CanFind) and isinstance(operation, Say | Open):
                 form = form_of(operation.part, None, frozenset(row.conceded), await self._place_of(row, operation))
-                outcome = await channel.find(form, row.planned)
+                if form.files and can(channel, CanFindFiles):
+                    known = await self._store.messages(form.route, limit=LATEST_MESSAGES)
+                    outcome = await channel.find_files(form, row.planned, {message.id for message in known})
+                else:
+                    outcome = await channel.find(form, row.planned)
                 if isinstance(outcome, Delivered) and outcome.place is None and form.route != self._route:
                     outcome = Delivered(outcome.message, form.route)
             elif can(channel, CanFindOpening) and isinstance(operation, Open):
@@ -314,7 +319,7 @@ class DeliveryAttempts:
         turn = await self._store.turn(row.turn) if row.turn is not None and isinstance(operation, Open) else None
         if turn is None or turn.turn.state == "open":
             return ()
-        removed = Planned(*keyed(Remove(message), f"{row.key}/left"))
+        removed = PlannedOperation(*keyed(Remove(message), f"{row.key}/left"))
         self._line.has_more()
         return (PlanParts((intent(removed, self._route),), now),)
 

@@ -17,12 +17,12 @@ from msgspec import Struct
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.operations import Operation, Sign, decode, words
-from rejoinder.outbound.plan import Wording
+from rejoinder.outbound.plan import AnswerWording
 from rejoinder.outbound.redact import redact
-from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.services import Services
-from rejoinder.store.base import Cursor, MoveCursor, PlanParts, StoredPart, Verb
+from rejoinder.store.base import MoveCursor, PlanParts, StoredCursor, StoredPart, Verb
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Losses:
     def __init__(
         self,
         services: Services,
-        owners: Owners,
+        owners: OwnerChats,
         sentence: Sentence,
         wake: Callable[[Route], None],
         new_stem: Callable[[], str],
@@ -139,14 +139,14 @@ class Losses:
 
     def _to_keep(self, channel: str) -> MoveCursor:
         untold = [each for each in self._untold.values() if each.route.channel == channel]
-        return MoveCursor(Cursor(channel, UNTOLD, msgspec.json.encode(untold[-MOST_UNTOLD:]).decode()))
+        return MoveCursor(StoredCursor(channel, UNTOLD, msgspec.json.encode(untold[-MOST_UNTOLD:]).decode()))
 
     def _said(self, route: Route, stem: str, text: str) -> PlanParts | None:
         """None where the channel is no longer configured."""
         if route.channel not in self._services.channels:
             return None
         delivery = self._services.settings.now.channel(route.channel).delivery
-        said = plan.say(text, route, delivery.options, Wording(), stem)
+        said = plan.say(text, route, delivery.options, AnswerWording(), stem)
         return PlanParts(tuple(intent(each, route) for each in said), self._services.clock())
 
     def _wake_for(self, planned: PlanParts | None) -> None:

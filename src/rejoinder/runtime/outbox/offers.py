@@ -17,7 +17,7 @@ from rejoinder.outbound.operations import Say, decode
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.outbox import Outbox
-from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.store.base import IN_FLIGHT, StoredPart, StoreReader
 
 OFFERS: Final = "offer"
@@ -57,7 +57,7 @@ def _offer(row: StoredPart) -> str:
     return "/".join(row.key.split("/", 2)[:2])
 
 
-def _close(row: StoredPart, sender: Sender, outcome: str) -> None:
+def _close(row: StoredPart, sender: ConversationSender, outcome: str) -> None:
     try:
         said = decode(row.body)
     except DecodeError:  # of another version: its buttons stay

@@ -13,9 +13,9 @@ from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.outbox.losses import Losses, Sentence
 from rejoinder.runtime.outbox.messages import MessageIndex
-from rejoinder.runtime.outbox.owners import Owners
-from rejoinder.runtime.outbox.pacing import Account
-from rejoinder.runtime.outbox.sender import Sender
+from rejoinder.runtime.outbox.owners import OwnerChats
+from rejoinder.runtime.outbox.pacing import AccountPace
+from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import DeliveryOptions
@@ -25,21 +25,21 @@ from rejoinder.store.base import PartState, StoredPart
 class Outbox:
     """`owners` and `sentence`: who is told, and what a person is told, of what may not have arrived."""
 
-    def __init__(self, services: Services, owners: Owners, sentence: Sentence) -> None:
+    def __init__(self, services: Services, owners: OwnerChats, sentence: Sentence) -> None:
         self._services = services
         self._channels = services.channels
         self._store = services.store
         self._clock = services.clock
         self._count = count(1)
         self._losses = Losses(services, owners, sentence, self.wake, self.new_stem)
-        self._accounts: dict[tuple[str, str], Account] = {}
-        self._senders: WeakValueDictionary[Route, Sender] = WeakValueDictionary()
+        self._accounts: dict[tuple[str, str], AccountPace] = {}
+        self._senders: WeakValueDictionary[Route, ConversationSender] = WeakValueDictionary()
 
-    def at(self, route: Route) -> Sender:
+    def at(self, route: Route) -> ConversationSender:
         """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
         sender = self._senders.get(route)
         if sender is None:
-            sender = Sender(route, self._account(route), self._services, self._losses, self._index_at)
+            sender = ConversationSender(route, self._account(route), self._services, self._losses, self._index_at)
             self._senders[route] = sender
         return sender
 
@@ -68,12 +68,12 @@ class Outbox:
         limits, most = channel.file_limits, self._services.settings.now.max_file_bytes
         return limits if limits.size <= most else replace(limits, size=most)
 
-    def _account(self, route: Route) -> Account:
+    def _account(self, route: Route) -> AccountPace:
         key = (route.channel, route.account)
         if key not in self._accounts:
             delivery = self._services.settings.now.channel(route.channel).delivery
             channel = serving(self._channels, route)
-            self._accounts[key] = Account(channel, delivery.account_rate, delivery.chat_rate)
+            self._accounts[key] = AccountPace(channel, delivery.account_rate, delivery.chat_rate)
         return self._accounts[key]
 
     # --- from outside -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import msgspec
 from rejoinder.bounded import Bounded
 from rejoinder.events import DeliveryFailed, Route
 from rejoinder.runtime.services import Services
-from rejoinder.store.base import Cursor, MoveCursor
+from rejoinder.store.base import MoveCursor, StoredCursor
 
 MOST_CHATS: Final = 1000
 AGAIN_AFTER: Final = timedelta(hours=1)
@@ -33,7 +33,7 @@ HELD: Final = (
 _kept = msgspec.json.Decoder(Route)
 
 
-class Owners:
+class OwnerChats:
     def __init__(self, services: Services) -> None:
         self._channels = services.channels
         self._store = services.store
@@ -46,7 +46,7 @@ class Owners:
         """What to write together with a message of an owner in a direct chat."""
         if self._at.get(route.channel) == route:
             return ()
-        return (MoveCursor(Cursor(route.channel, OWNER, msgspec.json.encode(route).decode())),)
+        return (MoveCursor(StoredCursor(route.channel, OWNER, msgspec.json.encode(route).decode())),)
 
     def wrote(self, route: Route) -> None:
         """What `to_keep` returned has been written."""

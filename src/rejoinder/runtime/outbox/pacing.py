@@ -26,7 +26,7 @@ class OneChat:
         self.frames: Bucket | None = None
 
 
-class Account:
+class AccountPace:
     """One account of one channel: the limits that all its conversations share."""
 
     def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None) -> None:
@@ -65,10 +65,10 @@ class Account:
         self.trouble, self._is_trying, self._refusals, self.refused_until = "", False, 0, 0.0
 
 
-class Pace:
+class ConversationPace:
     """The pace of one conversation. `frames`: a stricter limit for edits of a message that is being written."""
 
-    def __init__(self, account: Account, chat: str, frames: Rate | None = None) -> None:
+    def __init__(self, account: AccountPace, chat: str, frames: Rate | None = None) -> None:
         self._account = account
         self._chat = account.chat(chat)
         self._frames = frames

@@ -25,7 +25,7 @@ from rejoinder.channels.base import (
 from rejoinder.events import Part, Route
 from rejoinder.filetypes import kind_of
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
-from rejoinder.outbound.plan import Planned
+from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Recognises
 from rejoinder.outcomes import Delivered, Outcome, Rejected
 from rejoinder.runtime.abilities import can
@@ -48,7 +48,7 @@ def recognised_by(channel: Channel) -> Recognises:
     return "openings" if can(channel, CanFindOpening) else "nothing"
 
 
-def intent(planned: Planned, route: Route) -> Intent:
+def intent(planned: PlannedOperation, route: Route) -> Intent:
     """The row of a planned operation. The store holds the files it names as long as the row."""
     operation = planned.operation
     blobs = tuple([file.id for file in operation.part.files]) if isinstance(operation, Say) else ()

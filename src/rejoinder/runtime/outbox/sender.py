@@ -26,7 +26,7 @@ from rejoinder.errors import StoreUnavailable, Superseded
 from rejoinder.events import Route
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.operations import React
-from rejoinder.outbound.plan import Planned
+from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
 from rejoinder.runtime.outbox.delivery_results import (
@@ -40,7 +40,7 @@ from rejoinder.runtime.outbox.delivery_results import (
 )
 from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.messages import MessageIndex
-from rejoinder.runtime.outbox.pacing import Account, Pace
+from rejoinder.runtime.outbox.pacing import AccountPace, ConversationPace
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.outbox.writing import Writing
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
@@ -54,7 +54,7 @@ STORE_PAUSE: Final = 1.0
 
 
 class Request(Struct, frozen=True):
-    planned: tuple[Planned, ...]
+    planned: tuple[PlannedOperation, ...]
     run: RunClaim | None
     final: bool
     also: WriteBatch | None
@@ -63,11 +63,11 @@ class Request(Struct, frozen=True):
     """Nothing but reactions: words that are posted later overtake it."""
 
 
-class Sender:
+class ConversationSender:
     def __init__(
         self,
         route: Route,
-        account: Account,
+        account: AccountPace,
         services: Services,
         losses: Losses,
         index_at: Callable[[Route], MessageIndex | None] = lambda _: None,
@@ -77,7 +77,7 @@ class Sender:
         self.route = route
         self.channel = account.channel
         self.tell = services.hooks.tell
-        self.check = services.tenure.check
+        self.check = services.lease.check
         """Raises `LeaseLost` when nothing may be sent any more; called right before every call (SC-3)."""
         self.messages = MessageIndex(services.store, route)
         """What was said here, kept up to date with what is sent."""
@@ -85,7 +85,7 @@ class Sender:
         """The drafts of the agents that are writing here."""
         self.low_priority = YieldingCalls()
         """Makes the calls that yield to words: frames and reactions."""
-        self.pace = Pace(account, route.chat, _frames(account.channel, route))
+        self.pace = ConversationPace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
         self.attempts = DeliveryAttempts(services, account, self, losses)
@@ -109,7 +109,7 @@ class Sender:
 
     def post(
         self,
-        planned: Sequence[Planned],
+        planned: Sequence[PlannedOperation],
         run: RunClaim | None = None,
         *,
         final: bool = False,

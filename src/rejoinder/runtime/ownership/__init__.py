@@ -1,9 +1,9 @@
 """Who owns which shard (SC-3 to SC-6): claim, renew, lose, hand over.
 
-tenure    an engine's hold on its shard
-process   the name by which a process holds leases
-renewing  keeps the leases while the event loop moves
-duties    leases by name: what one process does for all
-balance   pure: which shards a process should claim or hand over
+held_lease  an engine's hold on its shard
+process     the name by which a process holds leases
+renewing    keeps the leases while the event loop moves
+duties      leases by name: what one process does for all
+balance     pure: which shards a process should claim or hand over
 database_clock  the time of the store, by which leases are granted
 """

@@ -10,7 +10,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from rejoinder.store.base import Owners
+from rejoinder.store.base import ShardOwners
 
 RECOVERIES: Final = 2
 """How many shards a process recovers at a time."""
@@ -21,7 +21,7 @@ class Steps(Struct, frozen=True):
     give_up: int | None = None
 
 
-def balance(me: str, owners: Owners, recovering: frozenset[int], leaving: frozenset[int]) -> Steps:
+def balance(me: str, owners: ShardOwners, recovering: frozenset[int], leaving: frozenset[int]) -> Steps:
     """`recovering` and `leaving`: shards of this process that are on their way in and out."""
     held = Counter(shard.holder for shard in owners.shards)
     counts = {process: held[process] for process in (*owners.processes, me)}

@@ -11,9 +11,9 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.ownership.tenure import Tenure, boot_time, deadline_of
+from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import AnyLease, NamedLease, Owners, Renewal, SharedStore
+from rejoinder.store.base import AnyLease, NamedLease, Renewal, ShardOwners, SharedStore
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +29,12 @@ class Duties:
         self._store = store
         self._holder = holder
         self._boot = boot
-        self._held: dict[str, Tenure[NamedLease]] = {}
+        self._held: dict[str, HeldLease[NamedLease]] = {}
         self._wanted: dict[str, asyncio.Event] = {}  # set when nobody has it
 
     @property
     def leases(self) -> tuple[NamedLease, ...]:
-        return tuple(tenure.lease for tenure in self._held.values())
+        return tuple(held.lease for held in self._held.values())
 
     def has(self, name: str) -> bool:
         return name in self._held
@@ -49,12 +49,12 @@ class Duties:
             while True:
                 await free.wait()
                 free.clear()
-                if (tenure := await self._claim(name)) is not None and await self._work(name, tenure, work, runs):
+                if (held := await self._claim(name)) is not None and await self._work(name, held, work, runs):
                     return
         finally:
             del self._wanted[name]
 
-    async def _claim(self, name: str) -> Tenure[NamedLease] | None:
+    async def _claim(self, name: str) -> HeldLease[NamedLease] | None:
         await asyncio.sleep(A_HEAD_START * len(self._held))
         sent = self._boot()
         try:
@@ -64,13 +64,13 @@ class Duties:
             return None
         if lease is None:
             return None
-        tenure = self._held[name] = Tenure(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
-        return tenure
+        held = self._held[name] = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        return held
 
-    async def _work(self, name: str, tenure: Tenure[NamedLease], work: Work, runs: Runs) -> bool:
+    async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, runs: Runs) -> bool:
         """Returns whether the work has ended by itself."""
-        task = runs.start(f"duty:{name}", work(tenure.lease))
-        tenure.on_loss(lambda: _end(task))
+        task = runs.start(f"duty:{name}", work(held.lease))
+        held.on_loss(lambda: _end(task))
         try:
             await runs.wait(task)
             if task.cancelled():
@@ -81,34 +81,34 @@ class Duties:
         finally:
             await runs.cancel(task)
             del self._held[name]
-            await self._give_back(tenure)
+            await self._give_back(held)
 
-    async def _give_back(self, tenure: Tenure[NamedLease]) -> None:
-        if not tenure.holds:
-            return log.warning("%s: this process no longer listens or works for it", tenure.lease.name)
+    async def _give_back(self, held: HeldLease[NamedLease]) -> None:
+        if not held.holds:
+            return log.warning("%s: this process no longer listens or works for it", held.lease.name)
         try:
-            await self._store.release(tenure.lease)
+            await self._store.release(held.lease)
         except StoreUnavailable as fault:
             log.debug("not now: %s", fault)
 
-    def look(self, owners: Owners) -> None:
+    def look(self, owners: ShardOwners) -> None:
         """Goes for what nobody has."""
         for name, free in self._wanted.items():
             if name not in self._held and name not in owners.named:
                 free.set()
 
     def renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
-        for tenure in tuple(self._held.values()):
-            if tenure.lease in renewal.held:
-                tenure.renewed(deadline_of(sent, self._store.lease_seconds))
-            elif tenure.lease in asked:
-                tenure.lose()
+        for held in tuple(self._held.values()):
+            if held.lease in renewal.held:
+                held.renewed(deadline_of(sent, self._store.lease_seconds))
+            elif held.lease in asked:
+                held.lose()
 
     def look_at_deadlines(self) -> None:
         """Ends what has run out, also when it is about to do nothing."""
-        for tenure in tuple(self._held.values()):
-            if not tenure.holds:
-                log.debug("%s: the lease has run out here", tenure.lease.name)
+        for held in tuple(self._held.values()):
+            if not held.holds:
+                log.debug("%s: the lease has run out here", held.lease.name)
 
 
 def _end(task: "asyncio.Task[None]") -> None:

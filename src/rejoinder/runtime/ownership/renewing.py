@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.ownership.tenure import boot_time
+from rejoinder.runtime.ownership.held_lease import boot_time
 from rejoinder.store.base import AnyLease, Renewal, SharedStore
 
 log = logging.getLogger(__name__)

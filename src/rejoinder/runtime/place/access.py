@@ -12,11 +12,11 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.store.base import (
     AllowEdit,
-    ApprovePairing,
     EditAllow,
     KeepPairingRequest,
     Paired,
     PairingRequest,
+    PairSender,
     Store,
     Unpair,
 )
@@ -24,7 +24,7 @@ from rejoinder.store.base import (
 Place = tuple[str, str]
 """A channel and an account on it."""
 
-NO_REQUESTS = pairing.Pairing()
+NO_REQUESTS = pairing.PairingCodes()
 MOST_PLACES = 1000
 FRESH = 2.0
 """Seconds for which what was read is trusted: an owner may approve a sender from outside the engine, too."""
@@ -57,12 +57,12 @@ class Access:
         paired = self._paired[place[0]]
         return bool(paired) and Paired(*place, sender) in paired
 
-    def pairing(self, place: Place) -> pairing.Pairing:
+    def pairing(self, place: Place) -> pairing.PairingCodes:
         requests = self._requests[place]
         if not requests:
             return NO_REQUESTS
-        return pairing.Pairing(
-            tuple(pairing.PairingRequest(each.sender, each.code, each.asked, each.told) for each in requests)
+        return pairing.PairingCodes(
+            tuple(pairing.PendingCode(each.sender, each.code, each.asked, each.told) for each in requests)
         )
 
     def allow(self, channel: str) -> Ids | None:
@@ -82,8 +82,8 @@ class Access:
         place = (asked.channel, asked.account)
         return KeepPairingRequest(PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires))
 
-    def approve(self, code: str, now: datetime) -> ApprovePairing:
-        return ApprovePairing(code, now)
+    def approve(self, code: str, now: datetime) -> PairSender:
+        return PairSender(code, now)
 
     def changed(self, place: Place) -> None:
         """A change to this channel has been written, so what was read of it is out of date."""

@@ -15,11 +15,11 @@ from rejoinder.channels.base import AnswersPresses
 from rejoinder.events import MessageDecided, Overhear, ReplyContext, SessionStarted, Step
 from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.message import Message as Decided
+from rejoinder.inbound.message import InboundMessage as Decided
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.owners import Owners
+from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
 from rejoinder.runtime.place.inheriting import Inheritance
 from rejoinder.runtime.place.tally import Tally
@@ -29,7 +29,7 @@ from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.payloads import pack
 from rejoinder.runtime.session.prefixes import Prefix, prefix_of
 from rejoinder.runtime.session.queueing import Queueing
-from rejoinder.runtime.session.sessions import Held, Sessions
+from rejoinder.runtime.session.sessions import HeldSession, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, session_key
@@ -70,7 +70,7 @@ class Decision(Struct, frozen=True):
     """One of the members said it."""
 
 
-class Place(Struct, frozen=True):
+class TurnPlace(Struct, frozen=True):
     """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the former its agent
     will then have been told."""
 
@@ -85,7 +85,7 @@ class Place(Struct, frozen=True):
 class Destined(Struct, frozen=True):
     """A session the message goes to: its new state, the message's place in the queue, and the turn if it starts now."""
 
-    held: Held
+    held: HeldSession
     session: Session
     queue: QueueSettings
     in_line: InLine
@@ -100,7 +100,7 @@ class Consequences:
         lanes: Lanes,
         queueing: Queueing,
         effects: Effects,
-        owners: Owners,
+        owners: OwnerChats,
         tally: Tally,
     ) -> None:
         self._settings = services.settings
@@ -115,7 +115,7 @@ class Consequences:
         self._runs = services.runs
         self._inheritance = Inheritance(services, sessions)
 
-    async def of(self, decision: Decision, held: Held) -> None:
+    async def of(self, decision: Decision, held: HeldSession) -> None:
         """For a decision made with its session in hand."""
         if isinstance(decision.walk.outcome, Continue):
             await self.route(decision, held)
@@ -126,7 +126,7 @@ class Consequences:
 
     # --- an event that gets no turn ---------------------------------------------------------------
 
-    async def settle(self, decision: Decision, held: Held | None) -> None:
+    async def settle(self, decision: Decision, held: HeldSession | None) -> None:
         walked, conversation, event = decision.walk, decision.conversation, decision.event
         performed = await self._perform(decision)
         unit, noted = self._unit(decision, performed)
@@ -144,7 +144,7 @@ class Consequences:
 
     # --- an event that gets a turn of each agent it wakes -----------------------------------------
 
-    async def route(self, decision: Decision, held: Held) -> None:
+    async def route(self, decision: Decision, held: HeldSession) -> None:
         message, session = decision.walk.message, decision.walk.session or held.session
         performed = await self._perform(decision)
         sessions = {session.agent: (held, session)}
@@ -159,7 +159,11 @@ class Consequences:
             await self._route_to(sessions, decision, performed, held)
 
     async def _route_to(
-        self, sessions: dict[str, tuple[Held, Session]], decision: Decision, performed: list[Performed], own: Held
+        self,
+        sessions: dict[str, tuple[HeldSession, Session]],
+        decision: Decision,
+        performed: list[Performed],
+        own: HeldSession,
     ) -> None:
         """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
         walked, conversation, event = decision.walk, decision.conversation, decision.event
@@ -180,7 +184,7 @@ class Consequences:
             met = there.to_meet((said_by(message),), decision.now)
             heard = there.messages.count + (met is not None)
         rooted = unit.add(met) if met is not None else None
-        place = Place(there, conversation, message, event.id, heard, decision.now)
+        place = TurnPlace(there, conversation, message, event.id, heard, decision.now)
         if message.inbound.thread is not None:
             for agent in message.agents:
                 held, theirs = sessions[agent]
@@ -203,7 +207,7 @@ class Consequences:
             told = message.agents if there is conversation else ()  # in the chat itself none of them was told
             conversation.hear(said_by(message), (each for each in decision.members if each not in told))
 
-    def _destine(self, unit: WriteBatch, held: Held, session: Session, place: Place) -> Destined:
+    def _destine(self, unit: WriteBatch, held: HeldSession, session: Session, place: TurnPlace) -> Destined:
         """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
         route = place.conversation.route
         queue = self._queueing.of(route.channel, session)
@@ -215,7 +219,7 @@ class Consequences:
         granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, place.message)
         return Destined(held, session, queue, in_line, granted)
 
-    def _enqueue(self, place: Place, destined: list[Destined]) -> None:
+    def _enqueue(self, place: TurnPlace, destined: list[Destined]) -> None:
         conversation, said_in, message = place.conversation, place.said_in, place.message
         handle = conversation.messages.handle(message.inbound.message_id)
         for each in destined:
@@ -295,16 +299,18 @@ class Consequences:
         if can(channel, AnswersPresses):
             self._runs.start("press", channel.press_noticed(context))
 
-    def _keep(self, held: Held, session: Session, conversation: Conversation) -> None:
+    def _keep(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
         self._started(held, session, conversation)
         held.became(session)
 
-    def _started(self, held: Held, session: Session, conversation: Conversation) -> None:
+    def _started(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
         """A new session starts with the first thing it has to remember: a choice, or a turn."""
         if held.is_new:
             self._hooks.tell(_start(session, conversation), kept=True)
 
-    def _kept_start(self, held: Held, session: Session, conversation: Conversation) -> tuple[KeepHookEvents, ...]:
+    def _kept_start(
+        self, held: HeldSession, session: Session, conversation: Conversation
+    ) -> tuple[KeepHookEvents, ...]:
         return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
 
 

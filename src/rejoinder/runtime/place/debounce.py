@@ -6,7 +6,7 @@ from datetime import datetime
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.debounce import Row, flushes, view, waits_for
-from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.finalise import arrived, finalise
 from rejoinder.inbound.outcome import Continue
 from rejoinder.runtime.services import Services
@@ -28,7 +28,7 @@ class Debounce:
         """Whether messages of this channel are held back at all."""
         return bool(waits_for(self._settings.now.rules.settings.debounce, channel))
 
-    def take(self, event: InboxEvent, me: Me) -> None:
+    def take(self, event: InboxEvent, me: OwnIdentity) -> None:
         inbound = event.inbound
         now = self._clock()
         key = f"{inbound.account}/{inbound.chat.id}/{inbound.thread}/{inbound.sender.id}"
@@ -36,7 +36,7 @@ class Debounce:
         self._waiting.setdefault(inbound.channel, {})[row.id] = (row, event)
         self._look(inbound.channel)
 
-    def _flushes(self, inbound: Inbound, me: Me, now: datetime) -> bool:
+    def _flushes(self, inbound: Inbound, me: OwnIdentity, now: datetime) -> bool:
         read = finalise(arrived(inbound, Facts(me)), None, self._settings.now.rules, now)
         message = read.message if isinstance(read, Continue) else None
         return message is None or flushes(message)  # an event that is not a message has nothing to wait for

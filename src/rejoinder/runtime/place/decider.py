@@ -30,7 +30,7 @@ from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.precedence import Arrival, Precedence
 from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.sessions import Held, Sessions
+from rejoinder.runtime.session.sessions import HeldSession, Sessions
 from rejoinder.runtime.write_batch import WriteBatch, until_good
 from rejoinder.session import ruled_by, session_key
 from rejoinder.store.base import InboxEvent, SettleEvent
@@ -175,7 +175,7 @@ class Decider:
         event, steps = await self._understanding.of(event, wanted, conversation)
         return replace(arrival, events=(*before, event), understood=steps)
 
-    async def _decided(self, decision: Decision, held: Held, threaded: Inbound | None) -> None:
+    async def _decided(self, decision: Decision, held: HeldSession, threaded: Inbound | None) -> None:
         """`threaded`: the message as it stands in the thread that its answer opens."""
         if threaded is not None and isinstance(decision.walk.outcome, Continue):
             decision = await self._into_thread(decision, threaded)

@@ -47,7 +47,7 @@ from rejoinder.events import (
 )
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import PASS, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -79,7 +79,7 @@ class Asking(Struct, frozen=True):
     """A decision that asks for something to be done."""
 
     event: InboxEvent
-    message: Message
+    message: InboundMessage
     session: Session | None
     """As the decision leaves it; None if the decision was made before the session was looked up."""
     conversation: Conversation

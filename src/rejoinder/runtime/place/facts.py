@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import Inbound, Quote, Route, Said, Step
+from rejoinder.events import EarlierMessage, Inbound, Quote, Route, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.facts import Facts, Me, RunFacts, ThreadFacts
+from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.needs import needs_of
 from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
@@ -133,7 +133,7 @@ class FactGatherer:
     def _hangs_under_ours(self, inbound: Inbound) -> bool:
         """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
         starter, channel = inbound.thread_starter, channel_rules(self._settings.now.rules, inbound.channel)
-        return isinstance(starter, Said) and starter.is_bot and starter.author_id in members(inbound, channel)
+        return isinstance(starter, EarlierMessage) and starter.is_bot and starter.author_id in members(inbound, channel)
 
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
@@ -153,9 +153,13 @@ class FactGatherer:
             conversation.trace(quoted, (step for each in traced for step in each.steps))
         return conversation.trace_of(quoted)
 
-    def me(self, conversation: Conversation, agent: str = "") -> Me:
+    def me(self, conversation: Conversation, agent: str = "") -> OwnIdentity:
         channel = conversation.channel
-        return Me(channel.own_id, channel.own_name) if can(channel, KnowsItself) else Me(agent, agent, is_sure=False)
+        return (
+            OwnIdentity(channel.own_id, channel.own_name)
+            if can(channel, KnowsItself)
+            else OwnIdentity(agent, agent, is_sure=False)
+        )
 
     async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
         """Only `/status` reports these counts, so they are made only for it (DE-33)."""

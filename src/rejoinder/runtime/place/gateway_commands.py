@@ -20,7 +20,7 @@ from rejoinder.events import (
     WriteConfig,
 )
 from rejoinder.outbound import plan
-from rejoinder.outbound.plan import Wording
+from rejoinder.outbound.plan import AnswerWording
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
@@ -45,7 +45,7 @@ from rejoinder.session import Session
 from rejoinder.store.base import PlanParts, said_about
 from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
-from rejoinder.turns.context import Budget, Past
+from rejoinder.turns.context import ContextBudget, Past
 from rejoinder.unicode_repair import repair_text
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class GatewayCommands:
 
     async def _say(self, text: str, speech: Speech, here: Conversation, event: int) -> None:
         try:
-            note = await voice_note(text, speech, here, Wording(), f"{said_about(event)}/speak")
+            note = await voice_note(text, speech, here, AnswerWording(), f"{said_about(event)}/speak")
         except NotUnderstood as why:
             log.warning("%s: a text was not spoken: %s", here.channel.name, why.detail or why)
             await here.send(f"That could not be spoken: {why}.")
@@ -127,7 +127,9 @@ class GatewayCommands:
         sent, kept = await self._remembered(agent, session), None
         if sent is None:
             kept = context.together(_past(exchanges(await self._store.transcript(session.key, session.started))))
-        budget = Budget(self._settings.now.compaction.budget, self._workers.compaction.context.get(session.key, 0))
+        budget = ContextBudget(
+            self._settings.now.compaction.budget, self._workers.compaction.context.get(session.key, 0)
+        )
         sizes = context.measure(system_part(here), sent or (), next_parts(here, specimen))
         return context.told(agent.name, sizes, budget, kept)
 
@@ -153,7 +155,7 @@ class GatewayCommands:
         limits = conversation.outbox.file_limits(channel)
         file, options = attached(blob, None, limits), captioned(conversation.how.delivery.options, limits)
         caption = "The transcript of this session."
-        planned = plan.show_files((file,), caption, conversation.route, options, Wording(), key)
+        planned = plan.show_files((file,), caption, conversation.route, options, AnswerWording(), key)
         rows = tuple(intent(each, conversation.route) for each in planned)
         return Performed((PlanParts(rows, asking.now),), lambda: conversation.sender.wake(rows=True))
 

@@ -5,8 +5,8 @@ from typing import Final
 from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.commands.operate import COMMANDS
-from rejoinder.inbound.facts import Facts, Me
-from rejoinder.inbound.gate import Action, Actor, Allowed, authorise
+from rejoinder.inbound.facts import Facts, OwnIdentity
+from rejoinder.inbound.gate import Actor, Allowed, GatedAction, authorise
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.place.access import Access
@@ -28,6 +28,6 @@ class Rights:
             return False
         await self._access.read(place)
         paired, allow = self._access.is_paired(place, inbound.sender.id), self._access.allow(inbound.channel)
-        role = admit(inbound, Facts(Me(""), paired=paired, allow=allow), channel).role
-        action = Action(f"/{RESEND.name}", RESEND.auth_for({}, in_group=in_group))
-        return isinstance(authorise(Actor(role), action, channel.door), Allowed)
+        role = admit(inbound, Facts(OwnIdentity(""), paired=paired, allow=allow), channel).role
+        action = GatedAction(f"/{RESEND.name}", RESEND.auth_for({}, in_group=in_group))
+        return isinstance(authorise(Actor(role), action, channel.gate), Allowed)

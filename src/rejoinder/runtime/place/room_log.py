@@ -6,7 +6,7 @@ from secrets import token_hex
 from typing import Protocol
 
 from rejoinder.events import Inbound
-from rejoinder.room_log import Changes, Entry, Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
+from rejoinder.room_log import Changes, Find, LogState, Overview, Replies, RoomEntries, RoomEntry, RoomEvent, RoomRow
 from rejoinder.store.base import OpenLog, RecordChanges, Store, scope_of
 
 
@@ -33,13 +33,13 @@ class ChannelLog:
     async def room(self, id: str) -> RoomRow | None:
         return await self._store.log_room(self._name, id)
 
-    async def entry(self, id: str) -> Entry | None:
+    async def entry(self, id: str) -> RoomEntry | None:
         return await self._store.log_entry(self._name, id)
 
-    async def entry_under(self, key: str) -> Entry | None:
+    async def entry_under(self, key: str) -> RoomEntry | None:
         return await self._store.log_entry_under(self._name, key)
 
-    async def find(self, wanted: Find) -> Found:
+    async def find(self, wanted: Find) -> RoomEntries:
         return await self._store.log_find(self._name, wanted)
 
     async def replies(self, threads: tuple[str, ...], person: str) -> dict[str, Replies]:

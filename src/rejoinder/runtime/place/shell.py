@@ -35,7 +35,7 @@ WITH_THE_GATEWAY = "It was ended with the gateway."
 _COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
-class Ran(Struct, frozen=True):
+class ShellResult(Struct, frozen=True):
     """The kept end of a command's output, how many bytes it wrote in all, and how it failed, if it did."""
 
     output: bytes
@@ -82,7 +82,7 @@ class _Command(asyncio.SubprocessProtocol):
         self._written = 0
         self._exited = self._read = False
 
-    async def run(self, words: str, seconds: float) -> Ran:
+    async def run(self, words: str, seconds: float) -> ShellResult:
         program = shutil.which("bash") or "sh"
         try:
             transport, _ = await self._loop.subprocess_exec(
@@ -94,7 +94,7 @@ class _Command(asyncio.SubprocessProtocol):
                 env=passed(os.environ),
             )
         except (OSError, ValueError) as error:  # for example a NUL in the command
-            return Ran(b"", 0, f"It could not be started: {error}.")
+            return ShellResult(b"", 0, f"It could not be started: {error}.")
         try:
             async with asyncio.timeout(seconds):
                 how = await self._how
@@ -105,7 +105,7 @@ class _Command(asyncio.SubprocessProtocol):
                 os.killpg(transport.get_pid(), signal.SIGKILL)
             transport.close()
         await self._closed.wait()
-        return Ran(bytes(self._output[-MOST_KEPT:]), self._written, how)
+        return ShellResult(bytes(self._output[-MOST_KEPT:]), self._written, how)
 
     def end(self, how: str) -> None:
         if not self._how.done():
@@ -147,7 +147,7 @@ class _Command(asyncio.SubprocessProtocol):
             self.end(f"It exited with status {code}." if code else "")
 
 
-def told(ran: Ran) -> str:
+def told(ran: ShellResult) -> str:
     """The message about it: its output as code, and what went wrong."""
     text = _COLOURS.sub("", ran.output.decode("utf-8", "replace").replace("\r\n", "\n"))
     lines = [harmless(line.expandtabs()).rstrip() for line in text.splitlines()]

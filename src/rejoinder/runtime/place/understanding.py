@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanFetch, Channel, ShowsTranscripts
 from rejoinder.errors import NotUnderstood
-from rejoinder.events import Attachment, Page, Route, Step
+from rejoinder.events import Attachment, LinkedPage, Route, Step
 from rejoinder.inbound.understanding import ToUnderstand, understood
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -30,12 +30,12 @@ PAGE_KEPT = timedelta(hours=1)
 PAGES_KEPT = 200
 
 
-class Found(Struct):
+class UnderstoodSoFar(Struct):
     """What came of it so far; by the id of a recording."""
 
     heard: dict[str, str]
     unheard: dict[str, str]
-    pages: tuple[Page, ...] = ()
+    pages: tuple[LinkedPage, ...] = ()
 
 
 class Understanding:
@@ -45,14 +45,14 @@ class Understanding:
         self._runs = services.runs
         self._clock = services.clock
         self._under_way: dict[Route, asyncio.Task[None]] = {}
-        self._pages: Bounded[tuple[str, str, str], tuple[datetime, Page]] = Bounded(PAGES_KEPT)
+        self._pages: Bounded[tuple[str, str, str], tuple[datetime, LinkedPage]] = Bounded(PAGES_KEPT)
 
     async def of(
         self, event: InboxEvent, wanted: ToUnderstand, conversation: Conversation
     ) -> tuple[InboxEvent, tuple[Step, ...]]:
         """The event as it was understood, and what the trace says of that."""
         began, route = perf_counter(), conversation.route
-        found = Found({}, dict(wanted.refused))
+        found = UnderstoodSoFar({}, dict(wanted.refused))
         task = self._runs.start(f"understand:{route.channel}:{route.chat}", self._find(wanted, conversation, found))
         self._under_way[route] = task
         await self._runs.wait(task)
@@ -71,7 +71,7 @@ class Understanding:
         if (task := self._under_way.get(route)) is not None:
             task.cancel()
 
-    async def _find(self, wanted: ToUnderstand, conversation: Conversation, found: Found) -> None:
+    async def _find(self, wanted: ToUnderstand, conversation: Conversation, found: UnderstoodSoFar) -> None:
         channel = conversation.channel
         found.pages = tuple(await asyncio.gather(*(self._read(each, conversation) for each in wanted.addresses)))
         for file in wanted.recordings:
@@ -97,11 +97,11 @@ class Understanding:
             raise NotUnderstood(larger_than(most))
         return await ear.hear(file.name, file.mime, content)
 
-    async def _read(self, address: str, conversation: Conversation) -> Page:
+    async def _read(self, address: str, conversation: Conversation) -> LinkedPage:
         """A page is read once an hour in each chat."""
         reader, now = self._settings.now.reads_pages, self._clock()
         if reader is None:
-            return Page(address, unread="links are not read here any more")
+            return LinkedPage(address, unread="links are not read here any more")
         key = (conversation.route.channel, conversation.route.chat, address)
         if (kept := self._pages.get(key)) is not None and now - kept[0] < PAGE_KEPT:
             return kept[1]
@@ -109,15 +109,15 @@ class Understanding:
             page = await reader.read(address)
         except NotUnderstood as why:
             log.info("%s: %s was not read: %s", conversation.channel.name, address, why.detail or why)
-            return Page(address, unread=str(why))
+            return LinkedPage(address, unread=str(why))
         except Exception:
             log.exception("reading %s failed", address)
-            return Page(address, unread="something went wrong")
+            return LinkedPage(address, unread="something went wrong")
         self._pages[key] = now, page
         return page
 
 
-def _steps(found: Found, took: float) -> tuple[Step, ...]:
+def _steps(found: UnderstoodSoFar, took: float) -> tuple[Step, ...]:
     """One for each recording and page."""
     heard = [Step("listen", "heard") for _ in found.heard]
     unheard = [Step("listen", "not heard", why) for why in found.unheard.values()]

@@ -19,7 +19,7 @@ from rejoinder.events import Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.turns.fallback import (
     Candidate,
-    GiveUp,
+    NoFallback,
     Rests,
     Trial,
     after_failure,
@@ -93,7 +93,7 @@ class Attempts:
         hurry = (failed.transient, failed.retry_after)
         self._rests = rested(self._rests, trial, failed.kind, now, *hurry)
         following = after_failure(trial, failed.kind, self._rests, now, *hurry, chance=random())
-        return None if isinstance(following, GiveUp) else following
+        return None if isinstance(following, NoFallback) else following
 
 
 def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:

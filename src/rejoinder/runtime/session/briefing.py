@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.events import Inbound, PromptImage, PromptPart, Said, Strictness, Turn
+from rejoinder.events import EarlierMessage, Inbound, PromptImage, PromptPart, Strictness, Turn
 from rejoinder.filetypes import FileLimits, in_words, safe_name
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
@@ -19,8 +19,8 @@ from rejoinder.inbound.directives.effective import (
     effective_level,
 )
 from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, participants
-from rejoinder.inbound.media import Shown, show_media
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.media import ShownFile, show_media
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rooms import members, room_notice
 from rejoinder.inbound.rules import AgentProfile, ChannelRules, channel_rules
 from rejoinder.inbound.speech import effective_speech
@@ -37,13 +37,13 @@ from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
 from rejoinder.session import ExecChoice, Session
 from rejoinder.turns.prompt import (
+    ChatMetadata,
     Group,
     Media,
-    Metadata,
-    Quoted,
-    Sender,
-    Spoken,
+    QuotedMessage,
+    SenderContext,
     SystemPart,
+    TurnMessage,
     UserPart,
     assemble,
     user_parts,
@@ -66,7 +66,7 @@ ALBUM = "; up to {most} that you name one after the other share a message"
 class Surroundings(Struct, frozen=True):
     """What holds where an agent is addressed, for a real turn or just to show what the agent would read."""
 
-    message: Message
+    message: InboundMessage
     """The message that is answered."""
     session: Session
     """As it was when the turn began."""
@@ -100,7 +100,7 @@ class Scene(Surroundings, frozen=True):
 
 
 def surroundings_of(
-    message: Message, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
+    message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
 ) -> Surroundings:
     rules = settings.rules
     channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
@@ -108,7 +108,7 @@ def surroundings_of(
     return Surroundings(message, session, agent, profile, channel, settings, _room(message, channel), there)
 
 
-def _participants(message: Message, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
+def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
     latest = conversation.messages.latest(MOST_OVERHEARD)
     heard = ((each.author, each.author_name) for each in latest)
     return participants(message.inbound.participants, heard, {agent.name, message.facts.me.id})
@@ -133,7 +133,7 @@ def brief(scene: Scene) -> Turn:
     starter = first.thread_starter
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
-        thread_starter=_quotes((starter,))[0] if isinstance(starter, Said) else None,
+        thread_starter=_quotes((starter,))[0] if isinstance(starter, EarlierMessage) else None,
         history=_quotes(_each_once((*first.thread_history, *overheard))),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
@@ -170,14 +170,14 @@ def _boundary() -> str:
     return sixteen()[:BOUNDARY_BYTES].hex()
 
 
-def _each_once(earlier: Iterable[Said]) -> Iterable[Said]:
+def _each_once(earlier: Iterable[EarlierMessage]) -> Iterable[EarlierMessage]:
     """What was overheard in a thread may have been fetched with its history."""
     return {said.message_id or (said.author_id, said.text): said for said in earlier}.values()
 
 
-def _quotes(earlier: Iterable[Said]) -> tuple[Quoted, ...]:
+def _quotes(earlier: Iterable[EarlierMessage]) -> tuple[QuotedMessage, ...]:
     return tuple(
-        [Quoted(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
+        [QuotedMessage(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
     )
 
 
@@ -238,7 +238,7 @@ def _folder_notice(folder: OutboxFolder, limits: FileLimits, settings: RuntimeSe
     return FOLDER.format(path=folder.path, size=in_words(min(limits.size, settings.max_file_bytes)), album=album)
 
 
-def _room(message: Message, channel: ChannelRules) -> tuple[str, ...]:
+def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:
     here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
     return here if len(here) > 1 else ()
 
@@ -273,28 +273,28 @@ def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str]) 
     return abilities_notice(directives, can, granted)
 
 
-def _metadata(inbound: Inbound, agent: Agent) -> Metadata:
+def _metadata(inbound: Inbound, agent: Agent) -> ChatMetadata:
     chat = inbound.chat
-    return Metadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
+    return ChatMetadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _all_spoken(asked: tuple[TurnInput, ...], scene: Scene) -> tuple[Spoken, ...]:
+def _all_spoken(asked: tuple[TurnInput, ...], scene: Scene) -> tuple[TurnMessage, ...]:
     among_agents = bool(scene.room)
     return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
 
 
-def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
+def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessage:
     """`among_agents`: in a room of several agents the receiver is the agent, not the account they share."""
     inbound, text = asked.message.inbound, asked.message.agent_text
     sender = inbound.sender
     forwarded = inbound.forwarded
     receiver = agent.name if among_agents else asked.message.facts.me.id
     shown = show_media(all_files(inbound), sees_images=sees_images(agent))
-    return Spoken(
+    return TurnMessage(
         text=text,
         sender=None
         if asked.message.background
-        else Sender(
+        else SenderContext(
             sender_id=sender.id,
             sender_name=sender.name,
             display_name=sender.called,
@@ -309,7 +309,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
         handle=asked.handle,
         reply_to=_quoted(inbound, asked.conversation),
         edit_of=_former(inbound, asked.handle),
-        forwarded=Quoted(forwarded.text, forwarded.author_name) if forwarded else None,
+        forwarded=QuotedMessage(forwarded.text, forwarded.author_name) if forwarded else None,
         media=tuple([_media(each, inbound) for each in shown]),
         images=_images(shown) if shown else (),
         pages=inbound.pages,
@@ -317,7 +317,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> Spoken:
     )
 
 
-def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
+def _images(shown: tuple[ShownFile, ...]) -> tuple[PromptImage, ...]:
     return tuple(
         PromptImage(each.mime, each.attachment.content)
         for each in shown
@@ -325,7 +325,7 @@ def _images(shown: tuple[Shown, ...]) -> tuple[PromptImage, ...]:
     )
 
 
-def _media(shown: Shown, inbound: Inbound) -> Media:
+def _media(shown: ShownFile, inbound: Inbound) -> Media:
     file = shown.attachment
     if file.heard is not None and file in inbound.attachments and is_own_voice(file, inbound):
         return Media(file.name, shown.mime, file.size, missing=THE_TEXT if not inbound.text else THE_TRANSCRIPT)
@@ -334,21 +334,21 @@ def _media(shown: Shown, inbound: Inbound) -> Media:
     return Media(name, shown.mime, size, shown.text, shown.why, shown.note)
 
 
-def _quoted(inbound: Inbound, conversation: Conversation) -> Quoted | None:
+def _quoted(inbound: Inbound, conversation: Conversation) -> QuotedMessage | None:
     quote = inbound.reply_to
     if quote is None:
         return None
     known = conversation.messages.get(quote.message_id)
     if known is not None:
         said = quote.text if known.text and quote.text else known.text  # a quote of a part means just those words
-        return Quoted(said, quote.author_name or known.author_name, known.handle, quote.message_id)
-    return Quoted(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
+        return QuotedMessage(said, quote.author_name or known.author_name, known.handle, quote.message_id)
+    return QuotedMessage(quote.text, quote.author_name, None, quote.message_id) if quote.text else None
 
 
-def _former(inbound: Inbound, handle: str | None) -> Quoted | None:
+def _former(inbound: Inbound, handle: str | None) -> QuotedMessage | None:
     if inbound.entry != "edit":
         return None
-    return Quoted(inbound.former_text or "", inbound.sender.called, handle, inbound.message_id)
+    return QuotedMessage(inbound.former_text or "", inbound.sender.called, handle, inbound.message_id)
 
 
 def people_of(run: Run) -> frozenset[str]:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from rejoinder.errors import LeaseLost, StoreUnavailable, Superseded
 from rejoinder.events import JobTicked
-from rejoinder.runtime.hooks import Tell
+from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
@@ -50,7 +50,7 @@ class Clockwork:
         home: Callable[[str], JobHome | None],
         clock: Callable[[], datetime],
         read: Callable[[str], str | None],
-        tell: Tell,
+        tell: TellHooks,
     ) -> None:
         """`home`: that of a session; None: another process owns it, or it has not recovered. `read` returns the
         contents of a file, if there is one."""

@@ -16,7 +16,7 @@ from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
-from rejoinder.store.base import AppendTranscript, Entry
+from rejoinder.store.base import AppendTranscript, TranscriptEntry
 from rejoinder.turns.compaction import FLUSH_PROMPT, Fullness, after_compaction, plan
 
 log = logging.getLogger(__name__)
@@ -110,5 +110,5 @@ class Compaction:
 
 
 def _summary(session: str, kept: Exchange, now: datetime) -> AppendTranscript:
-    answer = (Entry("agent", (PromptText(kept.answer),), now),) if kept.answer else ()
-    return AppendTranscript(session, (Entry("user", kept.parts, now, stands_for_all=True), *answer))
+    answer = (TranscriptEntry("agent", (PromptText(kept.answer),), now),) if kept.answer else ()
+    return AppendTranscript(session, (TranscriptEntry("user", kept.parts, now, stands_for_all=True), *answer))

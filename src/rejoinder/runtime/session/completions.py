@@ -41,7 +41,7 @@ CUT = "\n\n(The answer was cut here: it is longer than {most:,} characters.)"
 CRASHED = "The agent failed and could not answer."
 
 
-class Line(Struct, frozen=True):
+class CompletionMessage(Struct, frozen=True):
     """One message of the conversation that the caller passes in."""
 
     role: Literal["system", "user", "assistant"]
@@ -51,7 +51,7 @@ class Line(Struct, frozen=True):
 
 async def complete(
     agent: Agent,
-    lines: tuple[Line, ...],
+    lines: tuple[CompletionMessage, ...],
     silence: Mode = "edges",
     directives: Registry | None = None,
     most: int = MAX_ANSWER_CHARS,
@@ -91,7 +91,7 @@ async def complete(
             agent.forget(session)
 
 
-async def completed(agent: Agent, line: Line) -> str | Failed:
+async def completed(agent: Agent, line: CompletionMessage) -> str | Failed:
     """The whole answer to one line."""
     words: list[str] = []
     async with aclosing(complete(agent, (line,))) as pieces:
@@ -103,14 +103,14 @@ async def completed(agent: Agent, line: Line) -> str | Failed:
     return "".join(words).strip()
 
 
-def _told(agent: Agent, session: str, lines: tuple[Line, ...]) -> Turn:
+def _told(agent: Agent, session: str, lines: tuple[CompletionMessage, ...]) -> Turn:
     if not can(agent, CanRecall):
         return turn_of(session, lines)
     agent.recall(session, past_of(lines))
     return turn_of(session, lines, is_recalled=True)
 
 
-def past_of(lines: tuple[Line, ...]) -> tuple[Exchange, ...]:
+def past_of(lines: tuple[CompletionMessage, ...]) -> tuple[Exchange, ...]:
     """What was said before the question, as an agent that keeps conversations itself remembers it."""
     past: list[Exchange] = []
     for line in _split(lines)[0]:
@@ -123,7 +123,7 @@ def past_of(lines: tuple[Line, ...]) -> tuple[Exchange, ...]:
     return tuple(past)
 
 
-def turn_of(session: str, lines: tuple[Line, ...], *, is_recalled: bool = False) -> Turn:
+def turn_of(session: str, lines: tuple[CompletionMessage, ...], *, is_recalled: bool = False) -> Turn:
     """What the user says last is the question. Unless the agent recalls what came before it, it is told so in words."""
     before, question = _split(lines)
     system = "\n\n".join(line.text for line in lines if line.role == "system")
@@ -135,14 +135,14 @@ def turn_of(session: str, lines: tuple[Line, ...], *, is_recalled: bool = False)
     return Turn(session, parts, system=system)
 
 
-def _split(lines: tuple[Line, ...]) -> tuple[list[Line], list[Line]]:
+def _split(lines: tuple[CompletionMessage, ...]) -> tuple[list[CompletionMessage], list[CompletionMessage]]:
     """The conversation so far, and the question: all that the user said since the last answer."""
     spoken = [line for line in lines if line.role != "system"]
     answered = max((number for number, line in enumerate(spoken) if line.role == "assistant"), default=-1)
     return spoken[: answered + 1], spoken[answered + 1 :]
 
 
-def _parts(line: Line) -> tuple[PromptPart, ...]:
+def _parts(line: CompletionMessage) -> tuple[PromptPart, ...]:
     return (PromptText(line.text), *line.images) if line.text or not line.images else line.images
 
 

@@ -17,7 +17,7 @@ from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.session.completions import Line, completed
+from rejoinder.runtime.session.completions import CompletionMessage, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.senses import ReadsDocuments
 
@@ -127,7 +127,7 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
         return file
     try:
         async with asyncio.timeout(PATIENCE):
-            said = await completed(eyes, Line("user", DESCRIBE, (PromptImage(mime, file.content),)))
+            said = await completed(eyes, CompletionMessage("user", DESCRIBE, (PromptImage(mime, file.content),)))
     except TimeoutError:
         log.warning("%s did not describe %r within %.0f s", eyes.name, file.name, PATIENCE)
     except Exception:  # as above

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from rejoinder.errors import Superseded
 from rejoinder.events import PromptText, Route
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
-from rejoinder.runtime.session.payloads import Told, pack_told, unpack_told
+from rejoinder.runtime.session.payloads import TurnContext, pack_told, unpack_told
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.session.run import Run
-from rejoinder.runtime.session.sessions import Held, Sessions
+from rejoinder.runtime.session.sessions import HeldSession, Sessions
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, turn_taken
@@ -29,12 +29,12 @@ from rejoinder.store.base import (
     Busy,
     DropInputs,
     EndRun,
-    Entry,
     ReleaseRun,
     ResumeTurn,
     SteerInputs,
     StoredPart,
     SummariseInputs,
+    TranscriptEntry,
     WithdrawParts,
 )
 from rejoinder.store.base import RunClaim as Claim
@@ -47,14 +47,14 @@ A_MOMENT = timedelta(microseconds=1)
 
 def begin_turn(
     unit: WriteBatch,
-    held: Held,
+    held: HeldSession,
     session: Session,
     start: Start,
     events: tuple[int, ...],
     route: Route,
     heard: int,
     now: datetime,
-    message: Message,
+    message: InboundMessage,
 ) -> Callable[[], Granted]:
     """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
 
@@ -65,7 +65,7 @@ def begin_turn(
         begun = unit.add(BeginTurn(held.key, route, events, now, tells=False))
         unit.add_all(held.becomes(session))
         return lambda: _granted(held, session, session, begun())
-    told = Told(
+    told = TurnContext(
         session.system_events,
         start.after_abort or session.aborted_last_run,
         is_untouched(session),
@@ -80,7 +80,7 @@ def begin_turn(
     return lambda: _granted(held, session, taken, begun())
 
 
-def _granted(held: Held, before: Session, taken: Session, claim: Claim | Busy) -> Granted:
+def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> Granted:
     held.became(taken)
     if isinstance(claim, Busy):
         raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
@@ -168,7 +168,7 @@ class LaneJournal:
             turn = run.claim.turn
             unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
             unit.add_all(transcript(run, now))
-        told = () if run.released or run.message.listening else notices.why_it_ended(run.lease.overdue, run.crashed)
+        told = () if run.released or run.message.listening else notices.why_it_ended(run.timer.overdue, run.crashed)
         if told:
             unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
         await self._superseded(unit)
@@ -202,13 +202,13 @@ def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     if not run.exchange.told:
         return ()
     turn = run.claim.turn
-    entries = [Entry("user", parts, now, turn) for parts in run.exchange.told]
+    entries = [TranscriptEntry("user", parts, now, turn) for parts in run.exchange.told]
     if said := "".join(run.exchange.said):
-        entries.append(Entry("agent", (PromptText(said),), now, turn))
+        entries.append(TranscriptEntry("agent", (PromptText(said),), now, turn))
     return (AppendTranscript(run.session, tuple(entries)),)
 
 
-def _as_it_was(session: Session, told: Told) -> Session:
+def _as_it_was(session: Session, told: TurnContext) -> Session:
     """The session as it was when the turn began, so that the agent is told the same again."""
     touched = session.started if told.begins else session.touched
     return replace(session, system_events=told.system_events, aborted_last_run=told.after_abort, touched=touched)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.payloads import unpack_told
 from rejoinder.runtime.session.run import Run
@@ -26,14 +26,14 @@ from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, Phase, revised, step, waits
-from rejoinder.turns.lease import Expired, Held, LeaseSettings, examine
 from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.run_timeout import Expired, LookAgain, RunTimeouts, examine
 from rejoinder.turns.signals import (
     Abort,
     Action,
-    Arrived,
     Discard,
     Event,
+    MessageArrived,
     ModeChanged,
     Quiet,
     Reason,
@@ -48,7 +48,7 @@ from rejoinder.turns.signals import (
     WakeAfter,
 )
 from rejoinder.turns.status import State
-from rejoinder.turns.suspicion import UNTIL_STABLE, Again
+from rejoinder.turns.suspicion import UNTIL_STABLE, RerunPolicy
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class Crew(Protocol):
         ...
 
 
-class Journal(Protocol):
+class RunJournal(Protocol):
     """Records what the lanes do."""
 
     async def begin(self, run: Run) -> None:
@@ -97,12 +97,12 @@ class LaneDeps(Struct, frozen=True):
     """What the lanes of an engine have in common."""
 
     crew: Crew
-    journal: Journal
+    journal: RunJournal
     runs: Runs
     slots: Slots
-    limits: Callable[[], LeaseSettings]
+    limits: Callable[[], RunTimeouts]
     """How long a run that begins now may take."""
-    watch: Callable[[LeaseSettings], None]
+    watch: Callable[[RunTimeouts], None]
     """A run with these limits has begun."""
     rest: "Callable[[SessionLane], None]"
     """The lane has nothing to do and nothing to remember."""
@@ -146,7 +146,7 @@ class SessionLane:
     def held_back(self) -> str:
         """Why its turn does not run, though nothing of its session is in the way."""
         resumed = self.run.resumed if self.run is not None and self.run.task is None else None
-        return UNTIL_STABLE if resumed is not None and resumed.again is Again.WHEN_STABLE else ""
+        return UNTIL_STABLE if resumed is not None and resumed.again is RerunPolicy.WHEN_STABLE else ""
 
     @property
     def waiting(self) -> int:
@@ -166,7 +166,7 @@ class SessionLane:
         alone = (group[0] for id, group in self._asked.items() if len(group) == 1 and waits(self.lane, id))
         return next((asked for asked in alone if asked.event == event), None)
 
-    def revise(self, asked: TurnInput, message: Message | None) -> None:
+    def revise(self, asked: TurnInput, message: InboundMessage | None) -> None:
         """Its sender has edited a message that waits, or deleted it (CH-8)."""
         if not waits(self.lane, asked.id):
             return  # its turn has begun meanwhile
@@ -204,7 +204,7 @@ class SessionLane:
         self._asked[message.id] = asked
         self.routes.add(message.route)
         self._granted = granted
-        self.feed(Arrived(message))
+        self.feed(MessageArrived(message))
         for each in asked:
             if each.signs is not None and self._waits(message.id, each):
                 each.signs.became(State.QUEUED)
@@ -269,7 +269,7 @@ class SessionLane:
                 run.granted, self._granted = self._granted, None
                 run.resumed, self._resumed = self._resumed, None
                 crashpoint("K7")
-                again = Again.AT_ONCE if run.resumed is None else run.resumed.again
+                again = RerunPolicy.AT_ONCE if run.resumed is None else run.resumed.again
                 self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
@@ -308,9 +308,9 @@ class SessionLane:
     def _go(self, run: Run) -> None:
         if run.over:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
-        run.lease.begin(self._deps.limits())
+        run.timer.begin(self._deps.limits())
         run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        self._deps.watch(run.lease.limits)
+        self._deps.watch(run.timer.limits)
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
@@ -362,16 +362,16 @@ class SessionLane:
             asyncio.get_running_loop().call_later(GRACE, self._ended, run)
 
     def lease_until(self, now: float) -> float | None:
-        """The time before which the current run's lease cannot run out; ends a run whose lease has run out."""
+        """The time before which the current run cannot time out; ends a run that has timed out."""
         run = self.run
-        if run is None or run.task is None or run.over or run.lease.overdue:
+        if run is None or run.task is None or run.over or run.timer.overdue:
             return None
-        match examine(run.lease.at(run.start.run, now), run.lease.limits, now):
-            case Held(until=until):
+        match examine(run.timer.at(run.start.run, now), run.timer.limits, now):
+            case LookAgain(until=until):
                 return until
             case Expired(why=why):
                 log.warning("%s: the run took too long (%s timeout)", self.key, why)
-                run.lease.overdue = run.expired = True
+                run.timer.overdue = run.expired = True
                 self._runs.start(f"expire:{self.key}", self._expire(run))
                 return None
 
@@ -413,7 +413,7 @@ class SessionLane:
 def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:
     if lane.phase is not Phase.IDLE:
         return None
-    _, actions = step(lane, Arrived(message))
+    _, actions = step(lane, MessageArrived(message))
     for action in actions:
         if isinstance(action, Start):
             return action

@@ -7,14 +7,14 @@ from time import monotonic
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.lane import Crew, Journal, LaneDeps, SessionLane, start_of
+from rejoinder.runtime.session.lane import Crew, LaneDeps, RunJournal, SessionLane, start_of
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
-from rejoinder.turns.lease import LeaseSettings
 from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.signals import Start
 
 MOMENT = 0.25
@@ -24,7 +24,7 @@ MOMENT = 0.25
 class Lanes:
     """The lanes that have something to do or to remember."""
 
-    def __init__(self, services: Services, crew: Crew, journal: Journal, slots: Slots) -> None:
+    def __init__(self, services: Services, crew: Crew, journal: RunJournal, slots: Slots) -> None:
         self._deps = LaneDeps(crew, journal, services.runs, slots, self._limits, self._watch, self._rest)
         self._slots = slots
         self._settings = services.settings
@@ -135,10 +135,10 @@ class Lanes:
         if lane := self._lanes.pop(key, None):
             await self.stop([lane])
 
-    def _limits(self) -> LeaseSettings:
+    def _limits(self) -> RunTimeouts:
         return self._settings.now.lease
 
-    def _watch(self, lease: LeaseSettings) -> None:
+    def _watch(self, lease: RunTimeouts) -> None:
         """One timer serves all runs, and always fires before one that begins now can run out."""
         soon = asyncio.get_running_loop().time() + min(lease.idle_timeout_s, lease.hard_timeout_s)
         if self._look is not None and self._look.when() > soon:  # the limits have become shorter

@@ -3,10 +3,10 @@
 import msgspec
 from msgspec import Struct
 
-from rejoinder.events import Inbound, Said
-from rejoinder.inbound.facts import Facts, Me
+from rejoinder.events import EarlierMessage, Inbound
+from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Actor
-from rejoinder.inbound.message import Addressed, Message
+from rejoinder.inbound.message import Addressed, InboundMessage
 from rejoinder.session import ExecChoice, QueueChoice
 from rejoinder.turns.backlog import Summary
 from rejoinder.unicode_repair import as_json
@@ -16,7 +16,7 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     """A decided message, without what its inbox row contains."""
 
     agent: str
-    me: Me
+    me: OwnIdentity
     actor: Actor
     text: str = ""
     around: str | None = None
@@ -31,12 +31,12 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     compacts: bool = False
     subagent: bool = False
     answerable: tuple[str, ...] = ()
-    overheard: tuple[Said, ...] = ()
+    overheard: tuple[EarlierMessage, ...] = ()
     inbound: Inbound | None = None
     """Only if deciding changed it."""
 
 
-class Told(Struct, frozen=True, omit_defaults=True):
+class TurnContext(Struct, frozen=True, omit_defaults=True):
     """What a turn tells the agent besides its messages; the session forgets it when the turn begins."""
 
     system_events: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class Told(Struct, frozen=True, omit_defaults=True):
 
 
 _decided = msgspec.msgpack.Decoder(Decided)
-_told = msgspec.msgpack.Decoder(Told)
+_told = msgspec.msgpack.Decoder(TurnContext)
 _encoder = msgspec.msgpack.Encoder()
 
 
-def pack(message: Message, agent: str, overheard: tuple[Said, ...], came: Inbound) -> bytes:
+def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, ...], came: Inbound) -> bytes:
     choices = dict(message.choices)
     decided = Decided(
         agent=agent,
@@ -84,9 +84,9 @@ def unpack(payload: bytes) -> Decided:
     return _decided.decode(payload)
 
 
-def message_of(decided: Decided, came: Inbound) -> Message:
+def message_of(decided: Decided, came: Inbound) -> InboundMessage:
     choices = {"queue": decided.queue, "exec": decided.exec, **decided.choices}
-    return Message(
+    return InboundMessage(
         inbound=decided.inbound or came,
         facts=Facts(decided.me),
         text=decided.text,
@@ -113,9 +113,9 @@ def _encode(value: Struct) -> bytes:
         return _encoder.encode(msgspec.json.decode(as_json(value)))
 
 
-def pack_told(told: Told) -> bytes:
+def pack_told(told: TurnContext) -> bytes:
     return _encode(told)
 
 
-def unpack_told(payload: bytes) -> Told:
-    return _told.decode(payload) if payload else Told()
+def unpack_told(payload: bytes) -> TurnContext:
+    return _told.decode(payload) if payload else TurnContext()

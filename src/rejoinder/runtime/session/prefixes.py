@@ -5,9 +5,9 @@ from typing import Any
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.directives.effective import chosen_model, effective_level
-from rejoinder.inbound.facts import Facts, Me
+from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.finalise import arrived
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rooms import whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.outbound.prefix import Speaker, prefixed
@@ -27,7 +27,7 @@ def no_prefix(text: str) -> str:
     return text
 
 
-def filled(words: str, message: Message, session: Session) -> str:
+def filled(words: str, message: InboundMessage, session: Session) -> str:
     """The operator's template, filled from the message that is answered (DE-5). Each value is put on one line, so that
     a user's chosen name cannot begin a new paragraph of the system prompt."""
     if "{{" not in words:
@@ -44,7 +44,7 @@ def speaker_of(agent: str, choices: dict[str, Any], session: Session, settings: 
     return Speaker(agent, chosen_model(choices, session, profile) or "", thinking)
 
 
-def prefix_of(message: Message, session: Session, settings: RuntimeSettings) -> Prefix:
+def prefix_of(message: InboundMessage, session: Session, settings: RuntimeSettings) -> Prefix:
     """The prefix of what the gateway itself replies to a message. `session`: that of the agent it is about."""
     words = settings.channel(message.inbound.channel).delivery.prefix
     if not words:
@@ -61,7 +61,7 @@ class Prefixes:
         self._sessions = sessions
         self._clock = services.clock
 
-    async def of(self, message: Message, session: str, agent: str) -> Prefix:
+    async def of(self, message: InboundMessage, session: str, agent: str) -> Prefix:
         if not self._words(message.inbound.channel):
             return no_prefix
         return prefix_of(message, await self._sessions.find(session, agent, self._clock()), self._settings.now)
@@ -71,7 +71,7 @@ class Prefixes:
         rules = self._settings.now.rules
         agent = whose_message(inbound, channel_rules(rules, inbound.channel))
         return await self.of(
-            arrived(inbound, Facts(Me(agent))), session_key(inbound, rules.settings.session, agent), agent
+            arrived(inbound, Facts(OwnIdentity(agent))), session_key(inbound, rules.settings.session, agent), agent
         )
 
     async def of_unreadable(self, channel: str, session: str) -> Prefix:

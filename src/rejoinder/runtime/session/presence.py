@@ -8,7 +8,7 @@ Reactions have a queue of their own.
 import asyncio
 from collections import deque
 
-from rejoinder.channels.base import CanReact, CanType
+from rejoinder.channels.base import CanReact, CanStopTyping, CanType
 from rejoinder.events import Route
 from rejoinder.outbound import typing
 from rejoinder.rendering.emoji import project
@@ -48,10 +48,12 @@ class TypingSign:
         self._feed(typing.Closed())
         if self._timer is not None:
             self._timer.cancel()
+        if self._call is not None and can(self._channel, CanStopTyping):
+            self._runs.start("typing", self._stop(self._channel, self._call))
 
     def seen(self, sign: typing.Sign) -> None:
         if self._typing.mode != "never":
-            self._feed(typing.Seen(sign))
+            self._feed(typing.SignOfLife(sign))
 
     def _feed(self, event: typing.Event) -> None:
         self._typing, actions = typing.step(self._typing, event)
@@ -72,6 +74,11 @@ class TypingSign:
     async def _tell(self, channel: CanType) -> None:
         self._conversation.sender.check()
         await channel.typing(self._conversation.route, author=self._author)
+
+    async def _stop(self, channel: CanStopTyping, last: "asyncio.Task[None]") -> None:
+        await asyncio.wait([last])  # a sign that is still on its way would stay
+        self._conversation.sender.check()
+        await channel.stop_typing(self._conversation.route)
 
 
 class StatusSigns:
@@ -94,7 +101,7 @@ class StatusSigns:
         self._message = message
         self._channel = conversation.channel if can(conversation.channel, CanReact) else None
         self._status = status.Status(settings)
-        self._calls: deque[status.Add | status.Remove] = deque()
+        self._calls: deque[status.Add | status.RemoveReaction] = deque()
 
     def became(self, state: status.State) -> None:
         self._feed(status.Became(state))
@@ -108,7 +115,7 @@ class StatusSigns:
             match action:
                 case status.WakeAfter(ms=ms, timer=timer, number=number):
                     asyncio.get_running_loop().call_later(ms / 1000, self._feed, status.Woke(timer, number))
-                case status.Add() | status.Remove():
+                case status.Add() | status.RemoveReaction():
                     self._calls.append(action)
                     if len(self._calls) == 1 and self._channel is not None:
                         self._runs.start("status", self._show(self._channel))
@@ -125,7 +132,7 @@ class StatusSigns:
                         self._at,
                         self._message,
                         sign,
-                        remove=isinstance(call, status.Remove),
+                        remove=isinstance(call, status.RemoveReaction),
                         author=self._author,
                     )
             finally:

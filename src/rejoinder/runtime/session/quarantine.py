@@ -25,7 +25,7 @@ from rejoinder.store.base import (
     RunClaim,
     StoredPart,
     StoredTurn,
-    Unread,
+    UnreadableRow,
     Verb,
     WithdrawParts,
 )
@@ -93,7 +93,7 @@ class Quarantine:
 
     # --- what cannot be read ------------------------------------------------------------------------
 
-    async def put_unread(self, unread: Unread) -> None:
+    async def put_unread(self, unread: UnreadableRow) -> None:
         """Quarantines a row that the store itself could not read."""
         match unread.kind:
             case "event":

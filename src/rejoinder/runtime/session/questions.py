@@ -41,7 +41,7 @@ class Asker(Protocol):
     def name(self) -> str: ...
 
 
-class Waiting(Struct, frozen=True):
+class WaitingRun(Struct, frozen=True):
     """A run waits for the answer. `question`: as the agent calls it."""
 
     agent: Asker
@@ -54,7 +54,7 @@ def _nothing() -> None:
     """Nothing is left to do."""
 
 
-class Answered(Struct, frozen=True):
+class AnswerResult(Struct, frozen=True):
     """What came of an answer: a sentence to reply with, what is stored with it, and what follows once it is."""
 
     says: str | None = None
@@ -67,12 +67,12 @@ class Questions:
         self._runs = services.runs
         self._store = services.store
         self._clock = services.clock
-        self._tenure = services.tenure
+        self._lease = services.lease
         self._settings = services.settings
         self._conversations = conversations
         self._kept: dict[str, KeptQuestion] = {}
         """Those of turns that are not over, by their ids; not those that have run out."""
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, WaitingRun] = {}
         """Those that a run waits for; the others were answered, or asked by a run that was interrupted."""
         self._asked: set[str] = set()
         """Those that a run of this process has asked."""
@@ -124,7 +124,7 @@ class Questions:
             text = f"{question.text}\n\n{how_to_answer(question, which)}"
             close = conversation.offer(text, buttons(question, which), which, WriteBatch(PutQuestion(kept)))
         timer = asyncio.get_running_loop().call_later(self._settings.now.question_seconds, self._time_is_up, which)
-        self._waiting[which] = Waiting(agent, question.id, timer, close)
+        self._waiting[which] = WaitingRun(agent, question.id, timer, close)
 
     def _asked_before(self, turn: int, mark: str) -> KeptQuestion | None:
         """The same question of an earlier run of this turn. Each counts once: what is asked twice is answered twice."""
@@ -133,20 +133,20 @@ class Questions:
 
     # --- answered -----------------------------------------------------------------------------------
 
-    def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> Answered:
+    def answer(self, which: str, words: str, route: Route, sender: str, pressed: str = "") -> AnswerResult:
         """Takes a person's answer. `pressed`: the message whose button was pressed."""
         kept = self._kept.get(which)
         if kept is None or kept.state != "open" or kept.route != route or sender not in kept.people:
-            return Answered(UNKNOWN.format(which=which))
+            return AnswerResult(UNKNOWN.format(which=which))
         said = words.strip().casefold()
         option = meant(kept.question, said)
         if option is not None:
             return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.called)
         if said not in OUTCOMES:
-            return Answered(f"Request {which} has no option {words}.\n\n{how_to_answer(kept.question, which)}")
+            return AnswerResult(f"Request {which} has no option {words}.\n\n{how_to_answer(kept.question, which)}")
         return self._settled(replace(kept, state="answered", answer=None if said == DENIED else said), pressed)
 
-    def _settled(self, answered: KeptQuestion, pressed: str, called: str = "") -> Answered:
+    def _settled(self, answered: KeptQuestion, pressed: str, called: str = "") -> AnswerResult:
 
         def then() -> None:
             known = self._kept.get(answered.id)
@@ -158,7 +158,7 @@ class Questions:
                 self._tell(waiting.agent, waiting.question, answered.answer)
 
         said = f"Request {answered.id}: {called}." if called else None
-        return Answered(said, (PutQuestion(answered),), then)
+        return AnswerResult(said, (PutQuestion(answered),), then)
 
     def waiting_for(self, sender: str, route: Route) -> OpenQuestion | None:
         """The question that this person may answer here, if there is exactly one."""
@@ -180,7 +180,7 @@ class Questions:
     def withdraw(self, turn: int, *, runs_again: bool) -> None:
         """The run that asked is over, so its questions no longer need an answer, unless its turn runs again."""
         for kept in [kept for kept in self._kept.values() if kept.turn == turn]:
-            if runs_again or not self._tenure.holds:
+            if runs_again or not self._lease.holds:
                 self._forget(kept.id)
             else:
                 if kept.state == "open":
@@ -198,7 +198,7 @@ class Questions:
     async def _expire(self, *kept: KeptQuestion) -> None:
         await WriteBatch(*[PutQuestion(replace(each, state="over")) for each in kept]).insist(self._store)
 
-    def _close(self, kept: KeptQuestion, outcome: str, pressed: str = "") -> Waiting | None:
+    def _close(self, kept: KeptQuestion, outcome: str, pressed: str = "") -> WaitingRun | None:
         """Removes the buttons; returns who waits for the answer, if somebody does."""
         words, waiting = f"{kept.question.text}\n\n{outcome}", self._waiting.pop(kept.id, None)
         if waiting is not None:
@@ -230,7 +230,7 @@ class Questions:
         return {kept.id: None if kept.state == "open" else _outcome(kept) for kept in self._kept.values()}
 
     def _tell(self, agent: Asker, question: str, option: str | None) -> None:
-        if can(agent, CanAnswer) and self._tenure.holds:
+        if can(agent, CanAnswer) and self._lease.holds:
             self._runs.start(f"answer:{question}", agent.answer(question, option))
 
 

@@ -2,8 +2,8 @@
 
 from msgspec.structs import asdict, replace
 
-from rejoinder.events import Said
-from rejoinder.inbound.message import Message
+from rejoinder.events import EarlierMessage
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.presence import StatusSigns
@@ -11,7 +11,7 @@ from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.session import QueueChoice, Session
 from rejoinder.turns import backlog
 from rejoinder.turns.backlog import estimate_tokens
-from rejoinder.turns.modes import Drop, Mode, QueueOverride, QueueSettings, not_steered, resolve
+from rejoinder.turns.modes import DropPolicy, Mode, QueueOverride, QueueSettings, not_steered, resolve
 
 
 class Queueing:
@@ -31,7 +31,7 @@ class Queueing:
             plugin=here.plugin_queue,
         )
 
-    def in_line(self, message: Message, session: Session) -> backlog.QueuedMessage:
+    def in_line(self, message: InboundMessage, session: Session) -> backlog.QueuedMessage:
         inbound, choice = message.inbound, message.choices.get("queue")
         settings = None if choice is None else self.of(inbound.channel, session, choice)
         if message.choices.keys() - {"queue"}:
@@ -51,10 +51,10 @@ class Queueing:
     def asked(
         self,
         event: int,
-        message: Message,
+        message: InboundMessage,
         agent: str,
         conversation: Conversation,
-        overheard: tuple[Said, ...],
+        overheard: tuple[EarlierMessage, ...],
         handle: str | None,
     ) -> TurnInput:
         status = self._settings.now.channel(message.inbound.channel).status
@@ -67,7 +67,7 @@ class Queueing:
         return TurnInput(_id(message), event, message, conversation, handle, overheard, signs)
 
 
-def _id(message: Message) -> str:
+def _id(message: InboundMessage) -> str:
     inbound = message.inbound
     return f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
 
@@ -76,4 +76,4 @@ def _override(choice: QueueChoice | None) -> QueueOverride | None:
     if choice is None:
         return None
     said = QueueOverride(**{**asdict(choice), "mode": None, "drop": None})
-    return replace(said, mode=choice.mode and Mode(choice.mode), drop=choice.drop and Drop(choice.drop))
+    return replace(said, mode=choice.mode and Mode(choice.mode), drop=choice.drop and DropPolicy(choice.drop))

@@ -1,4 +1,4 @@
-"""Passes on the events of one run: words to the answer, signs of life to the lease, the rest where it belongs."""
+"""Passes on the events of one run: words to the answer, signs of life to the run's timer, the rest where it belongs."""
 
 import asyncio
 import logging
@@ -184,7 +184,7 @@ class Relay:
             case SessionOpened():
                 await self._callbacks.opened(event)
             case Question(text=text):
-                self._run.lease.asking = True
+                self._run.timer.asking = True
                 if len(text) > LONGEST_QUESTION:
                     event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
                 await self._callbacks.asks(event)

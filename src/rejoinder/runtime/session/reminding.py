@@ -6,7 +6,7 @@ from rejoinder.agents.base import REMEMBERED, Agent, CanLoad, CanRecall, Exchang
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.runtime.abilities import can
-from rejoinder.store.base import Entry, StoreReader
+from rejoinder.store.base import StoreReader, TranscriptEntry
 
 
 class Reminder:
@@ -27,7 +27,7 @@ class Reminder:
             agent.recall(session, exchanges(past))
 
 
-def exchanges(entries: tuple[Entry, ...]) -> tuple[Exchange, ...]:
+def exchanges(entries: tuple[TranscriptEntry, ...]) -> tuple[Exchange, ...]:
     """A transcript as questions and answers; consecutive questions are joined.
 
     A transcript may begin in the middle. An answer without its question is left out: models do not accept one.

@@ -1,4 +1,4 @@
-"""A turn on lease: what one run of a lane was asked, what became of it, and how long it may take."""
+"""A turn under way: what one run of a lane was asked, what became of it, and how long it may take."""
 
 import asyncio
 from time import monotonic
@@ -11,7 +11,7 @@ from rejoinder.runtime.session.turn_inputs import Granted, Resumed, TurnInput
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns.lane import Lane, may_speak
-from rejoinder.turns.lease import Lease, LeaseSettings
+from rejoinder.turns.run_timeout import RunTimeouts, RunTimes
 from rejoinder.turns.signals import Event, RunStarted, Start
 
 
@@ -25,7 +25,7 @@ class LaneOfRun(Protocol):
     def feed(self, event: Event) -> None: ...
 
 
-class Exchange:
+class RunTranscript:
     """What the agent was given and what it said, in the pieces in which it came."""
 
     def __init__(self) -> None:
@@ -34,21 +34,21 @@ class Exchange:
         self.model: str | None = None  # the model that answers, as reported by the agent
 
 
-class RunLease:
+class RunTimer:
     """The time a run may take, with the limits that were in effect when it began."""
 
     def __init__(self) -> None:
-        self.limits = LeaseSettings()
+        self.limits = RunTimeouts()
         self.started = self.last_seen = 0.0
         self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
         self.overdue = False  # it has run out, and the run is being ended
 
-    def begin(self, limits: LeaseSettings) -> None:
+    def begin(self, limits: RunTimeouts) -> None:
         self.limits = limits
         self.started = self.last_seen = monotonic()
 
-    def at(self, run: int, now: float) -> Lease:
-        return Lease(run, self.started, now if self.asking else self.last_seen)
+    def at(self, run: int, now: float) -> RunTimes:
+        return RunTimes(run, self.started, now if self.asking else self.last_seen)
 
 
 class Run:
@@ -71,11 +71,11 @@ class Run:
         self.over = False
         self.ending = False  # the agent has said its last word
         self.closed = False  # its end is recorded in the store
-        self.expired = False  # its claim is lost, or its lease has run out
+        self.expired = False  # its claim is lost, or its time is over
         self.released = False  # the gateway shuts down: the next process runs the turn again
         self.gone = asyncio.Event()
-        self.lease = RunLease()
-        self.exchange = Exchange()
+        self.timer = RunTimer()
+        self.exchange = RunTranscript()
         self.prefix: Prefix = no_prefix  # of what the gateway says in its place
         self._lane = lane
 
@@ -119,5 +119,5 @@ class Run:
 
     def seen(self) -> None:
         """A sign of life."""
-        self.lease.last_seen = monotonic()
-        self.lease.asking = False
+        self.timer.last_seen = monotonic()
+        self.timer.asking = False

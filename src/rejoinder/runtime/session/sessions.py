@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 KEPT = 10_000
 
 
-class Held:
+class HeldSession:
     """One session. `version` 0: none is stored yet, and `session` is one that would begin now."""
 
     def __init__(self, key: str) -> None:
@@ -72,13 +72,13 @@ class Held:
 class Changing:
     """The block in which one session is held. A class and not a generator, for speed: every message enters two."""
 
-    def __init__(self, held: Held, store: Store, agent: str, now: datetime) -> None:
+    def __init__(self, held: HeldSession, store: Store, agent: str, now: datetime) -> None:
         self._held = held
         self._store = store
         self._agent = agent
         self._now = now
 
-    async def __aenter__(self) -> Held:
+    async def __aenter__(self) -> HeldSession:
         held = self._held
         await held.changing.acquire()
         try:
@@ -98,7 +98,7 @@ class Changing:
 class Sessions:
     def __init__(self, store: Store, kept: int = KEPT) -> None:
         self._store = store
-        self._held = Recent(Held, kept)
+        self._held = Recent(HeldSession, kept)
 
     async def find(self, key: str, agent: str, now: datetime) -> Session:
         """The session with this key; if there is none, one that would begin now."""

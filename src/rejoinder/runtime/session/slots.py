@@ -14,12 +14,12 @@ from msgspec import Struct
 from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.services import Services
-from rejoinder.turns.choose import Ask, Load, choose
-from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, Again
+from rejoinder.turns.choose import SlotUse, StartRequest, choose
+from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, RerunPolicy
 
 
 class _Asking(Struct):
-    ask: Ask
+    ask: StartRequest
     go: Callable[[], None]
     alone: bool = False
     """Nothing else should run beside it."""
@@ -68,22 +68,24 @@ class Slots:
         self._held = False
         self._choose()
 
-    def ask(self, session: str, agent: str, go: Callable[[], None], again: Again = Again.AT_ONCE) -> None:
+    def ask(self, session: str, agent: str, go: Callable[[], None], again: RerunPolicy = RerunPolicy.AT_ONCE) -> None:
         """`go` is called as soon as there is a slot; a session asks for one run at a time.
 
         `again`: for a turn that a crash cut off; those come while the process starts.
         """
-        if again is Again.AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
+        if again is RerunPolicy.AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
             go()
             return
         process = agent if agent in self._processes else None
-        asking = _Asking(Ask(session, process), go, alone=again in (Again.FIRST, Again.WHEN_STABLE))
+        asking = _Asking(
+            StartRequest(session, process), go, alone=again in (RerunPolicy.FIRST, RerunPolicy.WHEN_STABLE)
+        )
         match again:
-            case Again.AT_ONCE:
+            case RerunPolicy.AT_ONCE:
                 self._asking[session] = asking
                 self._choose()
-            case Again.WHEN_STABLE:
+            case RerunPolicy.WHEN_STABLE:
                 self._held_back[session] = asking
                 if self._stable is None:
                     self._stable = asyncio.get_running_loop().call_later(STABLE_AFTER, self._is_stable)
@@ -165,10 +167,10 @@ class Slots:
             for asking in started.values():
                 asking.go()
 
-    def _load(self) -> Load:
+    def _load(self) -> SlotUse:
         busy = tuple({process for process in self._running.values() if process is not None})
         resting = tuple(process for process in self._rested if self._processes[process].is_alive)
-        return Load(len(self._running), busy, resting)
+        return SlotUse(len(self._running), busy, resting)
 
     async def _go_after(self, retired: tuple[str, ...], started: Mapping[str, _Asking]) -> None:
         try:

@@ -4,11 +4,11 @@ import asyncio
 import logging
 
 from rejoinder.agents.base import Agent, Failed
-from rejoinder.inbound.message import Message
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.speech import effective_speech
 from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.session.completions import Line, completed
+from rejoinder.runtime.session.completions import CompletionMessage, completed
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import Session
 
@@ -25,7 +25,7 @@ VOICE = frozenset(("voice",))
 
 
 def speech_of(
-    message: Message, session: Session, settings: RuntimeSettings, here: Conversation, agent: Agent
+    message: InboundMessage, session: Session, settings: RuntimeSettings, here: Conversation, agent: Agent
 ) -> Speech | None:
     if settings.speech is None or "voice" not in here.how.can:
         return None
@@ -53,7 +53,7 @@ def granted_by_speech(speech: Speech | None) -> frozenset[str]:
 async def _fewer_words(agent: Agent, text: str, most: int) -> str | None:
     try:
         async with asyncio.timeout(PATIENCE):
-            words = await completed(agent, Line("user", SHORTEN.format(most=most, text=text)))
+            words = await completed(agent, CompletionMessage("user", SHORTEN.format(most=most, text=text)))
     except TimeoutError:
         log.warning("%s did not shorten its answer within %.0f s", agent.name, PATIENCE)
         return None

@@ -6,7 +6,7 @@ from datetime import datetime
 from rejoinder.events import PromptText
 from rejoinder.inbound.commands.status import age
 from rejoinder.rendering.fence import fenced
-from rejoinder.store.base import Entry, KeptSubagent
+from rejoinder.store.base import KeptSubagent, TranscriptEntry
 from rejoinder.turns.backlog import summary_line
 
 NONE = "No sub-agents here. /subagents spawn <agent> <task> starts one."
@@ -50,7 +50,7 @@ def info(kept: KeptSubagent, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def log(kept: KeptSubagent, entries: Sequence[Entry], lines: Sequence[str], saying: str) -> str:
+def log(kept: KeptSubagent, entries: Sequence[TranscriptEntry], lines: Sequence[str], saying: str) -> str:
     """What it was told and said, and what it is doing; the latest, as it is."""
     told = [f"{'>' if entry.role == 'user' else '<'} {_words(entry)}" for entry in entries]
     doing = [*lines, *([f"< {saying}"] if saying and kept.is_running else ())]
@@ -61,7 +61,7 @@ def log(kept: KeptSubagent, entries: Sequence[Entry], lines: Sequence[str], sayi
     return f"{kept.name}:\n{fenced(cut)}"
 
 
-def _words(entry: Entry) -> str:
+def _words(entry: TranscriptEntry) -> str:
     return "\n".join(part.text for part in entry.parts if isinstance(part, PromptText)).strip()
 
 

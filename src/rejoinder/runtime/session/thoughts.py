@@ -5,10 +5,10 @@ from msgspec.structs import replace
 from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.outbound import plan
 from rejoinder.outbound.draft import Streaming
-from rejoinder.outbound.plan import Wording
+from rejoinder.outbound.plan import AnswerWording
 from rejoinder.outbound.reveal import Reveal
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.delivery import Answer
+from rejoinder.runtime.answer.delivery import StreamedAnswer
 from rejoinder.runtime.answer.drafting import Drafting, streaming_for
 from rejoinder.runtime.outbox.delivery_results import hear, message_of
 from rejoinder.runtime.runs import Runs
@@ -19,13 +19,13 @@ PATIENCE = 5.0
 SENDING = 30.0
 """Seconds for which the result of a sent thought is followed."""
 SIGN = "💭 "
-UNHEARD = Wording(silent=True)
+UNHEARD = AnswerWording(silent=True)
 
 
 class Thoughts:
     """The thoughts of one run. `live`: they are shown as they come, streamed like an answer."""
 
-    def __init__(self, run: Run, answer: Answer, runs: Runs, *, live: bool) -> None:
+    def __init__(self, run: Run, answer: StreamedAnswer, runs: Runs, *, live: bool) -> None:
         self._run = run
         self._answer = answer
         self._runs = runs
@@ -61,7 +61,7 @@ class Thoughts:
 class _Thought:
     """One message, or as many as its length needs."""
 
-    def __init__(self, run: Run, answer: Answer, streaming: Streaming) -> None:
+    def __init__(self, run: Run, answer: StreamedAnswer, streaming: Streaming) -> None:
         conversation = run.conversation
         self._run = run
         self._answer = answer

@@ -12,7 +12,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from rejoinder.channels.base import CanTellThread
-from rejoinder.events import Inbound, Said
+from rejoinder.events import EarlierMessage, Inbound
 from rejoinder.inbound.groups import MOST_OVERHEARD
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -55,18 +55,18 @@ async def _told(inbound: Inbound, conversation: Conversation, now: datetime) -> 
         noted = unit.add(strangers)
         await unit.insist(conversation.store)
         conversation.noted(noted())
-    starter, *before = _with_handles((starter or Said("", ""), *before), conversation)
+    starter, *before = _with_handles((starter or EarlierMessage("", ""), *before), conversation)
     return replace(inbound, thread_starter=starter if starter.text else None, thread_history=tuple(before))
 
 
-async def _starter(inbound: Inbound, conversation: Conversation) -> Said | None:
+async def _starter(inbound: Inbound, conversation: Conversation) -> EarlierMessage | None:
     """As the platform tells it; else from the index of the chat, where the thread has the id of its first message."""
     if isinstance(inbound.thread_starter, str):
-        return Said("", "", text=inbound.thread_starter)
+        return EarlierMessage("", "", text=inbound.thread_starter)
     return inbound.thread_starter or await conversation.root()
 
 
-async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Said, ...]:
+async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[EarlierMessage, ...]:
     channel, name = conversation.channel, conversation.channel.name
     if not can(channel, CanTellThread):
         return ()
@@ -78,5 +78,5 @@ async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Said, 
         return ()
 
 
-def _with_handles(told: Iterable[Said], conversation: Conversation) -> list[Said]:
+def _with_handles(told: Iterable[EarlierMessage], conversation: Conversation) -> list[EarlierMessage]:
     return [replace(said, handle=conversation.messages.handle(said.message_id) or "") for said in told]

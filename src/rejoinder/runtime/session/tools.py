@@ -83,11 +83,11 @@ TOOLS = (
 
 Use = Callable[[Directive], Awaitable[Step]]
 """Carries out a directive as if the agent had written it; returns what came of it."""
-Ask = Callable[[Question, "Answering"], Awaitable[bool]]
+Ask = Callable[[Question, "ToolAsker"], Awaitable[bool]]
 """Puts a question to the people of a run; False: there is nobody who may answer."""
 
 
-class Answering:
+class ToolAsker:
     """Waits for the answer to one question, as an agent would."""
 
     def __init__(self, agent: str) -> None:
@@ -158,7 +158,7 @@ class RunTools(Struct, frozen=True):
         labels = _labels(options)
         if len(question) > LONGEST_QUESTION or len(labels) > MOST_OPTIONS:
             raise ToolFailed(f"at most {LONGEST_QUESTION} characters and {MOST_OPTIONS} options")
-        answering = Answering(self.agent)
+        answering = ToolAsker(self.agent)
         asked = Question(f"tool-{secrets.token_hex(6)}", question, tuple([Option(each) for each in labels]))
         if not await self.ask(asked, answering):
             raise ToolFailed("no person asked for this run, so nobody may answer")

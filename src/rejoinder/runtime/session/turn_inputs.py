@@ -2,15 +2,15 @@
 
 from msgspec import Struct
 
-from rejoinder.events import Said
-from rejoinder.inbound.message import Message
+from rejoinder.events import EarlierMessage
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
-from rejoinder.turns.suspicion import Again, again
+from rejoinder.turns.suspicion import RerunPolicy, again
 
 
 class TurnInput(Struct, frozen=True):
@@ -18,10 +18,10 @@ class TurnInput(Struct, frozen=True):
 
     id: str
     event: int
-    message: Message
+    message: InboundMessage
     conversation: Conversation
     handle: str | None = None
-    overheard: tuple[Said, ...] = ()
+    overheard: tuple[EarlierMessage, ...] = ()
     signs: StatusSigns | None = None
 
 
@@ -48,5 +48,5 @@ class Resumed(Struct, frozen=True):
     said: str = ""
 
     @property
-    def again(self) -> Again:
+    def again(self) -> RerunPolicy:
         return again(self.turn.crashes, self.turn.alone)

@@ -21,7 +21,7 @@ from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.acting import Occasion
-from rejoinder.runtime.answer.delivery import Answer, AnswerOptions, stem_of
+from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer, stem_of
 from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.reach import Reach
@@ -48,7 +48,7 @@ from rejoinder.runtime.session.speech import granted_by_speech, speech_of
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
-from rejoinder.runtime.session.tools import Answering, RunTools
+from rejoinder.runtime.session.tools import RunTools, ToolAsker
 from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
@@ -93,7 +93,7 @@ class Workers:
         self._store = services.store
         self._settings = services.settings
         self._runs = services.runs
-        self._tenure = services.tenure
+        self._lease = services.lease
         self.questions = questions
         self._clock = services.clock
         self._watcher = watcher
@@ -194,7 +194,7 @@ class Workers:
     def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:
         agent, directives = scene.agent.name, scene.settings.directives
 
-        async def ask(question: Question, answering: Answering) -> bool:
+        async def ask(question: Question, answering: ToolAsker) -> bool:
             people = people_of(run)
             if people:
                 await self.questions.ask(run.claim, question, answering, run.conversation, people, None)
@@ -211,12 +211,12 @@ class Workers:
         """Begins no try once the shard may be another's (SC-3)."""
 
         async def fenced(turn: Turn, answers: Answers) -> Failed | None:
-            self._tenure.check()
+            self._lease.check()
             return await attempt(turn, answers)
 
         return fenced
 
-    def _answer(self, run: Run, scene: Scene) -> Answer:
+    def _answer(self, run: Run, scene: Scene) -> StreamedAnswer:
         agent, asked = scene.agent, run.message.inbound
         options = AnswerOptions(
             run=run.claim,
@@ -235,14 +235,14 @@ class Workers:
             ),
             start=lambda wanted, key: self._start(run, wanted, key),
         )
-        return Answer(run.conversation, _occasion(scene, self._speech(scene)), options)
+        return StreamedAnswer(run.conversation, _occasion(scene, self._speech(scene)), options)
 
     def _speech(self, scene: Scene) -> Speech | None:
         return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
 
     def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
-        thoughts = self._thoughts(scene, answer) if isinstance(answer, Answer) else None
+        thoughts = self._thoughts(scene, answer) if isinstance(answer, StreamedAnswer) else None
         return Relay(run, scene.agent, answer, typing, callbacks, _shows(scene, thoughts, most))
 
     async def _do_chore(self, run: Run, scene: Scene) -> None:
@@ -327,7 +327,7 @@ class Workers:
         )
         return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
-    def _thoughts(self, scene: Scene, answer: Answer) -> Thoughts | None:
+    def _thoughts(self, scene: Scene, answer: StreamedAnswer) -> Thoughts | None:
         run, level = scene.run, scene.level("reasoning")
         if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
             return None
@@ -407,7 +407,7 @@ class Workers:
             return False  # it is over
         agent = scene.agent
         further = brief_further(scene, await with_files(asked, agent, self._senses))
-        taken = can(agent, CanSteer) and self._tenure.holds and await agent.steer(further)
+        taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
         if taken:
             run.exchange.told.append(further.parts)
         return taken
@@ -456,6 +456,7 @@ def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
         speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
+        loads_files=scene.settings.loads_files,
         directives=scene.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,

@@ -9,12 +9,12 @@ store       the contract
 """
 
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
-from rejoinder.store.declaration import Sharing, StoreKind
+from rejoinder.store.declaration import ShareOptions, StoreKind
 from rejoinder.store.postgresql.faults import address
 from rejoinder.store.postgresql.store import LEASE, PostgresOperator, PostgresReader, PostgresStore, open_store
 
 
-def share(url: str, how: Sharing) -> SharedStore:
+def share(url: str, how: ShareOptions) -> SharedStore:
     return open_store(url, shards=how.shards, lease_seconds=how.lease_seconds or LEASE)
 
 

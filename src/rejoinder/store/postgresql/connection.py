@@ -8,8 +8,7 @@ from psycopg import RawCursor
 from psycopg.conninfo import conninfo_to_dict
 
 from rejoinder.store.postgresql.translate import statement
-from rejoinder.store.sql.connection import Connection as SqlConnection
-from rejoinder.store.sql.connection import Parameters, Rows, insertion
+from rejoinder.store.sql.connection import Parameters, Rows, SqlConnection, insertion
 from rejoinder.store.sql.upkeep import draw_opening
 
 CONNECT_TIMEOUT = 5

@@ -22,9 +22,9 @@ from rejoinder.store.base import (
     Health,
     Lease,
     NamedLease,
-    Owners,
-    Recovery,
+    RecoveryRows,
     Renewal,
+    ShardOwners,
     Verb,
 )
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
@@ -192,7 +192,9 @@ class PostgresStore(PostgresReader):
         self._writer.refuse_when_closed()
         return await super()._read(question, *arguments)
 
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
         return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ class PostgresStore(PostgresReader):
         self._held.clear()
         await self._change(partial(leases.leave, holder=holder))
 
-    async def owners(self) -> Owners:
+    async def owners(self) -> ShardOwners:
         return await self._change(_owners)
 
     async def shards_with_work(self) -> frozenset[int]:
@@ -241,6 +243,7 @@ class PostgresStore(PostgresReader):
                     self._lease_db = connect(self._url)
                     self._lease_db.shards = self.shards
                     self._lease_db.execute("SET lock_timeout = '2s'")
+                    self._lease_db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
                 with self._lease_db.db.transaction():
                     return work(self._lease_db)
             except psycopg.OperationalError:
@@ -346,5 +349,5 @@ def _renew(db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: f
     return renew(db, holder, leases, seconds, _now(db), claims=claims)
 
 
-def _owners(db: Connection) -> Owners:
+def _owners(db: Connection) -> ShardOwners:
     return owners(db, _now(db))

@@ -7,7 +7,7 @@ from msgspec import Struct
 from rejoinder.blobs import Blob, Quota, QuotaReached
 from rejoinder.errors import Superseded
 from rejoinder.store.base import AddChunk, BeginBlob, DropBlob, EndBlob, NameBlobs, Retention
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import MICROSECOND, Row, micros, moved, packer, seal, unseal
 
 AT_ONCE = 20
@@ -27,7 +27,7 @@ def blob_body(name: str, mime: str) -> bytes:
     return _pack(_Facts(name, mime))
 
 
-def begin_blob(db: Connection, verb: BeginBlob) -> None:
+def begin_blob(db: SqlConnection, verb: BeginBlob) -> None:
     upload = verb.upload
     if upload.quota is not None and upload.owner is not None:
         _reserve(db, upload.owner, upload.announced, upload.quota)
@@ -36,7 +36,7 @@ def begin_blob(db: Connection, verb: BeginBlob) -> None:
     db.execute(sql, (verb.id, upload.owner, upload.announced, micros(verb.now), body))
 
 
-def add_chunk(db: Connection, verb: AddChunk) -> None:
+def add_chunk(db: SqlConnection, verb: AddChunk) -> None:
     found = db.execute("SELECT owner, size FROM blob WHERE id = ? AND whole = 0", (verb.blob,)).fetchone()
     if found is None:
         raise Superseded(f"the file {verb.blob} is not being stored any more")
@@ -50,7 +50,7 @@ def add_chunk(db: Connection, verb: AddChunk) -> None:
     )
 
 
-def _reserve(db: Connection, owner: str, more: int, quota: Quota) -> None:
+def _reserve(db: SqlConnection, owner: str, more: int, quota: Quota) -> None:
     sql = (
         "SELECT CAST(coalesce(sum(CASE WHEN owner = ? THEN size END), 0) AS INTEGER), "
         "CAST(coalesce(sum(size), 0) AS INTEGER) FROM blob WHERE owner IS NOT NULL"
@@ -62,7 +62,7 @@ def _reserve(db: Connection, owner: str, more: int, quota: Quota) -> None:
         raise QuotaReached("all", quota)
 
 
-def end_blob(db: Connection, verb: EndBlob) -> Blob:
+def end_blob(db: SqlConnection, verb: EndBlob) -> Blob:
     if verb.key is not None and (kept := blob_under(db, verb.key)) is not None:
         _remove(db, verb.blob)
         return kept
@@ -73,29 +73,29 @@ def end_blob(db: Connection, verb: EndBlob) -> Blob:
     return found
 
 
-def drop_blob(db: Connection, verb: DropBlob) -> None:
+def drop_blob(db: SqlConnection, verb: DropBlob) -> None:
     _remove(db, verb.blob)
 
 
-def _remove(db: Connection, id: str) -> None:
+def _remove(db: SqlConnection, id: str) -> None:
     db.execute("DELETE FROM blob_chunk WHERE blob = ?", (id,))
     db.execute("DELETE FROM blob_use WHERE blob = ?", (id,))
     db.execute("DELETE FROM blob WHERE id = ?", (id,))
 
 
-def name_blobs(db: Connection, verb: NameBlobs) -> None:
+def name_blobs(db: SqlConnection, verb: NameBlobs) -> None:
     forget_names(db, verb.named_by, micros(verb.now), keep=verb.blobs)
     name(db, verb.named_by, verb.blobs)
 
 
-def name(db: Connection, named_by: str, blobs: Iterable[str]) -> None:
+def name(db: SqlConnection, named_by: str, blobs: Iterable[str]) -> None:
     for each in blobs:
         sql = "UPDATE blob SET unnamed = NULL WHERE id = ? AND whole = 1"
         moved(db, sql, (each,), f"the file {each}")
         db.execute("INSERT INTO blob_use (blob, named_by) VALUES (?, ?) ON CONFLICT DO NOTHING", (each, named_by))
 
 
-def forget_names(db: Connection, named_by: str, now: int, keep: tuple[str, ...] = ()) -> None:
+def forget_names(db: SqlConnection, named_by: str, now: int, keep: tuple[str, ...] = ()) -> None:
     """The row is gone, or names only these: blobs that nobody else names are removed a day later."""
     for (each,) in db.execute("SELECT blob FROM blob_use WHERE named_by = ?", (named_by,)).fetchall():
         if each in keep:
@@ -109,7 +109,7 @@ def of_part(key: str) -> str:
     return f"part/{key}"
 
 
-def forget_parts(db: Connection, keys: Iterable[str], now: int) -> None:
+def forget_parts(db: SqlConnection, keys: Iterable[str], now: int) -> None:
     """Parts with these keys are removed. Few parts have files."""
     if (
         db.execute("SELECT 1 FROM blob_use WHERE named_by >= 'part/' AND named_by < 'part0' LIMIT 1").fetchone()
@@ -119,7 +119,7 @@ def forget_parts(db: Connection, keys: Iterable[str], now: int) -> None:
             forget_names(db, of_part(key), now)
 
 
-def sweep_blobs(db: Connection, keep: Retention, now: int) -> int:
+def sweep_blobs(db: SqlConnection, keep: Retention, now: int) -> int:
     sql = "SELECT id FROM blob WHERE unnamed < ? AND (whole = 0 OR unnamed < ?) LIMIT ?"
     unfinished, unnamed = now - keep.unfinished // MICROSECOND, now - keep.unnamed // MICROSECOND
     rows = db.execute(sql, (unfinished, unnamed, AT_ONCE)).fetchall()
@@ -131,11 +131,11 @@ def sweep_blobs(db: Connection, keep: Retention, now: int) -> int:
 # --- reads --------------------------------------------------------------------------------------
 
 
-def blob(db: Connection, id: str) -> Blob | None:
+def blob(db: SqlConnection, id: str) -> Blob | None:
     return _blob(db.execute(f"SELECT {BLOB} FROM blob WHERE id = ? AND whole = 1", (id,)).fetchone())
 
 
-def blob_under(db: Connection, key: str) -> Blob | None:
+def blob_under(db: SqlConnection, key: str) -> Blob | None:
     return _blob(db.execute(f"SELECT {BLOB} FROM blob WHERE key = ? AND whole = 1", (key,)).fetchone())
 
 
@@ -147,7 +147,7 @@ def _blob(row: Row | None) -> Blob | None:
     return Blob(id, facts.name, facts.mime, size)
 
 
-def chunk(db: Connection, blob: str, number: int) -> bytes | None:
+def chunk(db: SqlConnection, blob: str, number: int) -> bytes | None:
     sql = (
         "SELECT blob_chunk.body FROM blob JOIN blob_chunk ON blob_chunk.blob = blob.id AND blob_chunk.number = ? "
         "WHERE blob.id = ? AND blob.whole = 1"

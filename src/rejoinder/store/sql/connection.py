@@ -48,7 +48,7 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class Connection:
+class SqlConnection:
     """`numbers` is used only by the gateway's own connection: no other one claims or accepts anything."""
 
     numbers: Numbers

@@ -10,15 +10,15 @@ from rejoinder.store.hook_events import (
     RetryHookEvent,
 )
 from rejoinder.store.rows import HookEvent
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import instant, micros, seal, unseal
 
 
-def keep_hook_events(db: Connection, verb: KeepHookEvents) -> None:
+def keep_hook_events(db: SqlConnection, verb: KeepHookEvents) -> None:
     put_hook_events(db, verb.events)
 
 
-def put_hook_events(db: Connection, events: tuple[HookEvent, ...]) -> None:
+def put_hook_events(db: SqlConnection, events: tuple[HookEvent, ...]) -> None:
     for told in events:
         made = micros(told.made)
         db.insert(
@@ -32,7 +32,7 @@ def put_hook_events(db: Connection, events: tuple[HookEvent, ...]) -> None:
         )
 
 
-def claim_hook_event(db: Connection, verb: ClaimHookEvent) -> ClaimedHookEvent | None:
+def claim_hook_event(db: SqlConnection, verb: ClaimHookEvent) -> ClaimedHookEvent | None:
     sql = (
         "SELECT id, event, name, made, attempts, body FROM hook_event "
         "WHERE hook = ? AND state = 'waiting' AND due <= ? ORDER BY id LIMIT 1"
@@ -47,38 +47,38 @@ def claim_hook_event(db: Connection, verb: ClaimHookEvent) -> ClaimedHookEvent |
     return ClaimedHookEvent(id, HookEvent(verb.hook, event, name, instant(made), unseal(body)), attempts + 1)
 
 
-def free_hook_events(db: Connection, verb: FreeHookEvents) -> None:
+def free_hook_events(db: SqlConnection, verb: FreeHookEvents) -> None:
     now = micros(verb.now)
     db.execute("UPDATE hook_event SET due = ? WHERE state = 'waiting' AND due > ?", (now, now))
 
 
-def end_hook_event(db: Connection, verb: EndHookEvent) -> None:
+def end_hook_event(db: SqlConnection, verb: EndHookEvent) -> None:
     claimed = verb.claimed
     sql = "UPDATE hook_event SET state = ?, error = ?, body = ? WHERE id = ? AND state = 'waiting' AND attempts = ?"
     db.execute(sql, (verb.state, verb.error, seal(b""), claimed.id, claimed.attempts))
 
 
-def retry_hook_event(db: Connection, verb: RetryHookEvent) -> None:
+def retry_hook_event(db: SqlConnection, verb: RetryHookEvent) -> None:
     claimed = verb.claimed
     sql = "UPDATE hook_event SET due = ?, error = ? WHERE id = ? AND state = 'waiting' AND attempts = ?"
     db.execute(sql, (micros(verb.at), verb.error, claimed.id, claimed.attempts))
 
 
-def hook_queues(db: Connection) -> tuple[HookQueue, ...]:
+def hook_queues(db: SqlConnection) -> tuple[HookQueue, ...]:
     counted: dict[str, dict[str, int]] = {}
     for hook, state, count in db.execute("SELECT hook, state, count(*) FROM hook_event GROUP BY hook, state"):
         counted.setdefault(hook, {})[state] = count
     return tuple([_queue(db, hook, counts) for hook, counts in sorted(counted.items())])
 
 
-def _queue(db: Connection, hook: str, counts: dict[str, int]) -> HookQueue:
+def _queue(db: SqlConnection, hook: str, counts: dict[str, int]) -> HookQueue:
     sql = "SELECT made, error FROM hook_event WHERE hook = ? AND state = 'waiting' ORDER BY id LIMIT 1"
     first = db.execute(sql, (hook,)).fetchone()
     oldest, error = (None, "") if first is None else (instant(first[0]), first[1])
     return HookQueue(hook, counts.get("waiting", 0), counts.get("dead", 0), oldest, error)
 
 
-def sweep_hook_events(db: Connection, old: int, most: int) -> int:
+def sweep_hook_events(db: SqlConnection, old: int, most: int) -> int:
     first = db.execute("SELECT id, made FROM hook_event ORDER BY id LIMIT ?", (most,)).fetchall()
     gone = [(id,) for id, made in first if made < old]
     db.executemany("DELETE FROM hook_event WHERE id = ?", gone)

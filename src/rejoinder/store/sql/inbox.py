@@ -7,7 +7,6 @@ from msgspec.structs import replace
 from rejoinder.events import Inbound
 from rejoinder.store.base import (
     Accept,
-    Cursor,
     DropInputs,
     InboxEvent,
     KeepUnderstood,
@@ -19,16 +18,17 @@ from rejoinder.store.base import (
     ReviseInput,
     RouteEvent,
     SettleEvent,
+    StoredCursor,
     SummariseInputs,
     TryEvents,
     WantEvent,
 )
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.hook_events import put_hook_events
 from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
 
 
-def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
+def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
     now = micros(verb.now)
     new: list[InboxEvent] = []
     for index, (inbound, home) in enumerate(zip_longest(verb.events, verb.homes, fillvalue="")):
@@ -55,11 +55,11 @@ def accept(db: Connection, verb: Accept) -> tuple[InboxEvent, ...]:
     return tuple(new)
 
 
-def move_cursor(db: Connection, verb: MoveCursor) -> None:
+def move_cursor(db: SqlConnection, verb: MoveCursor) -> None:
     _keep_cursor(db, verb.cursor)
 
 
-def _keep_cursor(db: Connection, cursor: Cursor) -> None:
+def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
     if cursor.lease is not None and not _holds(db, cursor.lease):
         return  # whoever listens now keeps the cursor; what was heard is stored, and is recognised if it comes again
     # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
@@ -70,23 +70,23 @@ def _keep_cursor(db: Connection, cursor: Cursor) -> None:
     )
 
 
-def _holds(db: Connection, lease: NamedLease) -> bool:
+def _holds(db: SqlConnection, lease: NamedLease) -> bool:
     sql = "SELECT 1 FROM named_lease WHERE name = ? AND generation = ?"
     return db.execute(sql, (lease.name, lease.generation)).fetchone() is not None
 
 
-def try_events(db: Connection, verb: TryEvents) -> None:
+def try_events(db: SqlConnection, verb: TryEvents) -> None:
     sql = "UPDATE inbox SET attempts = attempts + 1, trying = 1 WHERE id = ? AND state = 'new'"
     for event in verb.events:
         moved(db, sql, (event,), f"event {event}")
 
 
-def release_events(db: Connection, verb: ReleaseEvents) -> None:
+def release_events(db: SqlConnection, verb: ReleaseEvents) -> None:
     sql = "UPDATE inbox SET attempts = attempts - 1, trying = 0 WHERE id = ? AND state = 'new' AND attempts > 0"
     db.executemany(sql, ((event,) for event in verb.events))
 
 
-def route_event(db: Connection, verb: RouteEvent) -> None:
+def route_event(db: SqlConnection, verb: RouteEvent) -> None:
     sql = "UPDATE inbox SET state = 'routed' WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.event,), f"event {verb.event}")
     db.executemany(
@@ -95,18 +95,18 @@ def route_event(db: Connection, verb: RouteEvent) -> None:
     )
 
 
-def keep_understood(db: Connection, verb: KeepUnderstood) -> None:
+def keep_understood(db: SqlConnection, verb: KeepUnderstood) -> None:
     _, body = as_written(verb.inbound)
     sql = "UPDATE inbox SET body = ? WHERE id = ? AND state = 'new'"
     moved(db, sql, (body, verb.event), f"event {verb.event}")
 
 
-def quarantine_event(db: Connection, verb: QuarantineEvent) -> None:
+def quarantine_event(db: SqlConnection, verb: QuarantineEvent) -> None:
     sql = "UPDATE inbox SET state = 'quarantined', reason = ? WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
 
 
-def want_event(db: Connection, verb: WantEvent) -> None:
+def want_event(db: SqlConnection, verb: WantEvent) -> None:
     """One that cannot be read would stay quarantined: `Unreadable` is raised."""
     if (found := db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()) is not None:
         event_from(found)
@@ -114,7 +114,7 @@ def want_event(db: Connection, verb: WantEvent) -> None:
     moved(db, sql, (verb.event,), f"event {verb.event}")
 
 
-def readmit_event(db: Connection, verb: ReadmitEvent) -> InboxEvent:
+def readmit_event(db: SqlConnection, verb: ReadmitEvent) -> InboxEvent:
     found = db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()
     sql = (
         "UPDATE inbox SET state = 'new', reason = '', attempts = 0, alone = 0, trying = 0, wanted = 0 "
@@ -124,12 +124,12 @@ def readmit_event(db: Connection, verb: ReadmitEvent) -> InboxEvent:
     return replace(event_from(found), state="new", reason="", attempts=0, alone=0)
 
 
-def settle_event(db: Connection, verb: SettleEvent) -> None:
+def settle_event(db: SqlConnection, verb: SettleEvent) -> None:
     sql = "UPDATE inbox SET state = 'settled', reason = ?, overheard = ? WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.reason, verb.overheard, verb.event), f"event {verb.event}")
 
 
-def drop_inputs(db: Connection, verb: DropInputs) -> None:
+def drop_inputs(db: SqlConnection, verb: DropInputs) -> None:
     sql = (
         "UPDATE turn_input SET state = 'dropped', reason = ? WHERE event = ? AND session = ? "
         "AND state IN ('waiting', 'summarised') AND turn IS NULL"
@@ -138,12 +138,12 @@ def drop_inputs(db: Connection, verb: DropInputs) -> None:
         moved(db, sql, (verb.reason, event, verb.session), f"event {event} in {verb.session}")
 
 
-def revise_input(db: Connection, verb: ReviseInput) -> None:
+def revise_input(db: SqlConnection, verb: ReviseInput) -> None:
     sql = "UPDATE turn_input SET body = ? WHERE event = ? AND session = ? AND state = 'waiting'"
     moved(db, sql, (seal(verb.payload), verb.event, verb.session), f"event {verb.event} in {verb.session}")
 
 
-def summarise_inputs(db: Connection, verb: SummariseInputs) -> None:
+def summarise_inputs(db: SqlConnection, verb: SummariseInputs) -> None:
     sql = "UPDATE turn_input SET state = 'summarised' WHERE event = ? AND session = ? AND state = 'waiting'"
     for event in verb.events:
         moved(db, sql, (event, verb.session), f"event {event} in {verb.session}")

@@ -18,7 +18,7 @@ from rejoinder.store.base import (
     Tick,
     WantJob,
 )
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.inbox import accept, route_event
 from rejoinder.store.sql.values import Row, instant, micros, moved
 
@@ -29,7 +29,7 @@ JOBS = (
 )
 
 
-def keep_job(db: Connection, verb: KeepJob) -> None:
+def keep_job(db: SqlConnection, verb: KeepJob) -> None:
     sql = (
         "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
@@ -37,7 +37,7 @@ def keep_job(db: Connection, verb: KeepJob) -> None:
     db.execute(sql, (verb.job, verb.schedule, _micros(verb.due)))
 
 
-def originate(db: Connection, verb: Originate) -> InboxEvent | None:
+def originate(db: SqlConnection, verb: Originate) -> InboxEvent | None:
     accepted = accept(db, Accept((verb.inbound,), verb.now))
     for event in accepted:
         route_event(db, RouteEvent(event.id, (verb.to,)))
@@ -49,16 +49,16 @@ def originate(db: Connection, verb: Originate) -> InboxEvent | None:
     return accepted[0] if accepted else None
 
 
-def pass_tick(db: Connection, verb: PassTick) -> None:
+def pass_tick(db: SqlConnection, verb: PassTick) -> None:
     _move(db, verb.tick, "passed = ?, reason = ?, ", micros(verb.now), verb.reason)
 
 
-def _move(db: Connection, tick: Tick, changes: str, *values: int | str) -> None:
+def _move(db: SqlConnection, tick: Tick, changes: str, *values: int | str) -> None:
     sql = f"UPDATE job SET {changes}due = ?, wanted = 0 WHERE name = ? AND due IS ?"
     moved(db, sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), f"the job {tick.job}")
 
 
-def note_said(db: Connection, verb: NoteSaid) -> None:
+def note_said(db: SqlConnection, verb: NoteSaid) -> None:
     db.execute("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
     said = (verb.job, verb.said.digest, verb.said.stem, micros(verb.said.at))
     sql = (
@@ -68,20 +68,20 @@ def note_said(db: Connection, verb: NoteSaid) -> None:
     db.execute(sql, said)
 
 
-def pause_job(db: Connection, verb: PauseJob) -> None:
+def pause_job(db: SqlConnection, verb: PauseJob) -> None:
     sql = "UPDATE job SET paused = ?, due = NULL, anew = ? WHERE name = ?"
     moved(db, sql, (verb.paused, not verb.paused, verb.job), f"the job {verb.job}")
 
 
-def want_job(db: Connection, verb: WantJob) -> None:
+def want_job(db: SqlConnection, verb: WantJob) -> None:
     moved(db, "UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), f"the job {verb.job}")
 
 
-def jobs(db: Connection) -> tuple[KeptJob, ...]:
+def jobs(db: SqlConnection) -> tuple[KeptJob, ...]:
     return tuple(map(_job_from, db.execute(JOBS)))
 
 
-def said_before(db: Connection, job: str, digest: str) -> SaidBefore | None:
+def said_before(db: SqlConnection, job: str, digest: str) -> SaidBefore | None:
     row = db.execute("SELECT stem, at FROM said WHERE job = ? AND digest = ?", (job, digest)).fetchone()
     return None if row is None else SaidBefore(digest, row[0], instant(row[1]))
 

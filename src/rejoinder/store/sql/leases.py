@@ -10,8 +10,8 @@ Rule 3: `at` is when it was asked for, also when the writer has to do a group ag
 from datetime import datetime
 
 from rejoinder.errors import LeaseLost
-from rejoinder.store.base import IN_FLIGHT, AnyLease, Lease, NamedLease, Owners, Renewal, Shard
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.base import IN_FLIGHT, AnyLease, Lease, NamedLease, Renewal, Shard, ShardOwners
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.outbox import any_of
 from rejoinder.store.sql.values import micros
 
@@ -23,14 +23,14 @@ UNDER_WAY = (  # there are few runs and many turns: a cross join reads the runs 
 TRYING = "SELECT id FROM inbox WHERE state = 'new' AND trying = 1 AND shard = :shard"
 
 
-def held(db: Connection, lease: Lease) -> int:
+def held(db: SqlConnection, lease: Lease) -> int:
     """The shard of a lease that is valid."""
     if db.generation_of(lease.shard) != lease.generation:
         raise LeaseLost(f"{lease.holder} no longer holds shard {lease.shard}")
     return lease.shard
 
 
-def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: datetime) -> Lease | None:
+def claim(db: SqlConnection, shard: int, holder: str, seconds: float | None, at: datetime) -> Lease | None:
     now = micros(at)
     last, until = db.execute("SELECT holder, lease_until FROM shard WHERE id = ?", (shard,)).fetchone()
     if last is not None and last != holder and (until is None or until > now):
@@ -57,7 +57,7 @@ def claim(db: Connection, shard: int, holder: str, seconds: float | None, at: da
     return Lease(shard, holder, generation)
 
 
-def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
+def _end_last(db: SqlConnection, shard: int, last: str, now: int) -> None:
     """What was under way when the last holder lost the shard. A gateway that ends cleanly leaves nothing."""
     turns = db.execute(UNDER_WAY, {"shard": shard}).fetchall()
     events = db.execute(TRYING, {"shard": shard}).fetchall()
@@ -79,7 +79,7 @@ def _end_last(db: Connection, shard: int, last: str, now: int) -> None:
     db.execute(sql, (len(turns) + len(events), last))
 
 
-def claim_named(db: Connection, name: str, holder: str, seconds: float | None, at: datetime) -> NamedLease | None:
+def claim_named(db: SqlConnection, name: str, holder: str, seconds: float | None, at: datetime) -> NamedLease | None:
     now = micros(at)
     db.execute("INSERT INTO named_lease VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (name,))
     sql = (
@@ -95,22 +95,31 @@ def claim_named(db: Connection, name: str, holder: str, seconds: float | None, a
 
 
 def renew(
-    db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: float | None, at: datetime, *, claims: bool
+    db: SqlConnection, holder: str, leases: tuple[AnyLease, ...], seconds: float | None, at: datetime, *, claims: bool
 ) -> Renewal:
     """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
     until = _until(micros(at), seconds)
-    kept: list[AnyLease] = []
-    for each in leases:
-        table, key, value = _row_of(each)
-        sql = f"UPDATE {table} SET lease_until = ? WHERE {key} = ? AND holder = ? AND generation = ?"
-        if db.execute(sql, (until, value, holder, each.generation)).rowcount:
-            kept.append(each)
+    kept = (*_kept(db, holder, leases, until, Lease), *_kept(db, holder, leases, until, NamedLease))
     _show(db, holder, until, micros(at))
     db.execute("UPDATE process SET claims = ? WHERE name = ? AND claims <> ?", (int(claims), holder, int(claims)))
-    return Renewal(tuple(kept), at)
+    return Renewal(kept, at)
 
 
-def release(db: Connection, lease: AnyLease) -> None:
+def _kept(
+    db: SqlConnection, holder: str, leases: tuple[AnyLease, ...], until: int | None, kind: type[AnyLease]
+) -> tuple[AnyLease, ...]:
+    """In one step for all: a process that is stopped between two would keep others from these rows."""
+    if not (asked := [each for each in leases if isinstance(each, kind)]):
+        return ()
+    table, key, _ = _row_of(asked[0])
+    these = f"{key} IN ({', '.join('?' * len(asked))})"
+    keys = [_row_of(each)[2] for each in asked]
+    db.execute(f"UPDATE {table} SET lease_until = ? WHERE holder = ? AND {these}", (until, holder, *keys))
+    found = set(db.execute(f"SELECT {key}, generation FROM {table} WHERE holder = ? AND {these}", (holder, *keys)))
+    return tuple(each for each in asked if (_row_of(each)[2], each.generation) in found)
+
+
+def release(db: SqlConnection, lease: AnyLease) -> None:
     table, key, value = _row_of(lease)
     sql = f"UPDATE {table} SET holder = NULL, lease_until = NULL WHERE {key} = ? AND holder = ? AND generation = ?"
     db.execute(sql, (value, lease.holder, lease.generation))
@@ -120,13 +129,13 @@ def _row_of(lease: AnyLease) -> tuple[str, str, int | str]:
     return ("shard", "id", lease.shard) if isinstance(lease, Lease) else ("named_lease", "name", lease.name)
 
 
-def leave(db: Connection, holder: str) -> None:
+def leave(db: SqlConnection, holder: str) -> None:
     db.execute("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
     db.execute("UPDATE named_lease SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
     db.execute("DELETE FROM process WHERE name = ?", (holder,))
 
 
-def owners(db: Connection, at: datetime) -> Owners:
+def owners(db: SqlConnection, at: datetime) -> ShardOwners:
     now = micros(at)
     sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
     shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
@@ -135,7 +144,7 @@ def owners(db: Connection, at: datetime) -> Owners:
     processes, fronts = ([name for name, claims in alive if bool(claims) is wanted] for wanted in (True, False))
     sql = "SELECT name, holder FROM named_lease WHERE holder IS NOT NULL AND (lease_until IS NULL OR lease_until > ?)"
     named = dict(db.execute(sql, (now,)).fetchall())
-    return Owners(shards, tuple(processes), tuple(fronts), named)
+    return ShardOwners(shards, tuple(processes), tuple(fronts), named)
 
 
 WITH_WORK = (
@@ -144,18 +153,18 @@ WITH_WORK = (
 )
 
 
-def shards_with_work(db: Connection) -> frozenset[int]:
+def shards_with_work(db: SqlConnection) -> frozenset[int]:
     return frozenset(shard for (shard,) in db.execute(WITH_WORK))
 
 
-def all_have_ended(db: Connection) -> None:
+def all_have_ended(db: SqlConnection) -> None:
     """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
     db.execute("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
     db.execute("UPDATE named_lease SET lease_until = 0 WHERE holder IS NOT NULL")
     db.execute("UPDATE process SET lease_until = 0")
 
 
-def _show(db: Connection, holder: str, until: int | None, now: int) -> None:
+def _show(db: SqlConnection, holder: str, until: int | None, now: int) -> None:
     """Lets others see that the process is alive, and forgets those that ended long ago."""
     sql = (
         "INSERT INTO process (name, lease_until) VALUES (?, ?) "

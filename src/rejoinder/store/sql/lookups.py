@@ -10,13 +10,13 @@ from rejoinder.store.base import (
     InboxEvent,
     PairingRequest,
     PartState,
-    Pending,
+    PendingWork,
     Quarantined,
     Sighting,
     StoredPart,
     said_about,
 )
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.memory import PAIRING_COLUMNS, QUARANTINE_MARK, pairing_request_from
 from rejoinder.store.sql.messages import HANDLE
 from rejoinder.store.sql.reads import PARTS, UNTOLD, in_states, of_shard
@@ -38,7 +38,7 @@ LATEST = 10_000
 STUCK: tuple[PartState, ...] = ("held", "dead")
 
 
-def latest_event(db: Connection, channel: str | None, chat: str | None) -> InboxEvent | None:
+def latest_event(db: SqlConnection, channel: str | None, chat: str | None) -> InboxEvent | None:
     # The chat is only in the body, so the latest events are read one by one until one fits.
     sql = f"SELECT {EVENT} FROM inbox WHERE id > (SELECT max(id) FROM inbox) - ? ORDER BY id DESC"
     for row in db.execute(sql, (LATEST,)):
@@ -50,28 +50,28 @@ def latest_event(db: Connection, channel: str | None, chat: str | None) -> Inbox
     return None
 
 
-def part(db: Connection, id: int) -> StoredPart | None:
+def part(db: SqlConnection, id: int) -> StoredPart | None:
     row = db.execute(f"{PARTS} part.id = ?", (id,)).fetchone()
     return part_from(row) if row else None
 
 
-def part_sent_as(db: Connection, route: Route, message: str) -> StoredPart | None:
+def part_sent_as(db: SqlConnection, route: Route, message: str) -> StoredPart | None:
     # There is no index by receipt: every send would pay for a question that is seldom asked.
     sql = f"{PARTS} part.receipt = ? AND part.place = ? ORDER BY part.id DESC LIMIT 1"
     row = db.execute(sql, (message, find_place(db, route))).fetchone()
     return part_from(row) if row else None
 
 
-def parts_about(db: Connection, event: int) -> tuple[StoredPart, ...]:
+def parts_about(db: SqlConnection, event: int) -> tuple[StoredPart, ...]:
     return parts_under(db, said_about(event))
 
 
-def parts_under(db: Connection, stem: str) -> tuple[StoredPart, ...]:
+def parts_under(db: SqlConnection, stem: str) -> tuple[StoredPart, ...]:
     rows = db.execute(f"{PARTS} part.key > ? AND part.key < ? ORDER BY part.id", (f"{stem}/", f"{stem}0"))
     return tuple(map(part_from, rows))  # "0" comes right after "/"
 
 
-def sightings(db: Connection, reference: str, limit: int) -> tuple[Sighting, ...]:
+def sightings(db: SqlConnection, reference: str, limit: int) -> tuple[Sighting, ...]:
     spoken = HANDLE.fullmatch(reference)
     number = int(spoken[1]) if spoken else 0
     either = "(message.id = :id OR message.number = :number)"
@@ -80,18 +80,18 @@ def sightings(db: Connection, reference: str, limit: int) -> tuple[Sighting, ...
     return tuple(Sighting(route_from(row[:4]), message_from(row[4:])) for row in rows)
 
 
-def count_sessions(db: Connection) -> int:
+def count_sessions(db: SqlConnection) -> int:
     return db.execute("SELECT count(*) FROM session WHERE instr(key, ?) = 0", (QUARANTINE_MARK,)).fetchone()[0]
 
 
-def session_keys(db: Connection, holding: str, limit: int) -> tuple[str, ...]:
+def session_keys(db: SqlConnection, holding: str, limit: int) -> tuple[str, ...]:
     if db.execute("SELECT 1 FROM session WHERE key = ?", (holding,)).fetchone() is not None:
         return (holding,)
     sql = "SELECT key FROM session WHERE instr(key, ?) > 0 ORDER BY touched DESC, key LIMIT ?"
     return tuple(row[0] for row in db.execute(sql, (holding, limit)))
 
 
-def pending(db: Connection) -> dict[str, Pending]:
+def pending(db: SqlConnection) -> dict[str, PendingWork]:
     waiting: dict[str, int] = dict(
         db.execute(
             "SELECT i.session, count(*) FROM turn_input i INDEXED BY turn_input_untold "
@@ -102,12 +102,14 @@ def pending(db: Connection) -> dict[str, Pending]:
     running: dict[str, datetime] = {session: instant(opened) for session, opened in rows}
     unsent, stuck = _parts_by_session(db, IN_FLIGHT), _parts_by_session(db, STUCK)
     return {
-        session: Pending(waiting.get(session, 0), running.get(session), unsent.get(session, 0), stuck.get(session, 0))
+        session: PendingWork(
+            waiting.get(session, 0), running.get(session), unsent.get(session, 0), stuck.get(session, 0)
+        )
         for session in waiting.keys() | running.keys() | unsent.keys() | stuck.keys()
     }
 
 
-def _parts_by_session(db: Connection, states: tuple[PartState, ...]) -> dict[str, int]:
+def _parts_by_session(db: SqlConnection, states: tuple[PartState, ...]) -> dict[str, int]:
     sql = (
         "SELECT turn.session, count(*) FROM part INDEXED BY part_unended JOIN turn ON turn.id = part.turn "
         f"WHERE {in_states(states)} GROUP BY turn.session"
@@ -115,7 +117,7 @@ def _parts_by_session(db: Connection, states: tuple[PartState, ...]) -> dict[str
     return dict(db.execute(sql))
 
 
-def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
+def quarantined(db: SqlConnection, limit: int) -> tuple[Quarantined, ...]:
     sql = (
         "SELECT 'message', message, channel, accepted AS at, reason, id FROM inbox WHERE state = 'quarantined' "
         "UNION ALL SELECT 'turn', CAST(id AS TEXT), session, closed, detail, id FROM turn WHERE closed IS NOT NULL "
@@ -126,7 +128,7 @@ def quarantined(db: Connection, limit: int) -> tuple[Quarantined, ...]:
     return tuple(map(_quarantined, db.execute(sql, {"aside": QUARANTINE_MARK, "limit": limit})))
 
 
-def wanted(db: Connection, shard: int | None = None) -> tuple[Quarantined, ...]:
+def wanted(db: SqlConnection, shard: int | None = None) -> tuple[Quarantined, ...]:
     sql = (
         "SELECT 'message', message, channel, accepted, reason, id FROM inbox "
         f"WHERE wanted = 1 {of_shard('inbox', shard)} UNION ALL "
@@ -141,5 +143,5 @@ def _quarantined(row: Row) -> Quarantined:
     return Quarantined(kind, str(id), where, instant(at), why, number)
 
 
-def all_pairing_requests(db: Connection) -> tuple[PairingRequest, ...]:
+def all_pairing_requests(db: SqlConnection) -> tuple[PairingRequest, ...]:
     return tuple(map(pairing_request_from, db.execute(f"SELECT {PAIRING_COLUMNS} FROM knock ORDER BY asked, sender")))

@@ -4,22 +4,22 @@ from rejoinder.events import Step
 from rejoinder.session import Session, session_home
 from rejoinder.store.base import (
     AppendTranscript,
-    ApprovePairing,
     EditAllow,
-    Entry,
     KeepPairingRequest,
     PairingRequest,
+    PairSender,
     PutSession,
     QuarantineSession,
     SaveAgentSession,
     Trace,
+    TranscriptEntry,
     Unpair,
 )
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import Row, instant, micros, moved, packer, seal, session_shard
 
 pack_session, unpack_session = packer(Session)
-pack_entry, unpack_entry = packer(Entry)
+pack_entry, unpack_entry = packer(TranscriptEntry)
 pack_steps, unpack_steps = packer(tuple[Step, ...])
 
 QUARANTINE_MARK = "%aside-"
@@ -27,7 +27,7 @@ QUARANTINE_MARK = "%aside-"
 PAIRING_COLUMNS = "channel, account, sender, code, asked, told, expires"
 
 
-def put_session(db: Connection, verb: PutSession) -> int:
+def put_session(db: SqlConnection, verb: PutSession) -> int:
     session, version = verb.session, verb.version + 1
     row = (version, micros(session.touched), pack_session(session), session.key)
     if verb.version == 0:
@@ -43,12 +43,12 @@ def put_session(db: Connection, verb: PutSession) -> int:
     return version
 
 
-def quarantine_session(db: Connection, verb: QuarantineSession) -> None:
+def quarantine_session(db: SqlConnection, verb: QuarantineSession) -> None:
     key = f"{verb.session}{QUARANTINE_MARK}{micros(verb.now)}"
     moved(db, "UPDATE session SET key = ? WHERE key = ?", (key, verb.session), f"session {verb.session}")
 
 
-def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:
+def save_agent_session(db: SqlConnection, verb: SaveAgentSession) -> None:
     if verb.saved is None:
         db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
@@ -56,7 +56,7 @@ def save_agent_session(db: Connection, verb: SaveAgentSession) -> None:
         db.execute(sql, (verb.session, seal(verb.saved.encode())))
 
 
-def append_transcript(db: Connection, verb: AppendTranscript) -> None:
+def append_transcript(db: SqlConnection, verb: AppendTranscript) -> None:
     turn = verb.entries[0].turn if verb.entries else None
     if turn is not None and turn == _last_turn(db, verb.session):
         return
@@ -64,20 +64,20 @@ def append_transcript(db: Connection, verb: AppendTranscript) -> None:
     db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
 
 
-def _last_turn(db: Connection, session: str) -> int | None:
+def _last_turn(db: SqlConnection, session: str) -> int | None:
     # Sorted as the index is: by id alone, all that other sessions have said since would be read.
     sql = "SELECT body FROM transcript WHERE session = ? ORDER BY at DESC, id DESC LIMIT 1"
     row = db.execute(sql, (session,)).fetchone()
     return None if row is None else unpack_entry(row[0]).turn
 
 
-def trace(db: Connection, verb: Trace) -> None:
+def trace(db: SqlConnection, verb: Trace) -> None:
     if verb.steps:
         row = (verb.event, micros(verb.at), pack_steps(verb.steps))
         db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
-def keep_pairing_request(db: Connection, verb: KeepPairingRequest) -> None:
+def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)
@@ -86,7 +86,7 @@ def keep_pairing_request(db: Connection, verb: KeepPairingRequest) -> None:
     db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def approve_pairing(db: Connection, verb: ApprovePairing) -> PairingRequest | None:
+def approve_pairing(db: SqlConnection, verb: PairSender) -> PairingRequest | None:
     sql = f"DELETE FROM knock WHERE code = ? AND expires > ? RETURNING {PAIRING_COLUMNS}"
     row = db.execute(sql, (verb.code.upper(), micros(verb.now))).fetchone()
     if row is None:
@@ -97,12 +97,12 @@ def approve_pairing(db: Connection, verb: ApprovePairing) -> PairingRequest | No
     return request
 
 
-def unpair(db: Connection, verb: Unpair) -> None:
+def unpair(db: SqlConnection, verb: Unpair) -> None:
     paired = (verb.paired.channel, verb.paired.account, verb.paired.sender)
     db.execute("DELETE FROM paired WHERE channel = ? AND account = ? AND sender = ?", paired)
 
 
-def edit_allow(db: Connection, verb: EditAllow) -> None:
+def edit_allow(db: SqlConnection, verb: EditAllow) -> None:
     edit = verb.edit
     db.execute("DELETE FROM allow_edit WHERE channel = ? AND entry = ?", (edit.channel, edit.entry))
     db.insert("allow_edit", channel=edit.channel, entry=edit.entry, listed=edit.listed)

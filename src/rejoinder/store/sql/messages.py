@@ -5,13 +5,13 @@ import re
 from msgspec.structs import replace
 
 from rejoinder.store.base import ClearBotTurns, ForgetMessage, IndexedMessage, NoteMessages
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import DAY, find_place, micros, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
 
-def note_messages(db: Connection, verb: NoteMessages) -> tuple[IndexedMessage, ...]:
+def note_messages(db: SqlConnection, verb: NoteMessages) -> tuple[IndexedMessage, ...]:
     place = place_of(db, verb.route)
     return tuple(note(db, place, message) for message in verb.messages)
 
@@ -35,7 +35,7 @@ COUNT = {
 nor adds to it."""
 
 
-def note(db: Connection, place: int, message: IndexedMessage, *, counts: bool = True) -> IndexedMessage:
+def note(db: SqlConnection, place: int, message: IndexedMessage, *, counts: bool = True) -> IndexedMessage:
     """Gives the message the next number; an id that is itself a handle keeps its number if that is still free."""
     spoken = HANDLE.fullmatch(message.id)
     if (handles := db.known_handles(place)) is None:
@@ -52,9 +52,9 @@ def note(db: Connection, place: int, message: IndexedMessage, *, counts: bool = 
     return replace(message, number=number)
 
 
-def forget_message(db: Connection, verb: ForgetMessage) -> None:
+def forget_message(db: SqlConnection, verb: ForgetMessage) -> None:
     db.execute("DELETE FROM message WHERE place = ? AND id = ?", (find_place(db, verb.route), verb.message))
 
 
-def clear_bot_turns(db: Connection, verb: ClearBotTurns) -> None:
+def clear_bot_turns(db: SqlConnection, verb: ClearBotTurns) -> None:
     db.execute("UPDATE place SET bot_turns = 0, bot_today = 0 WHERE id = ?", (find_place(db, verb.route),))

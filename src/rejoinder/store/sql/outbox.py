@@ -30,7 +30,7 @@ from rejoinder.store.base import (
     WithdrawParts,
 )
 from rejoinder.store.sql.blobs import name, of_part
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.messages import note
 from rejoinder.store.sql.values import (
     PART,
@@ -62,7 +62,7 @@ ANSWERED = (
 )
 
 
-def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
+def plan_parts(db: SqlConnection, verb: PlanParts) -> tuple[StoredPart, ...]:
     run = verb.run
     if verb.final and run is not None:
         fence = {"turn": run.turn, "session": run.session, "generation": run.generation}
@@ -77,7 +77,7 @@ def plan_parts(db: Connection, verb: PlanParts) -> tuple[StoredPart, ...]:
     return tuple(planned)
 
 
-def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
+def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
     place, body = place_of(db, intent.route), intent.body
     shard = db.shard_of_place(place)
     state: PartState = "planned"
@@ -107,17 +107,17 @@ def _plan(db: Connection, intent: Intent, turn: int | None, now: datetime, *, cl
     return known if _is_ours(db, shard) else replace(known, elsewhere=True)
 
 
-def _waits(db: Connection, place: int, kind: str) -> bool:
+def _waits(db: SqlConnection, place: int, kind: str) -> bool:
     """Whether another part has to go before a new part of this kind."""
     overtaken = "" if kind == YIELDING else YIELDING
     return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
 
 
-def _is_ours(db: Connection, shard: int) -> bool:
+def _is_ours(db: SqlConnection, shard: int) -> bool:
     return db.acting is None or db.acting == shard
 
 
-def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
+def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | Later | None:
     place = find_place(db, verb.route)
     if place is None or not _is_ours(db, db.shard_of_place(place)):
         return None
@@ -139,7 +139,7 @@ def claim_part(db: Connection, verb: ClaimPart) -> StoredPart | Later | None:
     )
 
 
-def mark_sent(db: Connection, verb: MarkSent) -> IndexedMessage | None:
+def mark_sent(db: SqlConnection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, error="")
@@ -149,46 +149,46 @@ def mark_sent(db: Connection, verb: MarkSent) -> IndexedMessage | None:
     return note(db, place_of(db, verb.place or part.route), own, counts=opens_answer)
 
 
-def _none_sent(db: Connection, turn: int) -> bool:
+def _none_sent(db: SqlConnection, turn: int) -> bool:
     """However many parts an answer has, it counts as one turn of ours (IN-23)."""
     sql = "SELECT 1 FROM part WHERE turn = ? AND state = 'sent' AND receipt IS NOT NULL"
     return db.execute(sql, (turn,)).fetchone() is None
 
 
-def mark_unknown(db: Connection, verb: MarkUnknown) -> StoredPart:
+def mark_unknown(db: SqlConnection, verb: MarkUnknown) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error)
 
 
-def retry_part(db: Connection, verb: RetryPart) -> StoredPart:
+def retry_part(db: SqlConnection, verb: RetryPart) -> StoredPart:
     made = verb.part.attempts - (not verb.counted and verb.part.state == "sending")
     conceded = " ".join(verb.conceded)
     moved = _move(db, verb, verb.part, retry_at=verb.at, error=verb.error, attempts=made, conceded=conceded)
     return replace(moved, conceded=verb.conceded)
 
 
-def hold_part(db: Connection, verb: HoldPart) -> StoredPart:
+def hold_part(db: SqlConnection, verb: HoldPart) -> StoredPart:
     return _move(db, verb, verb.part)
 
 
-def resend_part(db: Connection, verb: ResendPart) -> StoredPart:
+def resend_part(db: SqlConnection, verb: ResendPart) -> StoredPart:
     return _move(db, verb, verb.part, attempts=0)
 
 
-def bury_part(db: Connection, verb: BuryPart) -> StoredPart:
+def bury_part(db: SqlConnection, verb: BuryPart) -> StoredPart:
     return _move(db, verb, verb.part, error=verb.error)
 
 
-def drop_part(db: Connection, verb: DropPart) -> StoredPart:
+def drop_part(db: SqlConnection, verb: DropPart) -> StoredPart:
     return _move(db, verb, verb.part)
 
 
-def withdraw_parts(db: Connection, verb: WithdrawParts) -> int:
+def withdraw_parts(db: SqlConnection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
     sql = f"UPDATE part SET state = '{target}', retry_at = NULL WHERE turn = ? AND {any_of('state', sources)}"
     return db.execute(sql, (verb.turn,)).rowcount
 
 
-def _move(db: Connection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
+def _move(db: SqlConnection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
     """Moves a part as its verb says, if its row still has the state and the generation that were read."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:

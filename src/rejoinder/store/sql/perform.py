@@ -20,9 +20,9 @@ from rejoinder.store.sql import (
     turns,
     upkeep,
 )
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 
-PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
+PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.Accept: inbox.accept,
     base.MoveCursor: inbox.move_cursor,
     base.TryEvents: inbox.try_events,
@@ -63,7 +63,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
     base.ClearBotTurns: messages.clear_bot_turns,
     base.Trace: memory.trace,
     base.KeepPairingRequest: memory.keep_pairing_request,
-    base.ApprovePairing: memory.approve_pairing,
+    base.PairSender: memory.approve_pairing,
     base.Unpair: memory.unpair,
     base.EditAllow: memory.edit_allow,
     base.KeepJob: jobs.keep_job,
@@ -91,7 +91,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[Connection, Any], Any]] = {
 }
 
 
-def perform(db: Connection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
+def perform(db: SqlConnection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
     """`lease`: of the engine that writes; without it, nobody's shard is acted for."""
     if lease is None:
         db.acting = None

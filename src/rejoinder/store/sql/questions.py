@@ -1,13 +1,13 @@
 """The verb of questions, and how they are read."""
 
 from rejoinder.store.base import KeptQuestion, PutQuestion
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(KeptQuestion)
 
 
-def put_question(db: Connection, verb: PutQuestion) -> None:
+def put_question(db: SqlConnection, verb: PutQuestion) -> None:
     kept = verb.question
     sql = (
         "INSERT INTO question (id, turn, shard, state, asked, body) VALUES (?, ?, ?, ?, ?, ?) "
@@ -17,7 +17,7 @@ def put_question(db: Connection, verb: PutQuestion) -> None:
     db.execute(sql, (kept.id, kept.turn, shard, kept.state, micros(kept.asked), _pack(kept)))
 
 
-def open_questions(db: Connection, shard: int | None = None) -> tuple[KeptQuestion, ...]:
+def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[KeptQuestion, ...]:
     sql = (
         "SELECT question.body, question.shard FROM turn CROSS JOIN question "
         "WHERE question.turn = turn.id AND (turn.state = 'open' OR turn.state = 'answered') "
@@ -27,7 +27,7 @@ def open_questions(db: Connection, shard: int | None = None) -> tuple[KeptQuesti
     return tuple(sorted(found, key=lambda kept: (kept.asked, kept.id)))
 
 
-def sweep_questions(db: Connection, old: int, most: int) -> int:
+def sweep_questions(db: SqlConnection, old: int, most: int) -> int:
     gone = db.execute("SELECT id FROM question WHERE asked < ? LIMIT ?", (old, most)).fetchall()
     db.executemany("DELETE FROM question WHERE id = ?", gone)
     return len(gone)

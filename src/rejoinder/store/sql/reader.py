@@ -8,14 +8,12 @@ from typing import Any, Protocol, TypeVar
 from rejoinder.blobs import Blob
 from rejoinder.errors import LeaseLost
 from rejoinder.events import Route
-from rejoinder.room_log import Entry as RoomEntry
-from rejoinder.room_log import Find, Found, LogState, Overview, Replies, RoomEvent, RoomRow
+from rejoinder.room_log import Find, LogState, Overview, Replies, RoomEntries, RoomEntry, RoomEvent, RoomRow
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
-    Admission,
+    AccessRows,
     Census,
-    Entry,
     Health,
     HookQueue,
     InboxEvent,
@@ -26,19 +24,20 @@ from rejoinder.store.base import (
     KeptSession,
     KeptSubagent,
     Lease,
-    Load,
     OpenTurn,
     PairingRequest,
     PartState,
-    Pending,
+    PendingWork,
     PlaceFacts,
     Quarantined,
-    Recovery,
+    RecoveryRows,
     SaidBefore,
     Sighting,
     StoredPart,
     Traced,
+    TranscriptEntry,
     Verb,
+    Workload,
 )
 from rejoinder.store.sql import blobs, hook_events, jobs, lookups, questions, reads, rooms, subagents
 from rejoinder.store.sql.recover import recover
@@ -138,13 +137,13 @@ class SqlReader:
     async def session_keys(self, holding: str, limit: int = 10) -> tuple[str, ...]:
         return await self._read(lookups.session_keys, holding, limit)
 
-    async def pending(self) -> dict[str, Pending]:
+    async def pending(self) -> dict[str, PendingWork]:
         return await self._read(lookups.pending)
 
     async def agent_session(self, session: str) -> str | None:
         return await self._read(reads.agent_session, session)
 
-    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[Entry, ...]:
+    async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[TranscriptEntry, ...]:
         return await self._read(reads.transcript, session, since, limit)
 
     async def message(self, route: Route, reference: str) -> IndexedMessage | None:
@@ -168,7 +167,7 @@ class SqlReader:
     async def all_pairing_requests(self) -> tuple[PairingRequest, ...]:
         return await self._read(lookups.all_pairing_requests)
 
-    async def admission(self, channel: str, account: str) -> Admission:
+    async def admission(self, channel: str, account: str) -> AccessRows:
         return await self._read(reads.admission, channel, account)
 
     async def jobs(self) -> tuple[KeptJob, ...]:
@@ -228,7 +227,7 @@ class SqlReader:
     async def log_growing(self, log: str) -> tuple[RoomEntry, ...]:
         return await self._read(rooms.log_growing, log)
 
-    async def log_find(self, log: str, wanted: Find) -> Found:
+    async def log_find(self, log: str, wanted: Find) -> RoomEntries:
         return await self._read(rooms.log_find, log, wanted)
 
     async def log_replies(self, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
@@ -249,7 +248,7 @@ class SqlReader:
     async def facts(self, scope: str) -> dict[str, bytes]:
         return await self._read(rooms.facts, scope)
 
-    async def load(self) -> Load:
+    async def load(self) -> Workload:
         return await self._read(reads.load)
 
     async def census(self) -> Census:
@@ -294,7 +293,9 @@ class SqlShard(SqlReader):
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._store.ask(question, *arguments)
 
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
         return await self._read(recover, now, singly, within, self._lease.shard)
 
     async def undecided(self, limit: int = 1000) -> tuple[InboxEvent, ...]:

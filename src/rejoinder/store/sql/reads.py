@@ -11,15 +11,13 @@ from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
-    Admission,
+    AccessRows,
     AllowEdit,
     Census,
-    Entry,
     InboxEvent,
     IndexedMessage,
     Input,
     KeptSession,
-    Load,
     OpenTurn,
     Paired,
     PairingRequest,
@@ -27,8 +25,10 @@ from rejoinder.store.base import (
     PlaceFacts,
     StoredPart,
     Traced,
+    TranscriptEntry,
+    Workload,
 )
-from rejoinder.store.sql.connection import Connection, Rows
+from rejoinder.store.sql.connection import Rows, SqlConnection
 from rejoinder.store.sql.memory import (
     PAIRING_COLUMNS,
     QUARANTINE_MARK,
@@ -67,35 +67,35 @@ PARTS = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE"
 UNTOLD = "i.turn IS NULL AND i.state IN ('waiting', 'summarised')"
 
 
-def cursor(db: Connection, channel: str, name: str, account: str) -> str | None:
+def cursor(db: SqlConnection, channel: str, name: str, account: str) -> str | None:
     sql = "SELECT body FROM cursor WHERE channel = ? AND account = ? AND name = ?"
     return _text(db.execute(sql, (channel, account, name)))
 
 
-def cursors(db: Connection, channel: str, prefix: str, account: str) -> dict[str, str]:
+def cursors(db: SqlConnection, channel: str, prefix: str, account: str) -> dict[str, str]:
     sql = "SELECT name, body FROM cursor WHERE channel = ? AND account = ? AND substr(name, 1, ?) = ?"
     found = db.execute(sql, (channel, account, len(prefix), prefix))
     return {name[len(prefix) :]: unseal(body).decode() for name, body in found}
 
 
-def events_of(db: Connection, message: str) -> tuple[InboxEvent, ...]:
+def events_of(db: SqlConnection, message: str) -> tuple[InboxEvent, ...]:
     return tuple(map(event_from, db.execute(f"SELECT {EVENT} FROM inbox WHERE message = ? ORDER BY id", (message,))))
 
 
-def inputs_of(db: Connection, event: int) -> tuple[Input, ...]:
+def inputs_of(db: SqlConnection, event: int) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
 
 
-def trace(db: Connection, event: int) -> tuple[Traced, ...]:
+def trace(db: SqlConnection, event: int) -> tuple[Traced, ...]:
     rows = db.execute("SELECT at, body FROM trace WHERE event = ? ORDER BY id", (event,))
     return tuple(Traced(instant(at), unpack_steps(body)) for at, body in rows)
 
 
-def waiting(db: Connection, session: str) -> tuple[Input, ...]:
+def waiting(db: SqlConnection, session: str) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.session = ? AND {UNTOLD} ORDER BY i.event", (session,))))
 
 
-def turn(db: Connection, id: int) -> OpenTurn | None:
+def turn(db: SqlConnection, id: int) -> OpenTurn | None:
     row = db.execute(f"{TURNS} turn.id = ?", (id,)).fetchone()
     if row is None:
         return None
@@ -104,7 +104,7 @@ def turn(db: Connection, id: int) -> OpenTurn | None:
     return OpenTurn(turn_from(row), tuple(map(input_from, inputs)), tuple(map(part_from, parts)))
 
 
-def turns_since(db: Connection, since: datetime, route: Route, sender: str | None) -> int:
+def turns_since(db: SqlConnection, since: datetime, route: Route, sender: str | None) -> int:
     sql = (
         "SELECT count(*) FROM place JOIN turn ON turn.place = place.id AND turn.opened >= ? "
         "WHERE place.channel = ? AND place.account = ? AND place.chat = ? AND (CAST(? AS TEXT) IS NULL OR EXISTS "
@@ -114,7 +114,7 @@ def turns_since(db: Connection, since: datetime, route: Route, sender: str | Non
 
 
 def parts_in(
-    db: Connection, states: tuple[PartState, ...], limit: int, latest_first: bool = False, shard: int | None = None
+    db: SqlConnection, states: tuple[PartState, ...], limit: int, latest_first: bool = False, shard: int | None = None
 ) -> tuple[StoredPart, ...]:
     # The ids first, so that only the bodies of the parts returned are read.
     order = "DESC" if latest_first else "ASC"
@@ -122,11 +122,11 @@ def parts_in(
     return tuple(map(part_from, db.execute(f"{PARTS} part.id IN ({wanted}) ORDER BY part.id {order}", (limit,))))
 
 
-def count_parts(db: Connection, states: tuple[PartState, ...]) -> int:
+def count_parts(db: SqlConnection, states: tuple[PartState, ...]) -> int:
     return _value(db.execute(f"SELECT count(*) FROM part WHERE {in_states(states)}"))
 
 
-def undecided(db: Connection, limit: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
+def undecided(db: SqlConnection, limit: int, shard: int | None = None) -> tuple[InboxEvent, ...]:
     found: list[InboxEvent] = []
     new = f"SELECT {EVENT} FROM inbox WHERE state = 'new' {of_shard('inbox', shard)} ORDER BY id LIMIT ?"
     for row in db.execute(new, (limit,)):
@@ -145,7 +145,7 @@ def in_states(states: tuple[PartState, ...]) -> str:
     return covered + any_of("part.state", states)
 
 
-def session(db: Connection, key: str) -> KeptSession | None:
+def session(db: SqlConnection, key: str) -> KeptSession | None:
     row = db.execute("SELECT body, version FROM session WHERE key = ?", (key,)).fetchone()
     try:
         return KeptSession(unpack_session(row[0]), row[1]) if row else None
@@ -153,7 +153,7 @@ def session(db: Connection, key: str) -> KeptSession | None:
         raise Unreadable(str(problem)) from None
 
 
-def sessions(db: Connection, limit: int) -> tuple[KeptSession, ...]:
+def sessions(db: SqlConnection, limit: int) -> tuple[KeptSession, ...]:
     rows = db.execute(
         "SELECT body, version FROM session WHERE instr(key, ?) = 0 ORDER BY touched DESC, key LIMIT ?",
         (QUARANTINE_MARK, limit),
@@ -161,16 +161,16 @@ def sessions(db: Connection, limit: int) -> tuple[KeptSession, ...]:
     return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
 
 
-def agent_session(db: Connection, key: str) -> str | None:
+def agent_session(db: SqlConnection, key: str) -> str | None:
     return _text(db.execute("SELECT body FROM agent_session WHERE session = ?", (key,)))
 
 
-def transcript(db: Connection, key: str, since: datetime, limit: int) -> tuple[Entry, ...]:
+def transcript(db: SqlConnection, key: str, since: datetime, limit: int) -> tuple[TranscriptEntry, ...]:
     sql = "SELECT body FROM transcript WHERE session = ? AND at >= ? ORDER BY at DESC, id DESC LIMIT ?"
     return _in_order(unpack_entry(row[0]) for row in db.execute(sql, (key, micros(since), limit)))
 
 
-def message(db: Connection, route: Route, reference: str) -> IndexedMessage | None:
+def message(db: SqlConnection, route: Route, reference: str) -> IndexedMessage | None:
     place = find_place(db, route)
     by_id = db.execute(f"SELECT {MESSAGE} FROM message WHERE place = ? AND id = ?", (place, reference)).fetchone()
     if by_id is not None:
@@ -183,22 +183,22 @@ def message(db: Connection, route: Route, reference: str) -> IndexedMessage | No
     return message_from(by_handle) if by_handle else None
 
 
-def messages(db: Connection, route: Route, after: int, limit: int) -> tuple[IndexedMessage, ...]:
+def messages(db: SqlConnection, route: Route, after: int, limit: int) -> tuple[IndexedMessage, ...]:
     sql = f"SELECT {MESSAGE} FROM message WHERE place = ? AND number > ? ORDER BY number DESC LIMIT ?"
     return _in_order(map(message_from, db.execute(sql, (find_place(db, route), after, limit))))
 
 
-def first_turn(db: Connection, key: str, route: Route) -> int | None:
+def first_turn(db: SqlConnection, key: str, route: Route) -> int | None:
     sql = "SELECT min(id) FROM turn WHERE session = ? AND place = ? AND heard > 0"
     return _value(db.execute(sql, (key, find_place(db, route))))
 
 
-def unheard(db: Connection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
+def unheard(db: SqlConnection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
     sql = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
     return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
 
 
-def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
+def place(db: SqlConnection, route: Route, today: datetime) -> PlaceFacts:
     sql = (
         "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END "
         "FROM place WHERE id = ?"
@@ -210,35 +210,35 @@ def place(db: Connection, route: Route, today: datetime) -> PlaceFacts:
     return PlaceFacts(bool(owned), bool(posted), bool(other_bot), in_a_row, of_today)
 
 
-def pairing_requests(db: Connection, channel: str, account: str) -> tuple[PairingRequest, ...]:
+def pairing_requests(db: SqlConnection, channel: str, account: str) -> tuple[PairingRequest, ...]:
     sql = f"SELECT {PAIRING_COLUMNS} FROM knock WHERE channel = ? AND account = ? ORDER BY asked, sender"
     return tuple(map(pairing_request_from, db.execute(sql, (channel, account))))
 
 
-def paired(db: Connection, channel: str) -> tuple[Paired, ...]:
+def paired(db: SqlConnection, channel: str) -> tuple[Paired, ...]:
     sql = "SELECT channel, account, sender FROM paired WHERE channel = ? ORDER BY since"
     return tuple(Paired(*row) for row in db.execute(sql, (channel,)))
 
 
-def allow_edits(db: Connection, channel: str) -> tuple[AllowEdit, ...]:
+def allow_edits(db: SqlConnection, channel: str) -> tuple[AllowEdit, ...]:
     rows = db.execute("SELECT entry, listed FROM allow_edit WHERE channel = ? ORDER BY id", (channel,))
     return tuple(AllowEdit(channel, entry, bool(listed)) for entry, listed in rows)
 
 
-def admission(db: Connection, channel: str, account: str) -> Admission:
-    return Admission(paired(db, channel), allow_edits(db, channel), pairing_requests(db, channel, account))
+def admission(db: SqlConnection, channel: str, account: str) -> AccessRows:
+    return AccessRows(paired(db, channel), allow_edits(db, channel), pairing_requests(db, channel, account))
 
 
-def load(db: Connection) -> Load:
+def load(db: SqlConnection) -> Workload:
     runs = _value(db.execute("SELECT count(*) FROM run"))
     waiting = f"SELECT count(*) FROM turn_input i INDEXED BY turn_input_untold WHERE {UNTOLD} AND i.state = 'waiting'"
     parts = f"SELECT state, count(*) FROM part INDEXED BY part_unended WHERE {in_states(UNENDED)} GROUP BY state"
     counts = (f"SELECT count(*) FROM {table} WHERE state = 'quarantined'" for table in ("inbox", "turn"))
     quarantined = sum([_value(db.execute(count)) for count in counts])
-    return Load(runs, _value(db.execute(waiting)), dict(db.execute(parts)), quarantined)
+    return Workload(runs, _value(db.execute(waiting)), dict(db.execute(parts)), quarantined)
 
 
-def census(db: Connection) -> Census:
+def census(db: SqlConnection) -> Census:
     def by_state(table: str) -> dict[str, int]:
         return dict(db.execute(f"SELECT state, count(*) FROM {table} GROUP BY state"))
 
@@ -246,7 +246,7 @@ def census(db: Connection) -> Census:
     return Census(by_state("inbox"), by_state("turn_input"), by_state("turn"), by_state("part"), runs)
 
 
-def to_send(db: Connection, shard: int | None = None) -> tuple[Route, ...]:
+def to_send(db: SqlConnection, shard: int | None = None) -> tuple[Route, ...]:
     sql = (
         f"SELECT {PLACE} FROM place JOIN part ON part.place = place.id AND {any_of('part.state', IN_FLIGHT)} "
         f"{of_shard('part', shard)} GROUP BY place.id ORDER BY min(part.id)"
@@ -274,7 +274,7 @@ BODIES = (
 )
 
 
-def check_bodies(db: Connection) -> None:
+def check_bodies(db: SqlConnection) -> None:
     for table in BODIES:
         for row in db.execute(f"SELECT body FROM {table}"):
             unseal(row[0])

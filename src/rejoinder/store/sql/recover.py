@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from rejoinder.errors import Unreadable
-from rejoinder.store.base import OpenTurn, Recovery, StoredPart, Unread
+from rejoinder.store.base import OpenTurn, RecoveryRows, StoredPart, UnreadableRow
 from rejoinder.store.recovery import backlogs
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.reads import INPUTS, PARTS, UNTOLD, in_states, of_shard, to_send, turn
 from rejoinder.store.sql.values import (
     EVENT,
@@ -31,12 +31,12 @@ T = TypeVar("T")
 NO_BODY = seal(b"")
 
 
-def recover(db: Connection, now: datetime, singly: int, within: timedelta, shard: int | None = None) -> Recovery:
+def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, shard: int | None = None) -> RecoveryRows:
     """Of one shard, or of all."""
-    unread: list[Unread] = []
+    unread: list[UnreadableRow] = []
 
     def readable(
-        rows: Iterable[Row], read: Callable[[Row], T], known: Callable[[Connection, Row, str], Unread]
+        rows: Iterable[Row], read: Callable[[Row], T], known: Callable[[SqlConnection, Row, str], UnreadableRow]
     ) -> Iterator[T]:
         for row in rows:
             try:
@@ -54,7 +54,7 @@ def recover(db: Connection, now: datetime, singly: int, within: timedelta, shard
     left_open = db.execute(f"SELECT id FROM turn WHERE {open_here} ORDER BY id")
     indexed = INPUTS.replace("turn_input i", "turn_input i INDEXED BY turn_input_untold")
     untold = db.execute(f"{indexed} {UNTOLD} {of_shard('i', shard)} ORDER BY i.event, i.session")
-    return Recovery(
+    return RecoveryRows(
         events=tuple(readable(new, event_from, _unread_event)),
         turns=tuple(readable(left_open, open_turn, _unread_turn)),
         backlogs=backlogs(readable(untold, input_from, _unread_input), now, singly, within),
@@ -64,17 +64,17 @@ def recover(db: Connection, now: datetime, singly: int, within: timedelta, shard
     )
 
 
-def _unread_event(db: Connection, row: Row, why: str) -> Unread:
+def _unread_event(db: SqlConnection, row: Row, why: str) -> UnreadableRow:
     channel, message = db.execute("SELECT channel, message FROM inbox WHERE id = ?", row[:1]).fetchone()
-    return Unread("event", row[0], message, channel, why)
+    return UnreadableRow("event", row[0], message, channel, why)
 
 
-def _unread_input(db: Connection, row: Row, why: str) -> Unread:
+def _unread_input(db: SqlConnection, row: Row, why: str) -> UnreadableRow:
     (message,) = db.execute("SELECT message FROM inbox WHERE id = ?", row[:1]).fetchone()
-    return Unread("input", row[0], message, row[EVENT_COLUMNS], why)
+    return UnreadableRow("input", row[0], message, row[EVENT_COLUMNS], why)
 
 
-def _unread_turn(db: Connection, row: Row, why: str) -> Unread:
+def _unread_turn(db: SqlConnection, row: Row, why: str) -> UnreadableRow:
     sql = f"SELECT {PLACE}, turn.session, turn.state FROM turn JOIN place ON place.id = turn.place WHERE turn.id = ?"
     *place, session, state = db.execute(sql, row).fetchone()
     asked = (
@@ -82,10 +82,10 @@ def _unread_turn(db: Connection, row: Row, why: str) -> Unread:
         "WHERE i.turn = ? AND i.state IN ('taken', 'steered') ORDER BY i.event DESC LIMIT 1"
     )
     (message,) = db.execute(asked, row).fetchone() or ("",)
-    return Unread("turn", row[0], message, session, why, route_from(tuple(place)), answered=state == "answered")
+    return UnreadableRow("turn", row[0], message, session, why, route_from(tuple(place)), answered=state == "answered")
 
 
-def _unknown(db: Connection, shard: int | None) -> tuple[StoredPart, ...]:
+def _unknown(db: SqlConnection, shard: int | None) -> tuple[StoredPart, ...]:
     """The sender buries a part it cannot read, so that it holds up no other: a damaged one comes with an empty body."""
     parts: list[StoredPart] = []
     for row in db.execute(f"{PARTS} {in_states(('unknown',))} {of_shard('part', shard)} ORDER BY part.id"):

@@ -4,13 +4,13 @@ from typing import Any
 
 from rejoinder.room_log import (
     Changes,
-    Entry,
     Find,
-    Found,
     LogState,
     Mark,
     Overview,
     Replies,
+    RoomEntries,
+    RoomEntry,
     RoomEvent,
     RoomRow,
     RoomView,
@@ -18,21 +18,21 @@ from rejoinder.room_log import (
 from rejoinder.store.base import KeepFact, OpenLog, RecordChanges
 from rejoinder.store.rooms import KEPT_EVENTS, scope_of
 from rejoinder.store.sql.blobs import forget_names, name
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import Row, instant, micros, moved, seal, unseal
 
 TRIMMED_EVERY = 500
 """Events after which those are removed that are too old."""
 
 
-def open_log(db: Connection, verb: OpenLog) -> LogState:
+def open_log(db: SqlConnection, verb: OpenLog) -> LogState:
     db.execute("INSERT INTO room_log (name, id) VALUES (?, ?) ON CONFLICT DO NOTHING", (verb.log, verb.id))
     state = log_state(db, verb.log)
     assert state is not None, "it was just made"
     return state
 
 
-def record_changes(db: Connection, verb: RecordChanges) -> int:
+def record_changes(db: SqlConnection, verb: RecordChanges) -> int:
     log, changes, now = verb.log, verb.changes, micros(verb.now)
     if changes.once is not None:
         sql = "INSERT INTO fact (scope, key, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
@@ -43,7 +43,7 @@ def record_changes(db: Connection, verb: RecordChanges) -> int:
     return _record(db, log, changes, now)
 
 
-def _record(db: Connection, log: str, changes: Changes, now: int) -> int:
+def _record(db: SqlConnection, log: str, changes: Changes, now: int) -> int:
     count = len(changes.events)
     sql = "UPDATE room_log SET seq = seq + ? WHERE name = ?"
     if count:
@@ -54,7 +54,7 @@ def _record(db: Connection, log: str, changes: Changes, now: int) -> int:
         match event.change:
             case RoomRow():
                 _put_room(db, log, event.change)
-            case Entry():
+            case RoomEntry():
                 _put_entry(db, log, seq, event.change, now)
             case Mark():
                 _put_mark(db, log, event.change)
@@ -66,7 +66,7 @@ def _record(db: Connection, log: str, changes: Changes, now: int) -> int:
     return first
 
 
-def _put_room(db: Connection, log: str, room: RoomRow) -> None:
+def _put_room(db: SqlConnection, log: str, room: RoomRow) -> None:
     sql = (
         "INSERT INTO room (log, id, person, body) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (log, id) DO UPDATE SET body = excluded.body"
@@ -74,7 +74,7 @@ def _put_room(db: Connection, log: str, room: RoomRow) -> None:
     db.execute(sql, (log, room.id, room.person, seal(room.body)))
 
 
-def _put_entry(db: Connection, log: str, seq: int, entry: Entry, now: int) -> None:
+def _put_entry(db: SqlConnection, log: str, seq: int, entry: RoomEntry, now: int) -> None:
     row = (entry.text, entry.state, seal(entry.body))
     if entry.version:
         sql = (
@@ -95,11 +95,11 @@ def _put_entry(db: Connection, log: str, seq: int, entry: Entry, now: int) -> No
     name(db, _namer(log, entry), entry.blobs)
 
 
-def _namer(log: str, entry: Entry) -> str:
+def _namer(log: str, entry: RoomEntry) -> str:
     return f"entry/{log}/{entry.id}"
 
 
-def _put_mark(db: Connection, log: str, mark: Mark) -> None:
+def _put_mark(db: SqlConnection, log: str, mark: Mark) -> None:
     sql = (
         "INSERT INTO room_mark VALUES (?, ?, ?, ?) ON CONFLICT (log, person, room) DO UPDATE SET seq = excluded.seq "
         "WHERE excluded.seq > room_mark.seq"
@@ -107,11 +107,11 @@ def _put_mark(db: Connection, log: str, mark: Mark) -> None:
     moved(db, sql, (log, mark.person, mark.room, mark.seq), f"the mark of {mark.person}")
 
 
-def keep_fact(db: Connection, verb: KeepFact) -> None:
+def keep_fact(db: SqlConnection, verb: KeepFact) -> None:
     _keep_fact(db, verb.scope, verb.key, verb.body)
 
 
-def _keep_fact(db: Connection, scope: str, key: str, body: bytes | None) -> None:
+def _keep_fact(db: SqlConnection, scope: str, key: str, body: bytes | None) -> None:
     if body is None:
         db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (scope, key))
     else:
@@ -127,7 +127,7 @@ ENTRY = (
 )
 
 
-def _entry(row: Row) -> Entry:
+def _entry(row: Row) -> RoomEntry:
     (
         seq,
         id,
@@ -146,7 +146,7 @@ def _entry(row: Row) -> Entry:
         body,
         blobs,
     ) = row
-    return Entry(
+    return RoomEntry(
         id=id,
         room=room,
         author=author,
@@ -166,31 +166,31 @@ def _entry(row: Row) -> Entry:
     )
 
 
-def logs(db: Connection) -> tuple[str, ...]:
+def logs(db: SqlConnection) -> tuple[str, ...]:
     return tuple(name for (name,) in db.execute("SELECT name FROM room_log ORDER BY name"))
 
 
-def log_state(db: Connection, log: str) -> LogState | None:
+def log_state(db: SqlConnection, log: str) -> LogState | None:
     row = db.execute("SELECT id, seq FROM room_log WHERE name = ?", (log,)).fetchone()
     return None if row is None else LogState(*row)
 
 
-def log_room(db: Connection, log: str, id: str) -> RoomRow | None:
+def log_room(db: SqlConnection, log: str, id: str) -> RoomRow | None:
     row = db.execute("SELECT id, person, body FROM room WHERE log = ? AND id = ?", (log, id)).fetchone()
     return None if row is None else RoomRow(row[0], row[1], unseal(row[2]))
 
 
-def log_entry(db: Connection, log: str, id: str) -> Entry | None:
+def log_entry(db: SqlConnection, log: str, id: str) -> RoomEntry | None:
     row = db.execute(f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND id = ?", (log, id)).fetchone()
     return None if row is None else _entry(row)
 
 
-def log_entry_under(db: Connection, log: str, key: str) -> Entry | None:
+def log_entry_under(db: SqlConnection, log: str, key: str) -> RoomEntry | None:
     row = db.execute(f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND key = ?", (log, key)).fetchone()
     return None if row is None else _entry(row)
 
 
-def log_growing(db: Connection, log: str, shard: int | None = None) -> tuple[Entry, ...]:
+def log_growing(db: SqlConnection, log: str, shard: int | None = None) -> tuple[RoomEntry, ...]:
     """`shard`: only in rooms that are at home there."""
     growing, values = "log = ? AND state = 'growing'", list[str | int]((log,))
     if shard is not None:
@@ -203,7 +203,7 @@ def log_growing(db: Connection, log: str, shard: int | None = None) -> tuple[Ent
 SEEN = "state <> 'deleted' AND (audience IS NULL OR audience = ?)"
 
 
-def log_find(db: Connection, log: str, wanted: Find) -> Found:
+def log_find(db: SqlConnection, log: str, wanted: Find) -> RoomEntries:
     asked: list[tuple[str, tuple[Any, ...]]] = [("log = ?", (log,)), ("state <> 'deleted'", ())]
     if wanted.room is not None:
         asked.append(("room = ?", (wanted.room,)))
@@ -233,19 +233,19 @@ def _literal(word: str) -> str:
     return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _page(rows: Any, wanted: Find) -> Found:
-    entries: list[Entry] = []
+def _page(rows: Any, wanted: Find) -> RoomEntries:
+    entries: list[RoomEntry] = []
     left = wanted.bytes
     for row in rows:
         entry = _entry(row)
         left -= len(entry.body)
         if len(entries) == wanted.limit or (entries and left < 0):
-            return Found(tuple(entries), more=True)
+            return RoomEntries(tuple(entries), more=True)
         entries.append(entry)
-    return Found(tuple(entries), more=False)
+    return RoomEntries(tuple(entries), more=False)
 
 
-def log_replies(db: Connection, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
+def log_replies(db: SqlConnection, log: str, threads: tuple[str, ...], person: str) -> dict[str, Replies]:
     places = ", ".join("?" * len(threads))
     sql = (
         f"SELECT thread, count(*), max(at) FROM room_entry WHERE log = ? AND thread IN ({places}) AND thread <> '' "
@@ -255,7 +255,7 @@ def log_replies(db: Connection, log: str, threads: tuple[str, ...], person: str)
     return {thread: Replies(count, instant(latest)) for thread, count, latest in rows}
 
 
-def log_overview(db: Connection, log: str, person: str, since: int | None, most: int) -> Overview:
+def log_overview(db: SqlConnection, log: str, person: str, since: int | None, most: int) -> Overview:
     state = log_state(db, log)
     assert state is not None, "a log is opened before it is read"
     sql = (
@@ -268,7 +268,7 @@ def log_overview(db: Connection, log: str, person: str, since: int | None, most:
     return Overview(state, views, None if since is None else _missed(db, log, person, since, most))
 
 
-def _view(db: Connection, log: str, person: str, room: RoomRow, read: int) -> RoomView:
+def _view(db: SqlConnection, log: str, person: str, room: RoomRow, read: int) -> RoomView:
     sql = (
         "SELECT count(*) FROM room_entry WHERE log = ? AND room = ? AND seq > ? AND author <> ? AND counted = 1 "
         f"AND {SEEN}"
@@ -282,7 +282,7 @@ def _view(db: Connection, log: str, person: str, room: RoomRow, read: int) -> Ro
     return RoomView(room, read, unread, None if row is None else _entry(row))
 
 
-def _missed(db: Connection, log: str, person: str, since: int, most: int) -> tuple[RoomEvent, ...] | None:
+def _missed(db: SqlConnection, log: str, person: str, since: int, most: int) -> tuple[RoomEvent, ...] | None:
     (first,) = db.execute("SELECT min(seq) FROM room_event WHERE log = ?", (log,)).fetchone()
     if first is None or since < first - 1:
         return None
@@ -294,7 +294,7 @@ def _missed(db: Connection, log: str, person: str, since: int, most: int) -> tup
     return tuple(map(_event, rows)) if len(rows) <= most else None
 
 
-def log_events(db: Connection, log: str, after: int, most: int) -> tuple[RoomEvent, ...]:
+def log_events(db: SqlConnection, log: str, after: int, most: int) -> tuple[RoomEvent, ...]:
     sql = "SELECT seq, audience, body FROM room_event WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?"
     return tuple(map(_event, db.execute(sql, (log, after, most))))
 
@@ -304,17 +304,17 @@ def _event(row: Row) -> RoomEvent:
     return RoomEvent(seq=seq, audience=audience, body=unseal(body))
 
 
-def log_mark(db: Connection, log: str, person: str, room: str) -> int:
+def log_mark(db: SqlConnection, log: str, person: str, room: str) -> int:
     sql = "SELECT seq FROM room_mark WHERE log = ? AND person = ? AND room = ?"
     row = db.execute(sql, (log, person, room)).fetchone()
     return 0 if row is None else row[0]
 
 
-def fact(db: Connection, scope: str, key: str) -> bytes | None:
+def fact(db: SqlConnection, scope: str, key: str) -> bytes | None:
     row = db.execute("SELECT body FROM fact WHERE scope = ? AND key = ?", (scope, key)).fetchone()
     return None if row is None else unseal(row[0])
 
 
-def facts(db: Connection, scope: str) -> dict[str, bytes]:
+def facts(db: SqlConnection, scope: str) -> dict[str, bytes]:
     rows = db.execute("SELECT key, body FROM fact WHERE scope = ? ORDER BY key", (scope,))
     return {key: unseal(body) for key, body in rows}

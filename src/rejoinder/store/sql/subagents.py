@@ -1,13 +1,13 @@
 """The verb of sub-agents, and how they are read."""
 
 from rejoinder.store.base import KeptSubagent, PutSubagent
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import micros, packer, session_shard
 
 _pack, _unpack = packer(KeptSubagent)
 
 
-def put_subagent(db: Connection, verb: PutSubagent) -> None:
+def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
     kept = verb.subagent
     sql = (
         "INSERT INTO subagent (session, root, shard, state, told, started, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
@@ -17,27 +17,27 @@ def put_subagent(db: Connection, verb: PutSubagent) -> None:
     db.execute(sql, (kept.session, kept.root, shard, kept.state, kept.told, micros(kept.started), _pack(kept)))
 
 
-def subagents(db: Connection, root: str, limit: int) -> tuple[KeptSubagent, ...]:
+def subagents(db: SqlConnection, root: str, limit: int) -> tuple[KeptSubagent, ...]:
     sql = "SELECT body FROM subagent WHERE root = ? ORDER BY started DESC LIMIT ?"
     return tuple(_unpack(body) for (body,) in db.execute(sql, (root, limit)))[::-1]
 
 
-def subagent(db: Connection, session: str) -> KeptSubagent | None:
+def subagent(db: SqlConnection, session: str) -> KeptSubagent | None:
     row = db.execute("SELECT body FROM subagent WHERE session = ?", (session,)).fetchone()
     return None if row is None else _unpack(row[0])
 
 
-def latest_subagents(db: Connection, limit: int) -> tuple[KeptSubagent, ...]:
+def latest_subagents(db: SqlConnection, limit: int) -> tuple[KeptSubagent, ...]:
     sql = "SELECT body FROM subagent ORDER BY started DESC LIMIT ?"
     return tuple(_unpack(body) for (body,) in db.execute(sql, (limit,)))
 
 
-def open_subagents(db: Connection, shard: int | None = None) -> tuple[KeptSubagent, ...]:
+def open_subagents(db: SqlConnection, shard: int | None = None) -> tuple[KeptSubagent, ...]:
     sql = "SELECT body, shard FROM subagent WHERE state = 'running' OR told = 0 ORDER BY started"
     return tuple(_unpack(body) for body, its_shard in db.execute(sql) if shard in (None, its_shard))
 
 
-def sweep_subagents(db: Connection, old: int, most: int) -> int:
+def sweep_subagents(db: SqlConnection, old: int, most: int) -> int:
     sql = "SELECT session FROM subagent WHERE started < ? AND told = 1 AND state <> 'running' LIMIT ?"
     gone = db.execute(sql, (old, most)).fetchall()
     db.executemany("DELETE FROM subagent WHERE session = ?", gone)

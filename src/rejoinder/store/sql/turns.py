@@ -14,7 +14,7 @@ from rejoinder.store.base import (
     WantTurn,
 )
 from rejoinder.store.sql import reads
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, session_shard
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
@@ -26,7 +26,7 @@ UNTOLD = (
 )
 
 
-def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
+def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
     if (busy := _active(db, verb.session)) is not None:
         return busy
     place, shard = place_of(db, verb.route), session_shard(db, verb.session)
@@ -41,7 +41,7 @@ def begin_turn(db: Connection, verb: BeginTurn) -> RunClaim | Busy:
     return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 
 
-def resume_turn(db: Connection, verb: ResumeTurn) -> RunClaim | Busy:
+def resume_turn(db: SqlConnection, verb: ResumeTurn) -> RunClaim | Busy:
     sql = "SELECT session, state, attempts FROM turn WHERE id = ? AND state IN ('open', 'answered')"
     found = db.execute(sql, (verb.turn,)).fetchone()
     if found is None:
@@ -57,7 +57,7 @@ def resume_turn(db: Connection, verb: ResumeTurn) -> RunClaim | Busy:
     return _claim(db, run)
 
 
-def quarantine_turn(db: Connection, verb: QuarantineTurn) -> None:
+def quarantine_turn(db: SqlConnection, verb: QuarantineTurn) -> None:
     sql = (
         "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? WHERE id = ? AND state = 'open' "
         "AND NOT EXISTS (SELECT 1 FROM run WHERE run.turn = turn.id)"
@@ -65,14 +65,14 @@ def quarantine_turn(db: Connection, verb: QuarantineTurn) -> None:
     moved(db, sql, (micros(verb.now), verb.why, verb.turn), f"turn {verb.turn}")
 
 
-def want_turn(db: Connection, verb: WantTurn) -> None:
+def want_turn(db: SqlConnection, verb: WantTurn) -> None:
     """One that cannot be read would stay quarantined: `Unreadable` is raised."""
     reads.turn(db, verb.turn)
     sql = "UPDATE turn SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
     moved(db, sql, (verb.turn,), f"turn {verb.turn}")
 
 
-def readmit_turn(db: Connection, verb: ReadmitTurn) -> tuple[int, ...]:
+def readmit_turn(db: SqlConnection, verb: ReadmitTurn) -> tuple[int, ...]:
     sql = (
         "UPDATE turn SET state = 'closed', outcome = 'dropped', detail = 'run again as another turn', closed = ?, "
         "wanted = 0 WHERE id = ? AND state = 'quarantined'"
@@ -85,24 +85,24 @@ def readmit_turn(db: Connection, verb: ReadmitTurn) -> tuple[int, ...]:
     return tuple([event for (event,) in events])
 
 
-def _active(db: Connection, session: str) -> Busy | None:
+def _active(db: SqlConnection, session: str) -> Busy | None:
     row = db.execute("SELECT turn FROM run WHERE session = ?", (session,)).fetchone()
     return Busy(row[0]) if row else None
 
 
-def _claim(db: Connection, run: RunClaim) -> RunClaim:
+def _claim(db: SqlConnection, run: RunClaim) -> RunClaim:
     db.execute("INSERT INTO run VALUES (?, ?, ?)", (run.session, run.turn, run.generation))
     return run
 
 
-def steer_inputs(db: Connection, verb: SteerInputs) -> None:
+def steer_inputs(db: SqlConnection, verb: SteerInputs) -> None:
     hold(db, verb.run)
     for event in verb.events:
         fence = ("steered", verb.run.turn, event, verb.run.session)
         moved(db, TAKE, fence, f"event {event} in {verb.run.session}")
 
 
-def end_run(db: Connection, verb: EndRun) -> None:
+def end_run(db: SqlConnection, verb: EndRun) -> None:
     _free(db, verb.run)
     sql = (
         "UPDATE turn SET state = 'closed', outcome = ?, detail = ?, closed = ? "
@@ -112,7 +112,7 @@ def end_run(db: Connection, verb: EndRun) -> None:
     moved(db, sql, ended, f"turn {verb.run.turn}")
 
 
-def release_run(db: Connection, verb: ReleaseRun) -> None:
+def release_run(db: SqlConnection, verb: ReleaseRun) -> None:
     _free(db, verb.run)
     # An answered turn is not counted when it is resumed, so there is nothing to give back either.
     sql = (
@@ -122,6 +122,6 @@ def release_run(db: Connection, verb: ReleaseRun) -> None:
     moved(db, sql, (verb.run.turn,), f"turn {verb.run.turn}")
 
 
-def _free(db: Connection, run: RunClaim) -> None:
+def _free(db: SqlConnection, run: RunClaim) -> None:
     sql = "DELETE FROM run WHERE session = ? AND turn = ? AND generation = ?"
     moved(db, sql, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")

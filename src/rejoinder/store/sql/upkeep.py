@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rejoinder.crashpoint import crashpoint
 from rejoinder.store.base import Retention, Sweep
 from rejoinder.store.sql.blobs import forget_parts, sweep_blobs
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.hook_events import sweep_hook_events
 from rejoinder.store.sql.questions import sweep_questions
 from rejoinder.store.sql.subagents import sweep_subagents
@@ -16,13 +16,13 @@ CLAIMS = 32
 A_PAGE = 1000
 
 
-def draw_opening(db: Connection) -> int:
+def draw_opening(db: SqlConnection) -> int:
     """At every opening, and at every claim of a store that several share: higher than all before."""
     drawn = db.execute("UPDATE gateway SET generation = generation + 1 RETURNING generation").fetchone()[0]
     return drawn << CLAIMS
 
 
-def sweep(db: Connection, verb: Sweep) -> int:
+def sweep(db: SqlConnection, verb: Sweep) -> int:
     keep, now = verb.keep, micros(verb.now)
     old, most = micros(keep.ended_before), keep.rows
     removed = _sweep_turns(db, old, now, most) + _sweep_parts(db, old, now, most)
@@ -33,7 +33,7 @@ def sweep(db: Connection, verb: Sweep) -> int:
     return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (now,)).rowcount
 
 
-def _sweep_turns(db: Connection, old: int, now: int, most: int) -> int:
+def _sweep_turns(db: SqlConnection, old: int, now: int, most: int) -> int:
     """Removes whole turns, and none with a part that an operator may still ask about."""
     sql = (
         "SELECT id FROM turn WHERE closed < ? AND NOT EXISTS "
@@ -47,7 +47,7 @@ def _sweep_turns(db: Connection, old: int, now: int, most: int) -> int:
     return len(turns)
 
 
-def _sweep_parts(db: Connection, old: int, now: int, most: int) -> int:
+def _sweep_parts(db: SqlConnection, old: int, now: int, most: int) -> int:
     """Removes what the gateway itself said."""
     ended = "turn IS NULL AND state IN ('sent', 'withdrawn') AND planned < ?"
     parts = db.execute(f"SELECT id, key FROM part WHERE {ended} LIMIT ?", (old, most)).fetchall()
@@ -56,7 +56,7 @@ def _sweep_parts(db: Connection, old: int, now: int, most: int) -> int:
     return len(parts)
 
 
-def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:
+def _sweep_events(db: SqlConnection, old: int, now: int, most: int) -> int:
     """Goes in order of arrival, up to the first young event: an index by time would be a cost for every message."""
     sql = (
         "SELECT id, accepted, state <> 'new' AND NOT EXISTS "
@@ -74,7 +74,7 @@ def _sweep_events(db: Connection, old: int, now: int, most: int) -> int:
     return len(events)
 
 
-def _sweep_messages(db: Connection, keep: Retention) -> int:
+def _sweep_messages(db: SqlConnection, keep: Retention) -> int:
     # Numbers are given in order, so the lowest are the oldest, and no row has to be counted.
     sql = (
         "DELETE FROM message WHERE (place, id) IN (SELECT message.place, message.id FROM place "
@@ -83,7 +83,7 @@ def _sweep_messages(db: Connection, keep: Retention) -> int:
     return db.execute(sql, (keep.messages, keep.rows)).rowcount
 
 
-def in_pages(db: Connection, sql: str) -> Iterator[Row]:
+def in_pages(db: SqlConnection, sql: str) -> Iterator[Row]:
     """A long reading by id, of which only the beginning may be needed: not every engine hands out row by row."""
     last, found = 0, A_PAGE
     while found == A_PAGE:

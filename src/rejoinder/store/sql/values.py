@@ -13,7 +13,7 @@ from rejoinder.events import Inbound, Route
 from rejoinder.session import route_home, session_home, shard_of
 from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
-from rejoinder.store.sql.connection import Connection
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.unicode_repair import as_json
 
 T = TypeVar("T")
@@ -71,12 +71,12 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
 # --- fences -------------------------------------------------------------------------------------
 
 
-def moved(db: Connection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
+def moved(db: SqlConnection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
     """Carries out a fenced update; if it does not change exactly so many rows, another writer was faster."""
     db.expect(db.execute(sql, arguments), rows, what)
 
 
-def hold(db: Connection, run: RunClaim) -> None:
+def hold(db: SqlConnection, run: RunClaim) -> None:
     """Makes sure that this run still has its session; no other writer can change that within this transaction."""
     sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
     if db.execute(sql, (run.session, run.turn, run.generation)).fetchone() is None:
@@ -86,7 +86,7 @@ def hold(db: Connection, run: RunClaim) -> None:
 # --- places -------------------------------------------------------------------------------------
 
 
-def find_place(db: Connection, route: Route) -> int | None:
+def find_place(db: SqlConnection, route: Route) -> int | None:
     if (known := db.known_place(route)) is not None:
         return known
     sql = "SELECT id FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
@@ -97,7 +97,7 @@ def find_place(db: Connection, route: Route) -> int | None:
     return found[0]
 
 
-def place_of(db: Connection, route: Route, home: str = "") -> int:
+def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
     """`home` is pinned when the place is new (SC-1)."""
     if (known := find_place(db, route)) is not None:
         return known
@@ -110,7 +110,7 @@ def place_of(db: Connection, route: Route, home: str = "") -> int:
     return new
 
 
-def session_shard(db: Connection, session: str) -> int:
+def session_shard(db: SqlConnection, session: str) -> int:
     """A session's key says its home, and never changes."""
     return 0 if db.shards == 1 else shard_of(session_home(session), db.shards)
 

@@ -25,9 +25,9 @@ from rejoinder.store.base import (
     Lease,
     NamedLease,
     OperatorStore,
-    Owners,
-    Recovery,
+    RecoveryRows,
     Renewal,
+    ShardOwners,
     Verb,
 )
 from rejoinder.store.declaration import StoreKind
@@ -156,7 +156,9 @@ class SqliteStore(SqliteReader):
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._read(question, *arguments)
 
-    async def recover(self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR) -> Recovery:
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
         return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ class SqliteStore(SqliteReader):
     async def leave(self, holder: str) -> None:
         await self._change(partial(leases.leave, holder=holder))
 
-    async def owners(self) -> Owners:
+    async def owners(self) -> ShardOwners:
         return await self._read(leases.owners, self._clock())
 
     async def shards_with_work(self) -> frozenset[int]:

@@ -5,8 +5,7 @@ from typing import Any
 
 from rejoinder.events import Route
 from rejoinder.session import route_home, session_home
-from rejoinder.store.sql.connection import Connection as SqlConnection
-from rejoinder.store.sql.connection import insertion
+from rejoinder.store.sql.connection import SqlConnection, insertion
 
 
 class Connection(sqlite3.Connection, SqlConnection):

@@ -16,10 +16,8 @@ from rejoinder.store.base import (
     Accept,
     AppendTranscript,
     BeginTurn,
-    Cursor,
     Destination,
     EndRun,
-    Entry,
     IndexedMessage,
     Intent,
     MarkSent,
@@ -27,7 +25,9 @@ from rejoinder.store.base import (
     PlanParts,
     PutSession,
     RouteEvent,
+    StoredCursor,
     Trace,
+    TranscriptEntry,
 )
 from rejoinder.store.sql import reads
 from rejoinder.store.sql.perform import perform
@@ -62,7 +62,7 @@ def rehearse_reading(db: Connection) -> None:
 def _write(db: Connection, name: str) -> None:
     """Uses a name that nothing else has."""
     here, inbound = Route(name, name), Inbound(name, name, name, Chat(name), Sender(name), name)
-    ((event,),) = perform(db, (Accept((inbound,), THEN, Cursor(name, name, name)),))
+    ((event,),) = perform(db, (Accept((inbound,), THEN, StoredCursor(name, name, name)),))
     *_, run, _ = perform(
         db,
         (
@@ -77,7 +77,7 @@ def _write(db: Connection, name: str) -> None:
         db,
         (
             PlanParts((Intent(name, here, b""),), THEN, run, final=True, claims=True),
-            AppendTranscript(name, (Entry("user", (PromptText(name),), THEN, run.turn),)),
+            AppendTranscript(name, (TranscriptEntry("user", (PromptText(name),), THEN, run.turn),)),
         ),
     )
     perform(db, (MarkSent(part, f"{name} answered", THEN), EndRun(run, "answered", THEN)))

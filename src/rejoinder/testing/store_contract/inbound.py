@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import (
     Accept,
-    Cursor,
     Destination,
     InboxEvent,
     KeepUnderstood,
@@ -17,6 +16,7 @@ from rejoinder.store.base import (
     ReleaseEvents,
     RouteEvent,
     SettleEvent,
+    StoredCursor,
     TryEvents,
 )
 from rejoinder.testing.patience import PATIENCE
@@ -74,23 +74,25 @@ class Events(Opened):
         """DU-1: cursor and inbox rows are one transaction; what cannot be kept does not move it."""
         async with self.opened(tmp_path) as store:
             assert await store.cursor("telegram", "offset") is None
-            await store.write(Accept((an_inbound(1),), NOW, Cursor("telegram", "offset", "10")))
+            await store.write(Accept((an_inbound(1),), NOW, StoredCursor("telegram", "offset", "10")))
             assert await store.cursor("telegram", "offset") == "10"
-            moving = Accept((an_inbound(2),), NOW, Cursor("telegram", "offset", "11"))
+            moving = Accept((an_inbound(2),), NOW, StoredCursor("telegram", "offset", "11"))
             await loses(store, moving, SettleEvent(999, "there is no such event"))
             assert await store.cursor("telegram", "offset") == "10"
-            await store.write(MoveCursor(Cursor("telegram", "offset", "3")))
+            await store.write(MoveCursor(StoredCursor("telegram", "offset", "3")))
             assert await store.cursor("telegram", "offset") == "3"
             assert await store.cursor("telegram", "offset", "second") is None
 
     async def test_each_place_has_a_cursor_of_its_own(self, tmp_path: Path) -> None:
         """DU-1: they move with the events too, one by one, and are read together."""
         async with self.opened(tmp_path) as store:
-            read = Cursor("discord", "read", "session")
-            first = (Cursor("discord", "place 1", "10"), Cursor("discord", "place 2", "20"))
+            read = StoredCursor("discord", "read", "session")
+            first = (StoredCursor("discord", "place 1", "10"), StoredCursor("discord", "place 2", "20"))
             await store.write(Accept((an_inbound(1),), NOW, read, first))
-            await store.write(Accept((), NOW, places=(Cursor("discord", "place 2", "21"),)))
-            await loses(store, Accept((), NOW, places=(Cursor("discord", "place 1", "11"),)), SettleEvent(999, "no"))
+            await store.write(Accept((), NOW, places=(StoredCursor("discord", "place 2", "21"),)))
+            await loses(
+                store, Accept((), NOW, places=(StoredCursor("discord", "place 1", "11"),)), SettleEvent(999, "no")
+            )
             assert await store.cursors("discord", "place ") == {"1": "10", "2": "21"}
             assert await store.cursor("discord", "read") == "session"
             assert await store.cursors("discord", "place ", "second") == {}

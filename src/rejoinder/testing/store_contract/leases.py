@@ -9,7 +9,6 @@ from rejoinder.store.base import (
     Accept,
     BeginTurn,
     ClaimPart,
-    Cursor,
     Lease,
     MarkSent,
     MoveCursor,
@@ -20,6 +19,7 @@ from rejoinder.store.base import (
     RunClaim,
     SettleEvent,
     SharedStore,
+    StoredCursor,
     StoredPart,
 )
 from rejoinder.testing.store_contract.given import (
@@ -100,16 +100,18 @@ class Leases(Opened):
         async with self.shared(tmp_path) as store:
             old = await store.claim_named("telegram", "one")
             assert old is not None
-            await store.write(Accept((an_inbound(1),), NOW, Cursor("telegram", "read", "1", lease=old)))
+            await store.write(Accept((an_inbound(1),), NOW, StoredCursor("telegram", "read", "1", lease=old)))
             await store.release(old)
             new = await store.claim_named("telegram", "two")
-            await store.write(Accept((an_inbound(2),), NOW, Cursor("telegram", "read", "2", lease=new)))
-            (late,) = await store.write(Accept((an_inbound(3),), NOW, Cursor("telegram", "read", "1", lease=old)))
+            await store.write(Accept((an_inbound(2),), NOW, StoredCursor("telegram", "read", "2", lease=new)))
+            (late,) = await store.write(Accept((an_inbound(3),), NOW, StoredCursor("telegram", "read", "1", lease=old)))
             assert late.inbound == an_inbound(3)
             assert await store.cursor("telegram", "read") == "2"
-            await store.write(MoveCursor(Cursor("telegram", "read", "1", lease=old)))
+            await store.write(MoveCursor(StoredCursor("telegram", "read", "1", lease=old)))
             assert await store.cursor("telegram", "read") == "2"
-            assert await store.write(Accept((an_inbound(3),), NOW, Cursor("telegram", "read", "3", lease=new))) == ()
+            assert (
+                await store.write(Accept((an_inbound(3),), NOW, StoredCursor("telegram", "read", "3", lease=new))) == ()
+            )
             assert await store.cursor("telegram", "read") == "3"
 
     async def test_a_process_may_claim_no_shards(self, tmp_path: Path) -> None:

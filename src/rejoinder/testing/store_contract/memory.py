@@ -6,15 +6,13 @@ from pathlib import Path
 from rejoinder.events import PromptText, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
-    Admission,
+    AccessRows,
     AllowEdit,
     AppendTranscript,
-    ApprovePairing,
     BeginTurn,
     ClearBotTurns,
     EditAllow,
     EndRun,
-    Entry,
     ForgetMessage,
     IndexedMessage,
     KeepPairingRequest,
@@ -22,6 +20,7 @@ from rejoinder.store.base import (
     NoteMessages,
     Paired,
     PairingRequest,
+    PairSender,
     PlaceFacts,
     PlanParts,
     PutSession,
@@ -29,6 +28,7 @@ from rejoinder.store.base import (
     SaveAgentSession,
     Trace,
     Traced,
+    TranscriptEntry,
     Unpair,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, accepted, an_intent, begun, claimed, loses
@@ -54,8 +54,11 @@ class Memory(Opened):
     async def test_transcripts_begin_with_the_session(self, tmp_path: Path) -> None:
         """DU-5: in order; after a reset the old one is still there."""
         async with self.opened(tmp_path) as store:
-            old = Entry("user", (PromptText("old"),), NOW)
-            new = (Entry("user", (PromptText("question"),), SOON), Entry("agent", (PromptText("answer"),), SOON))
+            old = TranscriptEntry("user", (PromptText("old"),), NOW)
+            new = (
+                TranscriptEntry("user", (PromptText("question"),), SOON),
+                TranscriptEntry("agent", (PromptText("answer"),), SOON),
+            )
             await store.write(AppendTranscript("s", (old,)))
             await store.write(AppendTranscript("s", new))
             assert await store.transcript("s", SOON) == new
@@ -65,7 +68,7 @@ class Memory(Opened):
     async def test_a_turn_is_in_the_transcript_once(self, tmp_path: Path) -> None:
         """DU-5: it is written with the plan of its answer and again at its end: a crash may leave only one."""
         async with self.opened(tmp_path) as store:
-            turns = [(Entry("user", (PromptText(f"question {n}"),), NOW, n),) for n in (1, 2)]
+            turns = [(TranscriptEntry("user", (PromptText(f"question {n}"),), NOW, n),) for n in (1, 2)]
             for entries in (turns[0], turns[0], turns[1], turns[1]):
                 await store.write(AppendTranscript("s", entries))
             assert await store.transcript("s", NOW) == (*turns[0], *turns[1])
@@ -182,12 +185,12 @@ class Memory(Opened):
             await store.write(KeepPairingRequest(told_again))
             assert await store.pairing_requests("telegram", "default") == (told_again,)
             assert (await store.admission("telegram", "default")).requests == (told_again,)
-            assert await store.write(ApprovePairing("ABCDEFGH", SOON)) is None
+            assert await store.write(PairSender("ABCDEFGH", SOON)) is None
             assert (await store.admission("telegram", "default")).paired == ()
-            assert await store.write(ApprovePairing("abcdefgh", NOW)) == told_again
-            let_in = Admission((Paired("telegram", "default", "eve"),), (), ())
+            assert await store.write(PairSender("abcdefgh", NOW)) == told_again
+            let_in = AccessRows((Paired("telegram", "default", "eve"),), (), ())
             assert await store.admission("telegram", "default") == let_in
-            assert await store.write(ApprovePairing("ABCDEFGH", NOW)) is None
+            assert await store.write(PairSender("ABCDEFGH", NOW)) is None
 
     async def test_who_was_let_in_is_so_until_taken_off(self, tmp_path: Path) -> None:
         """IN-11: pairing and the allow-list are kept, the latest word about an entry counts."""
@@ -196,7 +199,7 @@ class Memory(Opened):
                 await store.write(
                     KeepPairingRequest(PairingRequest("telegram", "default", sender, code, NOW, NOW, SOON))
                 )
-                await store.write(ApprovePairing(code, NOW))
+                await store.write(PairSender(code, NOW))
             eve, bob = Paired("telegram", "default", "eve"), Paired("telegram", "default", "bob")
             assert set((await store.admission("telegram", "second")).paired) == {eve, bob}
             await store.write(Unpair(eve))
@@ -210,4 +213,4 @@ class Memory(Opened):
             for edit in edits:
                 await store.write(EditAllow(edit))
             assert (await store.admission("telegram", "default")).edits == tuple(edits[1:])
-            assert await store.admission("slack", "default") == Admission((), (), ())
+            assert await store.admission("slack", "default") == AccessRows((), (), ())

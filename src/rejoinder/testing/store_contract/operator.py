@@ -13,7 +13,6 @@ from rejoinder.events import Route
 from rejoinder.session import Session
 from rejoinder.store.base import (
     Accept,
-    ApprovePairing,
     BeginTurn,
     BuryPart,
     DropPart,
@@ -21,14 +20,14 @@ from rejoinder.store.base import (
     HoldPart,
     IndexedMessage,
     KeepPairingRequest,
-    Load,
     MarkSent,
     MarkUnknown,
     NoteMessages,
     OperatorStore,
     Paired,
     PairingRequest,
-    Pending,
+    PairSender,
+    PendingWork,
     PlanParts,
     PutSession,
     QuarantineEvent,
@@ -43,6 +42,7 @@ from rejoinder.store.base import (
     Store,
     WantEvent,
     WantTurn,
+    Workload,
 )
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import (
@@ -193,8 +193,8 @@ class Operator(Opened):
             done = await begun(store, 4, session="done")
             await store.write(EndRun(done, "silent", NOW))
             assert await store.pending() == {
-                "busy": Pending(running=NOW, unsent=1, stuck=1),
-                "patient": Pending(waiting=2),
+                "busy": PendingWork(running=NOW, unsent=1, stuck=1),
+                "patient": PendingWork(waiting=2),
             }
             ended = await store.turn(done.turn)
             assert ended is not None
@@ -306,7 +306,7 @@ class Operator(Opened):
             await store.write(PlanParts((an_intent(1), an_intent(2), an_intent(3)), NOW, run))
             await store.write(MarkSent(await claimed(store), "msg-1", NOW))
             await store.write(BuryPart(await claimed(store), "403"))
-            assert await store.load() == Load(1, 2, {"dead": 1, "planned": 1})
+            assert await store.load() == Workload(1, 2, {"dead": 1, "planned": 1})
 
     async def test_what_is_quarantined_is_counted(self, tmp_path: Path) -> None:
         """DU-2: for `/health`; messages and turns."""
@@ -324,9 +324,9 @@ class Operator(Opened):
         async with self.both(tmp_path) as (store, operator):
             request = PairingRequest("telegram", "default", "anna", "AAAA", NOW, NOW, NOW + timedelta(hours=1))
             await store.write(KeepPairingRequest(request))
-            assert await operator.write(ApprovePairing("AAAA", NOW)) == request
+            assert await operator.write(PairSender("AAAA", NOW)) == request
             assert (await store.admission("telegram", "default")).paired == (Paired("telegram", "default", "anna"),)
-            assert await operator.write(ApprovePairing("AAAA", NOW)) is None
+            assert await operator.write(PairSender("AAAA", NOW)) is None
 
     async def test_whether_a_gateway_runs(self, tmp_path: Path) -> None:
         """Asking does not keep a gateway from starting."""

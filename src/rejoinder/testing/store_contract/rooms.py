@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rejoinder.blobs import Upload, whole
 from rejoinder.errors import Superseded
-from rejoinder.room_log import Changes, Entry, Fact, Find, LogState, Mark, Once, Replies, RoomEvent, RoomRow
+from rejoinder.room_log import Changes, Fact, Find, LogState, Mark, Once, Replies, RoomEntry, RoomEvent, RoomRow
 from rejoinder.store.base import Accept, KeepFact, OpenLog, RecordChanges, Store
 from rejoinder.testing.store_contract.blobs import blobs_of, swept
 from rejoinder.testing.store_contract.given import NOW, an_inbound, refused
@@ -16,12 +16,12 @@ from rejoinder.testing.store_contract.opened import Opened
 LOG = "page"
 
 
-def an_entry(id: str, **more: object) -> Entry:
+def an_entry(id: str, **more: object) -> RoomEntry:
     given = {"room": "lobby", "author": "ada", "at": NOW, "body": b"body of " + id.encode(), "text": f"text {id}"}
-    return Entry(id=id, **{**given, **more})  # pyright: ignore[reportArgumentType] - each caller names its fields
+    return RoomEntry(id=id, **{**given, **more})  # pyright: ignore[reportArgumentType] - each caller names its fields
 
 
-def posted(*entries: Entry) -> Changes:
+def posted(*entries: RoomEntry) -> Changes:
     return Changes(events=tuple(RoomEvent(body=b"posted", audience=each.audience, change=each) for each in entries))
 
 

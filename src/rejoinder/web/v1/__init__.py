@@ -1,4 +1,4 @@
-"""`/v1`: any agent of the house behind the APIs that most tools speak. Directives are stripped, nothing is kept.
+"""`/v1`: any agent of the gateway behind the APIs that most tools speak. Directives are stripped, nothing is kept.
 
 | file | |
 |---|---|

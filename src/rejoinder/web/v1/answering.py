@@ -18,37 +18,37 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from rejoinder.web.house import House, Unanswered, Usage
 from rejoinder.web.refusal import refuse
+from rejoinder.web.services import PageServices, TokenUsage, Unanswered
 from rejoinder.web.v1 import chat_completions, messages, responses
-from rejoinder.web.v1.wanted import Api, Body, Made, Stream, Wanted, WrongRequest
+from rejoinder.web.v1.wanted import ApiFormat, Body, CompletionRequest, Made, Stream, WrongRequest
 
 log = logging.getLogger(__name__)
 
-APIS: tuple[Api, ...] = (chat_completions, responses, messages)
+APIS: tuple[ApiFormat, ...] = (chat_completions, responses, messages)
 IGNORED = "x-rejoinder-ignored"
 
 
-def routes(house: House) -> list[BaseRoute]:
+def routes(services: PageServices) -> list[BaseRoute]:
     began = int(time.time())
 
     async def models(_: Request) -> Response:
-        listed = [_model(agent, began) for agent in house.agents]
-        ends = {"first_id": house.agents[0], "last_id": house.agents[-1]} if house.agents else {}
+        listed = [_model(agent, began) for agent in services.agents]
+        ends = {"first_id": services.agents[0], "last_id": services.agents[-1]} if services.agents else {}
         return _json({"object": "list", "data": listed, "has_more": False, **ends})
 
     async def model(request: Request) -> Response:
         name = request.path_params["model"]
-        return _json(_model(name, began)) if name in house.agents else _unknown(request, name, house)
+        return _json(_model(name, began)) if name in services.agents else _unknown(request, name, services)
 
     return [
         Route("/v1/models", models),
         Route("/v1/models/{model}", model),
-        *(Route(api.path, _answering(api, house), methods=["POST"]) for api in APIS),
+        *(Route(api.path, _answering(api, services), methods=["POST"]) for api in APIS),
     ]
 
 
-def _answering(api: Api, house: House) -> Callable[[Request], Awaitable[Response]]:
+def _answering(api: ApiFormat, services: PageServices) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
             wanted = api.read(_body(await request.body()))
@@ -56,10 +56,10 @@ def _answering(api: Api, house: House) -> Callable[[Request], Awaitable[Response
             return refuse(api.path, 400, str(wrong), param=wrong.param)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
             return refuse(api.path, 400, str(problem))
-        if wanted.model not in house.agents:
-            return _unknown(request, wanted.model, house)
+        if wanted.model not in services.agents:
+            return _unknown(request, wanted.model, services)
         made = Made(wanted.model)
-        pieces = house.complete(wanted.model, wanted.conversation)
+        pieces = services.complete(wanted.model, wanted.conversation)
         headers = {IGNORED: ", ".join(wanted.ignored)} if wanted.ignored else {}
         if not wanted.stream:
             return await _whole(api, request, pieces, made, headers)
@@ -79,18 +79,18 @@ def _body(content: bytes) -> Body:
 
 
 async def _whole(
-    api: Api, request: Request, pieces: AsyncGenerator[str | Usage], made: Made, headers: dict[str, str]
+    api: ApiFormat, request: Request, pieces: AsyncGenerator[str | TokenUsage], made: Made, headers: dict[str, str]
 ) -> Response:
     response = Response(status_code=499)  # hung up: nobody reads it
 
     async def answer() -> None:
         nonlocal response
         texts: list[str] = []
-        usage = Usage()
+        usage = TokenUsage()
         try:
             async with aclosing(pieces):
                 async for piece in pieces:
-                    if isinstance(piece, Usage):
+                    if isinstance(piece, TokenUsage):
                         usage = piece
                     else:
                         texts.append(piece)
@@ -108,13 +108,15 @@ async def _whole(
     return response
 
 
-async def _events(stream: Stream, pieces: AsyncGenerator[str | Usage], wanted: Wanted) -> AsyncIterator[bytes]:
-    usage = Usage()
+async def _events(
+    stream: Stream, pieces: AsyncGenerator[str | TokenUsage], wanted: CompletionRequest
+) -> AsyncIterator[bytes]:
+    usage = TokenUsage()
     yield stream.opened()
     try:
         async with aclosing(pieces):
             async for piece in pieces:
-                if isinstance(piece, Usage):
+                if isinstance(piece, TokenUsage):
                     usage = piece
                 else:
                     yield stream.piece(piece)
@@ -136,8 +138,8 @@ def _model(name: str, created: int) -> dict[str, Any]:
     return {**openai, "type": "model", "display_name": name, "created_at": born}
 
 
-def _unknown(request: Request, name: str, house: House) -> Response:
-    why = f"no agent is called {name!r}; there are: {', '.join(house.agents)}"
+def _unknown(request: Request, name: str, services: PageServices) -> Response:
+    why = f"no agent is called {name!r}; there are: {', '.join(services.agents)}"
     return refuse(request.url.path, 404, why, param="model", code="model_not_found")
 
 

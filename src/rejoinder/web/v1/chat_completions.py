@@ -5,14 +5,14 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from rejoinder.web.house import Asked, Usage
 from rejoinder.web.refusal import openai_error
+from rejoinder.web.services import ApiMessage, TokenUsage
 from rejoinder.web.v1.wanted import (
     NO_TOOLS,
     Body,
+    CompletionRequest,
     Made,
-    Refused,
-    Wanted,
+    RefusedParameter,
     WrongRequest,
     checked,
     ignored,
@@ -51,46 +51,46 @@ class ChatRequest(Struct, frozen=True):
 
 KNOWN = frozenset(ChatRequest.__struct_fields__)
 REFUSED = {
-    "tools": Refused(NO_TOOLS),
-    "functions": Refused(NO_TOOLS),
-    "tool_choice": Refused(NO_TOOLS, lambda value: value in (None, "none", "auto")),
-    "function_call": Refused(NO_TOOLS, lambda value: value in (None, "none", "auto")),
-    "n": Refused("an agent gives one answer: leave out n", lambda value: value in (None, 1)),
-    "response_format": Refused(
+    "tools": RefusedParameter(NO_TOOLS),
+    "functions": RefusedParameter(NO_TOOLS),
+    "tool_choice": RefusedParameter(NO_TOOLS, lambda value: value in (None, "none", "auto")),
+    "function_call": RefusedParameter(NO_TOOLS, lambda value: value in (None, "none", "auto")),
+    "n": RefusedParameter("an agent gives one answer: leave out n", lambda value: value in (None, 1)),
+    "response_format": RefusedParameter(
         "agents answer in text: leave out response_format", lambda value: value in (None, {"type": "text"})
     ),
-    "logprobs": Refused("agents tell no probabilities: leave out logprobs"),
-    "audio": Refused("answers are text: leave out audio"),
-    "modalities": Refused("answers are text", lambda value: value in (None, ["text"])),
+    "logprobs": RefusedParameter("agents tell no probabilities: leave out logprobs"),
+    "audio": RefusedParameter("answers are text: leave out audio"),
+    "modalities": RefusedParameter("answers are text", lambda value: value in (None, ["text"])),
 }
 TAKEN = ("text", "image_url")
 """What a message may be made of."""
 ROLES = {"developer": "system"}
 
 
-def read(body: Body) -> Wanted:
+def read(body: Body) -> CompletionRequest:
     said = ignored(body, KNOWN, REFUSED)
     request = msgspec.convert(body, ChatRequest)
     conversation = checked(tuple(map(_asked, request.messages)), "messages")
     options = request.stream_options
     with_usage = options is not None and options.include_usage
-    return Wanted(request.model, conversation, bool(request.stream), with_usage, said)
+    return CompletionRequest(request.model, conversation, bool(request.stream), with_usage, said)
 
 
-def _asked(message: ChatMessage) -> Asked:
+def _asked(message: ChatMessage) -> ApiMessage:
     if message.role in ("tool", "function"):
         raise WrongRequest("agents here use tools of their own: results of tools cannot be taken", "messages")
     role = ROLES.get(message.role, message.role)
     if message.content is None or isinstance(message.content, str):
-        return Asked(role, message.content or "")
+        return ApiMessage(role, message.content or "")
     for part in message.content:
         if part.type not in TAKEN:
             raise unfit(part.type, TAKEN)
     text = "\n".join(part.text for part in message.content if part.type == "text")
-    return Asked(role, text, tuple(inline_image(part.image_url.url) for part in message.content if part.image_url))
+    return ApiMessage(role, text, tuple(inline_image(part.image_url.url) for part in message.content if part.image_url))
 
 
-def whole(made: Made, text: str, usage: Usage) -> dict[str, Any]:
+def whole(made: Made, text: str, usage: TokenUsage) -> dict[str, Any]:
     message = {"role": "assistant", "content": text, "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return _document(made, "chat.completion", [choice], usage=_usage(usage))
@@ -107,7 +107,7 @@ class ChatStream:
     def piece(self, text: str) -> bytes:
         return self._chunk({"content": text})
 
-    def ended(self, usage: Usage) -> bytes:
+    def ended(self, usage: TokenUsage) -> bytes:
         last = _document(self._made, "chat.completion.chunk", [], usage=_usage(usage))
         return self._chunk({}, "stop") + (_event(last) if self._with_usage else b"") + b"data: [DONE]\n\n"
 
@@ -120,7 +120,7 @@ class ChatStream:
         return _event(_document(self._made, "chat.completion.chunk", [choice], **more))
 
 
-def stream(made: Made, wanted: Wanted) -> ChatStream:
+def stream(made: Made, wanted: CompletionRequest) -> ChatStream:
     return ChatStream(made, with_usage=wanted.with_usage)
 
 
@@ -129,7 +129,7 @@ def _document(made: Made, kind: str, choices: list[Any], **more: Any) -> dict[st
     return {**head, "choices": choices, **more}
 
 
-def _usage(usage: Usage) -> dict[str, int]:
+def _usage(usage: TokenUsage) -> dict[str, int]:
     total = usage.input_tokens + usage.output_tokens
     return {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens, "total_tokens": total}
 

@@ -5,14 +5,14 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from rejoinder.web.house import Asked, Usage
 from rejoinder.web.refusal import anthropic_error
+from rejoinder.web.services import ApiMessage, TokenUsage
 from rejoinder.web.v1.wanted import (
     NO_TOOLS,
     Body,
+    CompletionRequest,
     Made,
-    Refused,
-    Wanted,
+    RefusedParameter,
     WrongRequest,
     checked,
     ignored,
@@ -49,11 +49,11 @@ class MessagesRequest(Struct, frozen=True):
 
 KNOWN = frozenset(MessagesRequest.__struct_fields__)
 REFUSED = {
-    "tools": Refused(NO_TOOLS),
-    "tool_choice": Refused(NO_TOOLS, lambda value: value in (None, {"type": "none"}, {"type": "auto"})),
-    "mcp_servers": Refused(NO_TOOLS),
-    "container": Refused("there are no containers here: leave this out"),
-    "output_config": Refused(
+    "tools": RefusedParameter(NO_TOOLS),
+    "tool_choice": RefusedParameter(NO_TOOLS, lambda value: value in (None, {"type": "none"}, {"type": "auto"})),
+    "mcp_servers": RefusedParameter(NO_TOOLS),
+    "container": RefusedParameter("there are no containers here: leave this out"),
+    "output_config": RefusedParameter(
         "agents answer in text: leave out output_config.format",
         lambda value: not isinstance(value, dict) or "format" not in value,
     ),
@@ -61,23 +61,23 @@ REFUSED = {
 TAKEN = ("text", "image")
 
 
-def read(body: Body) -> Wanted:
+def read(body: Body) -> CompletionRequest:
     said = ignored(body, KNOWN, REFUSED)
     request = msgspec.convert(body, MessagesRequest)
     system = _asked("system", request.system)
     conversation = checked(tuple(_asked(each.role, each.content) for each in request.messages), "messages")
     told = (system, *conversation) if system.text else conversation
-    return Wanted(request.model, told, bool(request.stream), True, said)
+    return CompletionRequest(request.model, told, bool(request.stream), True, said)
 
 
-def _asked(role: str, content: str | tuple[Block, ...]) -> Asked:
+def _asked(role: str, content: str | tuple[Block, ...]) -> ApiMessage:
     if isinstance(content, str):
-        return Asked(role, content)
+        return ApiMessage(role, content)
     for block in content:
         if block.type not in TAKEN:
             raise unfit(block.type, TAKEN)
     text = "\n".join(block.text for block in content if block.type == "text")
-    return Asked(role, text, tuple(_image(block) for block in content if block.type == "image"))
+    return ApiMessage(role, text, tuple(_image(block) for block in content if block.type == "image"))
 
 
 def _image(block: Block) -> tuple[str, bytes]:
@@ -86,7 +86,7 @@ def _image(block: Block) -> tuple[str, bytes]:
     return image(block.source.media_type, block.source.data)
 
 
-def whole(made: Made, text: str, usage: Usage) -> dict[str, Any]:
+def whole(made: Made, text: str, usage: TokenUsage) -> dict[str, Any]:
     return _document(made, [{"type": "text", "text": text}], "end_turn", _usage(usage))
 
 
@@ -97,14 +97,14 @@ class MessagesStream:
         self._made = made
 
     def opened(self) -> bytes:
-        return _event("message_start", message=_document(self._made, [], None, _usage(Usage()))) + _event(
+        return _event("message_start", message=_document(self._made, [], None, _usage(TokenUsage()))) + _event(
             "content_block_start", index=0, content_block={"type": "text", "text": ""}
         )
 
     def piece(self, text: str) -> bytes:
         return _event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
 
-    def ended(self, usage: Usage) -> bytes:
+    def ended(self, usage: TokenUsage) -> bytes:
         return (
             _event("content_block_stop", index=0)
             + _event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage=_usage(usage))
@@ -115,7 +115,7 @@ class MessagesStream:
         return b"event: error\ndata: " + msgspec.json.encode(anthropic_error(502, why)) + b"\n\n"
 
 
-def stream(made: Made, wanted: Wanted) -> MessagesStream:
+def stream(made: Made, wanted: CompletionRequest) -> MessagesStream:
     return MessagesStream(made)
 
 
@@ -132,7 +132,7 @@ def _document(made: Made, content: list[Any], stopped: str | None, usage: dict[s
     }
 
 
-def _usage(usage: Usage) -> dict[str, int]:
+def _usage(usage: TokenUsage) -> dict[str, int]:
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
 
 

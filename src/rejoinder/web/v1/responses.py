@@ -5,8 +5,18 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from rejoinder.web.house import Asked, Usage
-from rejoinder.web.v1.wanted import NO_TOOLS, Body, Made, Refused, Wanted, checked, ignored, inline_image, unfit
+from rejoinder.web.services import ApiMessage, TokenUsage
+from rejoinder.web.v1.wanted import (
+    NO_TOOLS,
+    Body,
+    CompletionRequest,
+    Made,
+    RefusedParameter,
+    checked,
+    ignored,
+    inline_image,
+    unfit,
+)
 
 path = "/v1/responses"
 
@@ -33,13 +43,13 @@ class ResponsesRequest(Struct, frozen=True):
 NOT_KEPT = "nothing is kept here: send the whole conversation as input"
 KNOWN = frozenset({*ResponsesRequest.__struct_fields__, "store"})
 REFUSED = {
-    "tools": Refused(NO_TOOLS),
-    "tool_choice": Refused(NO_TOOLS, lambda value: value in (None, "none", "auto")),
-    "previous_response_id": Refused(NOT_KEPT),
-    "conversation": Refused(NOT_KEPT),
-    "background": Refused("answers come with the request: leave out background"),
-    "prompt": Refused("there are no stored prompts here: leave out prompt"),
-    "text": Refused("agents answer in text: leave out text.format", lambda value: _is_plain(value)),
+    "tools": RefusedParameter(NO_TOOLS),
+    "tool_choice": RefusedParameter(NO_TOOLS, lambda value: value in (None, "none", "auto")),
+    "previous_response_id": RefusedParameter(NOT_KEPT),
+    "conversation": RefusedParameter(NOT_KEPT),
+    "background": RefusedParameter("answers come with the request: leave out background"),
+    "prompt": RefusedParameter("there are no stored prompts here: leave out prompt"),
+    "text": RefusedParameter("agents answer in text: leave out text.format", lambda value: _is_plain(value)),
 }
 TEXTS = ("input_text", "output_text", "text")
 TAKEN = ("input_text", "output_text", "input_image")
@@ -49,30 +59,30 @@ def _is_plain(text: Any) -> bool:
     return not isinstance(text, dict) or text.get("format") in (None, {"type": "text"})  # pyright: ignore[reportUnknownMemberType]
 
 
-def read(body: Body) -> Wanted:
+def read(body: Body) -> CompletionRequest:
     said = ignored(body, KNOWN, REFUSED)
     request = msgspec.convert(body, ResponsesRequest)
     items = (InputItem("user", request.input),) if isinstance(request.input, str) else request.input
-    system = (Asked("system", request.instructions),) if request.instructions else ()
+    system = (ApiMessage("system", request.instructions),) if request.instructions else ()
     conversation = checked((*system, *map(_asked, items)), "input")
-    return Wanted(request.model, conversation, bool(request.stream), True, said)
+    return CompletionRequest(request.model, conversation, bool(request.stream), True, said)
 
 
-def _asked(item: InputItem) -> Asked:
+def _asked(item: InputItem) -> ApiMessage:
     if item.type != "message":
         raise unfit(item.type, ("message",))
     role = "system" if item.role == "developer" else item.role
     if isinstance(item.content, str):
-        return Asked(role, item.content)
+        return ApiMessage(role, item.content)
     for part in item.content:
         if part.type not in TAKEN:
             raise unfit(part.type, TAKEN)
     text = "\n".join(part.text for part in item.content if part.type in TEXTS)
     images = tuple(inline_image(part.image_url or "") for part in item.content if part.type == "input_image")
-    return Asked(role, text, images)
+    return ApiMessage(role, text, images)
 
 
-def whole(made: Made, text: str, usage: Usage) -> dict[str, Any]:
+def whole(made: Made, text: str, usage: TokenUsage) -> dict[str, Any]:
     return _document(made, "completed", [_message(made, [_text(text)])], _usage(usage))
 
 
@@ -98,7 +108,7 @@ class ResponsesStream:
         self._pieces.append(text)
         return self._event("response.output_text.delta", **self._place(), delta=text, logprobs=[])
 
-    def ended(self, usage: Usage) -> bytes:
+    def ended(self, usage: TokenUsage) -> bytes:
         text = "".join(self._pieces)
         message = _message(self._made, [_text(text)])
         return (
@@ -121,7 +131,7 @@ class ResponsesStream:
         return b"event: " + kind.encode() + b"\ndata: " + msgspec.json.encode(document) + b"\n\n"
 
 
-def stream(made: Made, wanted: Wanted) -> ResponsesStream:
+def stream(made: Made, wanted: CompletionRequest) -> ResponsesStream:
     return ResponsesStream(made)
 
 
@@ -157,7 +167,7 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def _usage(usage: TokenUsage) -> dict[str, Any]:
     return {
         "input_tokens": usage.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

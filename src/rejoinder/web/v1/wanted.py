@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from rejoinder.web.house import Asked, Usage
+from rejoinder.web.services import ApiMessage, TokenUsage
 
 Body = Mapping[str, Any]
 """The JSON of a request."""
@@ -28,18 +28,18 @@ class WrongRequest(Exception):
         self.param = param
 
 
-class Refused(Struct, frozen=True):
+class RefusedParameter(Struct, frozen=True):
     """A parameter that is refused unless its value asks for nothing."""
 
     why: str
     harmless: Callable[[Any], bool] = lambda value: not value
 
 
-class Wanted(Struct, frozen=True):
+class CompletionRequest(Struct, frozen=True):
     """What a request asks for."""
 
     model: str
-    conversation: tuple[Asked, ...]
+    conversation: tuple[ApiMessage, ...]
     stream: bool = False
     with_usage: bool = False
     """Whether a stream ends with what was used, where the API makes that a choice."""
@@ -62,26 +62,26 @@ class Stream(Protocol):
 
     def piece(self, text: str) -> bytes: ...
 
-    def ended(self, usage: Usage) -> bytes: ...
+    def ended(self, usage: TokenUsage) -> bytes: ...
 
     def failed(self, why: str) -> bytes: ...
 
 
-class Api(Protocol):
+class ApiFormat(Protocol):
     """One API: how a request is read, and how an answer is written."""
 
     path: str
 
-    def read(self, body: Body) -> Wanted:
+    def read(self, body: Body) -> CompletionRequest:
         """Raises `WrongRequest` or msgspec's errors."""
         ...
 
-    def whole(self, made: Made, text: str, usage: Usage) -> dict[str, Any]: ...
+    def whole(self, made: Made, text: str, usage: TokenUsage) -> dict[str, Any]: ...
 
-    def stream(self, made: Made, wanted: Wanted) -> Stream: ...
+    def stream(self, made: Made, wanted: CompletionRequest) -> Stream: ...
 
 
-def ignored(body: Body, known: frozenset[str], refused: Mapping[str, Refused]) -> tuple[str, ...]:
+def ignored(body: Body, known: frozenset[str], refused: Mapping[str, RefusedParameter]) -> tuple[str, ...]:
     """The parameters that have no effect here; raises for one that must not be ignored."""
     for name, rule in refused.items():
         if name in body and not rule.harmless(body[name]):
@@ -91,7 +91,7 @@ def ignored(body: Body, known: frozenset[str], refused: Mapping[str, Refused]) -
     )
 
 
-def checked(conversation: tuple[Asked, ...], param: str) -> tuple[Asked, ...]:
+def checked(conversation: tuple[ApiMessage, ...], param: str) -> tuple[ApiMessage, ...]:
     spoken = [each for each in conversation if each.role != "system"]
     if not spoken:
         raise WrongRequest("there is no message of a user to answer", param)

@@ -1,10 +1,10 @@
 """A command: `/roost barn`."""
 
-from rejoinder.inbound.commands.command import Arg, Call, Command
+from rejoinder.inbound.commands.command import Arg, Command, CommandCall
 from rejoinder.inbound.outcome import Answer
 
 
-def _roost(call: Call) -> Answer:
+def _roost(call: CommandCall) -> Answer:
     return Answer((f"Asleep in the **{call.args['where']}**.",))
 
 

@@ -29,6 +29,8 @@ class Session(Struct, eq=False):
     late: tuple[str, Any] | None = None
     deaf: bool = False
     """It is connected, but nothing reaches it any more, and its heartbeats are not acknowledged."""
+    unheard: bool = False
+    """It is told everything, but its heartbeats are not acknowledged."""
 
 
 class GatewayServer:
@@ -98,16 +100,21 @@ class GatewayServer:
         self.break_off()
         self.sessions.clear()
 
-    def deafen(self) -> None:
+    def forget_sessions(self) -> None:
+        """Nothing can be resumed; connections stay as they are."""
+        self.sessions.clear()
+
+    def deafen(self, *, still_tells: bool = False) -> None:
+        """From now on no heartbeat is acknowledged; `still_tells`: events come nevertheless."""
         for session in self.sessions.values():
-            session.deaf = True
+            session.deaf, session.unheard = not still_tells, still_tells
 
     def ask_to_reconnect(self) -> None:
         for session in self.sessions.values():
             self._write(session, {"op": RECONNECT, "d": None, "s": None, "t": None})
 
     def _abort(self, session: Session) -> None:
-        socket, session.socket, session.deaf = session.socket, None, False
+        socket, session.socket, session.deaf, session.unheard = session.socket, None, False, False
         transport = getattr(getattr(socket, "_req", None), "transport", None)
         if transport is not None:
             transport.abort()
@@ -129,7 +136,7 @@ class GatewayServer:
                 said = msgspec.json.decode(frame.data)
                 match said.get("op"):
                     case 1:
-                        if session is None or not session.deaf:
+                        if session is None or not (session.deaf or session.unheard):
                             await socket.send_json({"op": ACK, "d": None, "s": None, "t": None})
                     case 2:
                         session = await self._identify(socket, said["d"])

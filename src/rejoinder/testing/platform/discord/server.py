@@ -12,6 +12,7 @@ from aiohttp import web
 
 from rejoinder.testing.platform.discord.gateway import PATH, GatewayServer
 from rejoinder.testing.platform.discord.interactions import Interactions
+from rejoinder.testing.platform.discord.limits import Limit, Limits
 from rejoinder.testing.platform.discord.rest import ROUTES, Call, Rest, Upload
 from rejoinder.testing.platform.discord.strict import Refusal
 from rejoinder.testing.platform.discord.world import (
@@ -39,8 +40,6 @@ _REFUSALS: dict[str, tuple[int, int, str]] = {
     "403": (403, 50001, "Missing Access"),
     "404": (404, 10003, "Unknown Channel"),
 }
-BUCKET = (5, 5.0)
-"""How many messages a channel takes in how many seconds."""
 Perform = Callable[[Rest, Call], Any]
 _ROUTES: tuple[tuple[str, re.Pattern[str], Verb, Perform], ...] = tuple(
     (method, re.compile(API + path), verb, perform) for method, path, verb, perform in ROUTES
@@ -58,9 +57,7 @@ class DiscordServer:
         self.gateway.interval = float(stage.options.get("heartbeat", self.gateway.interval))
         self.rest = Rest(self.world, stage.truth, self.gateway)
         self.interactions = Interactions(self.world, self.rest, self.gateway)
-        self._has_buckets = bool(stage.options.get("buckets", False))
-        self._buckets: dict[str, tuple[int, float]] = {}
-        self._not_before: dict[str, float] = {}
+        self.limits = Limits(has_buckets=bool(stage.options.get("buckets", False)))
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -101,10 +98,8 @@ class DiscordServer:
         bot = self._bot(request)
         if bot is None and not self.interactions.handles(path.removeprefix(API)):
             return note.refuse(Refusal(401, 0, "401: Unauthorized"))
-        if chat and (left := self._not_before.get(chat, 0.0) - time.monotonic()) > 0:
-            return note.refuse(_too_many(left), too_early=True)
-        if (full := self._spend(verb, chat)) is not None:
-            return note.refuse(_too_many(full), too_early=True)
+        if (limit := self.limits.met(bot or "", chat, verb)) is not None:
+            return note.limit(limit)
         query = dict(request.query)
 
         def perform() -> Any:
@@ -130,28 +125,14 @@ class DiscordServer:
                 await asyncio.sleep(fault.seconds)
                 return _perform(perform, note)
             case "429":
-                self._not_before[note.chat] = time.monotonic() + fault.seconds
-                return note.refuse(_too_many(fault.seconds))
+                self.limits.close(note.chat, fault.seconds)
+                return note.limit(Limit(fault.seconds))
             case "400":
                 return note.refuse(Refusal(400, 50035, "Invalid Form Body", errors=_FORM))
             case kind if kind in _REFUSALS:
                 return note.refuse(Refusal(*_REFUSALS[kind]))
             case _:
                 return _perform(perform, note)
-
-    def _spend(self, verb: Verb, chat: str) -> float | None:
-        """Seconds to wait, if the bucket of this channel is empty."""
-        if not self._has_buckets or verb != "send":
-            return None
-        most, seconds = BUCKET
-        used, since = self._buckets.get(chat, (0, 0.0))
-        now_ = time.monotonic()
-        if now_ - since >= seconds:
-            used, since = 0, now_
-        if used >= most:
-            return since + seconds - now_
-        self._buckets[chat] = (used + 1, since)
-        return None
 
     def _bot(self, request: web.Request) -> str | None:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -262,11 +243,19 @@ class _Note(NotedCall):
         self.write(status)
         return web.Response(status=204) if result is None else json_answer(status, result)
 
-    def refuse(self, refusal: Refusal, *, too_early: bool = False) -> web.Response:
-        self.write(refusal.status, f"{refusal.code}: {refusal}", too_early=too_early)
-        wait: Any = refusal.body.get("retry_after")
-        headers = {} if wait is None else {"Retry-After": str(math.ceil(wait)), "Via": "1.1 google"}
-        return json_answer(refusal.status, refusal.body, headers)
+    def refuse(self, refusal: Refusal) -> web.Response:
+        self.write(refusal.status, f"{refusal.code}: {refusal}")
+        return json_answer(refusal.status, refusal.body)
+
+    def limit(self, limit: Limit) -> web.Response:
+        headers = {"Retry-After": str(math.ceil(limit.seconds))}
+        said = "error code: 1015" if limit.whose == "address" else "You are being rate limited."
+        self.write(429, said, too_early=limit.too_early)
+        if limit.whose == "address":  # these are the words of what stands before Discord
+            return web.Response(status=429, text=said, headers=headers)
+        seconds = round(max(limit.seconds, 0.001), 3)
+        body = {"message": said, "code": 0, "retry_after": seconds, "global": limit.whose == "bot"}
+        return json_answer(429, body, {**headers, "Via": "1.1 google"})
 
 
 def _route(method: str, path: str) -> tuple[re.Match[str], Verb, Perform] | None:
@@ -300,9 +289,3 @@ async def _read(request: web.Request) -> tuple[dict[str, Any], tuple[Upload, ...
 
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     return isinstance(value, dict)
-
-
-def _too_many(seconds: float) -> Refusal:
-    return Refusal(
-        429, 0, "You are being rate limited.", retry_after=round(max(seconds, 0.001), 3), **{"global": False}
-    )

@@ -1,5 +1,6 @@
 """The methods of the Web API that a gateway needs, as Slack performs them."""
 
+import mimetypes
 import time
 from collections.abc import Callable
 from itertools import count
@@ -35,6 +36,10 @@ class Upload(Struct):
     length: int
     content: bytes | None = None
     shared: bool = False
+    shares: dict[str, Any] = {}
+    """Where it stands, as Slack tells."""
+    told: float = 0.0
+    """Slack tells it only then."""
 
 
 class Methods:
@@ -44,6 +49,8 @@ class Methods:
         self.uploads: dict[str, Upload] = {}
         self.prompts: dict[tuple[str, str], list[Payload]] = {}
         self.titles: dict[tuple[str, str], str] = {}
+        self.statuses: dict[tuple[str, str], str] = {}
+        """What is shown under each thread; a message of the app takes it away."""
         self.ephemeral: list[Payload] = []
         self.responses: list[Payload] = []
         self.url = ""
@@ -51,6 +58,7 @@ class Methods:
         self._truth = truth
         self._tell = tell
         self._streams = bool(options.get("streams", False))
+        self._shares_late = float(options.get("shares_late", 0.0))
         self._numbers = count(1)
 
     # --- about us ---------------------------------------------------------------------------------
@@ -242,6 +250,7 @@ class Methods:
             bad("thread_not_found")
         if not isinstance(payload.get("status"), str):
             bad("invalid_arguments")
+        self.statuses[room.name, payload["thread_ts"]] = payload["status"]
         if payload["status"]:
             self._truth.show(
                 Frame(time.time(), room.name, "typing", text=payload["status"], thread=payload["thread_ts"])
@@ -288,9 +297,22 @@ class Methods:
         stored = self._world.add(room, BOT, payload.get("initial_comment", ""), thread, files=files)
         for each in uploads:
             each.shared = True
-        share = {("private" if room.is_direct else "public"): {room.id: [{"ts": stored.ts, "thread_ts": thread}]}}
+        place = {"ts": stored.ts, **({"thread_ts": thread} if thread is not None else {})}
+        for each in uploads:
+            each.shares = {("private" if room.is_direct else "public"): {room.id: [place]}}
+            each.told = time.monotonic() + self._shares_late
         self._show(room, stored, "message")
-        return {"files": [{**each, "shares": share} for each in files]}
+        self._echo(room, stored)
+        if self._shares_late:
+            return {"files": [{"id": each.id, "title": each.name} for each in uploads]}
+        return {"files": [{**file, "shares": each.shares} for file, each in zip(files, uploads, strict=True)]}
+
+    def file_info(self, payload: Payload) -> Payload:
+        upload = self.uploads.get(payload.get("file", ""))
+        if upload is None or upload.content is None:
+            bad("file_not_found")
+        shares = upload.shares if upload.told <= time.monotonic() else {}
+        return {"file": {**self.file(upload), "shares": shares}}
 
     def file(self, upload: Upload) -> Payload:
         address = f"{self.url}/files/{upload.id}/{upload.name}"
@@ -298,6 +320,8 @@ class Methods:
             "id": upload.id,
             "name": upload.name,
             "title": upload.name,
+            "mimetype": mimetypes.guess_type(upload.name)[0] or "",
+            "mode": "hosted",
             "size": upload.length,
             "url_private": address,
             "url_private_download": f"{address}?download=1",
@@ -334,6 +358,8 @@ class Methods:
         self._tell(room, event)
 
     def _show(self, room: Room, stored: Stored, kind: Any) -> None:
+        if kind == "message":
+            self.statuses.pop((room.name, stored.thread or ""), None)
         elements = [each for block in stored.blocks if block["type"] == "actions" for each in block["elements"]]
         buttons = [each["text"]["text"] for each in elements if each["type"] == "button"]
         buttons += [option["text"]["text"] for each in elements for option in each.get("options", ())]
@@ -345,6 +371,7 @@ class Methods:
                 kind,
                 message=stored.ts,
                 text=shown(stored.text) + names,
+                files=tuple(file["name"] for file in stored.files),
                 thread=stored.thread,
                 reply_to=stored.thread,
                 buttons=tuple(buttons),
@@ -374,6 +401,7 @@ METHODS: dict[str, tuple[Verb, Method]] = {
     "assistant.threads.setSuggestedPrompts": ("other", Methods.set_prompts),
     "files.getUploadURLExternal": ("file", Methods.upload_url),
     "files.completeUploadExternal": ("send", Methods.complete_upload),
+    "files.info": ("other", Methods.file_info),
 }
 READING = frozenset(
     {
@@ -383,6 +411,7 @@ READING = frozenset(
         "conversations.replies",
         "apps.connections.open",
         "files.getUploadURLExternal",
+        "files.info",
     }
 )
 """Methods that take a form, and overlook a body of JSON."""

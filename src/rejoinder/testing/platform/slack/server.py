@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import mimetypes
 import time
 from typing import Any
 
@@ -35,12 +34,14 @@ _REFUSALS = {
     "404": "channel_not_found",
     "409": "streaming_state_conflict",
 }
+CHECK_FILE_INFO = "check_file_info"
 ALL_SCOPES = frozenset(manifest.SCOPES)
 
 
 class SlackServer:
     """Options: `scopes` of the bot's token, `streams` for native streams, `emoji` of the workspace, `ack_seconds`,
-    `subscribed`, `socket_mode`, `events_url` for signed events."""
+    `subscribed`, `socket_mode`, `events_url` for signed events, `shares_late`: seconds after which Slack tells where a
+    file stands."""
 
     name = "slack"
 
@@ -193,16 +194,17 @@ class SlackServer:
         reply_to: str | None = None,
         file: tuple[str, bytes] | None = None,
         bot: bool = False,
+        abroad: bool = False,
         **more: Any,
     ) -> str:
-        """`reply_to` is the thread of that message; `bot`: the person is somebody else's bot; `more`: fields of the
-        message as Slack has them."""
+        """`reply_to` is the thread of that message; `bot`: the person is somebody else's bot; `abroad`: the file is one
+        of another workspace; `more`: fields of the message as Slack has them."""
         room = self.world.room(chat)
         self.world.id_of(person)
         if reply_to is not None and thread is None:
             target = room.messages.get(reply_to)
             thread = target.thread if target is not None and target.thread else reply_to
-        files = [self._file(*file)] if file is not None else []
+        files = [self._file(*file, abroad)] if file is not None else []
         extra = {"subtype": "file_share", **more} if files else more
         stored = self.world.add(room, person, self.world.typed(text), thread, files=files, more=extra, bot=bot)
         self._truth.show(Frame(time.time(), chat, "message", person, stored.ts, text, thread, thread))
@@ -385,10 +387,18 @@ class SlackServer:
             for stored in room.messages.values():
                 stored.hidden_until = time.monotonic() + seconds
 
-    def _file(self, name: str, content: bytes) -> dict[str, Any]:
+    def _file(self, name: str, content: bytes, abroad: bool) -> dict[str, Any]:
         upload = Upload(f"F0SENT{len(self.methods.uploads):04d}", name, len(content), content, shared=True)
         self.methods.uploads[upload.id] = upload
-        return {**self.methods.file(upload), "mimetype": mimetypes.guess_type(name)[0] or "", "mode": "hosted"}
+        if abroad:
+            return {
+                "id": upload.id,
+                "created": 0,
+                "timestamp": 0,
+                "mode": "file_access",
+                "file_access": CHECK_FILE_INFO,
+            }
+        return self.methods.file(upload)
 
 
 async def _payload(request: web.Request, method: str) -> dict[str, Any]:

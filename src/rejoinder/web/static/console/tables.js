@@ -37,6 +37,7 @@ const drawChannels = ({ channels }) => [
         h("span", { class: "state" }, channel.listening ? "listens" : "does not listen"),
         channel.silent_for == null ? null : h("span", { class: "state" }, `heard ${Math.round(channel.silent_for)} s ago`),
         channel.problem ? h("p", { class: "reason" }, clean(channel.problem)) : null,
+        ...(channel.places ?? []).map((/** @type {string} */ trouble) => h("p", { class: "reason" }, clean(trouble))),
       ),
     ),
   ),

@@ -10,8 +10,8 @@ import pytest
 
 from rejoinder.errors import LeaseLost
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
+from rejoinder.runtime.ownership.held_lease import MARGIN, HeldLease, deadline_of
 from rejoinder.runtime.ownership.renewing import Renewing
-from rejoinder.runtime.ownership.tenure import MARGIN, Tenure, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Lease, Renewal
 from rejoinder.testing.patience import PATIENCE
@@ -23,24 +23,24 @@ NOW = datetime(2030, 1, 1, tzinfo=UTC)
 def test_it_ends_at_its_deadline_before_anything_is_done() -> None:
     """SC-3: whoever asks first finds it, and the engine is told once; a late renewal brings nothing back."""
     seconds, told = [0.0], list[str]()
-    tenure = Tenure(LEASE, deadline_of(0.0, 10.0), lambda: seconds[0])
-    tenure.on_loss(lambda: told.append("lost"))
+    held_lease = HeldLease(LEASE, deadline_of(0.0, 10.0), lambda: seconds[0])
+    held_lease.on_loss(lambda: told.append("lost"))
     seconds[0] = 10 - MARGIN - 0.1
-    tenure.check()
-    tenure.renewed(deadline_of(seconds[0], 10.0))
+    held_lease.check()
+    held_lease.renewed(deadline_of(seconds[0], 10.0))
     seconds[0] += 10 - MARGIN
     assert told == []
     with pytest.raises(LeaseLost, match="one no longer holds shard 3"):
-        tenure.check()
-    tenure.renewed(inf)
-    assert not tenure.holds
+        held_lease.check()
+    held_lease.renewed(inf)
+    assert not held_lease.holds
     assert told == ["lost"]
 
 
 def test_a_lease_that_does_not_run_out_has_no_deadline() -> None:
     """SC-5: a laptop may sleep."""
     assert deadline_of(5.0, None) == inf
-    assert Tenure(LEASE).holds
+    assert HeldLease(LEASE).holds
 
 
 class Renews:

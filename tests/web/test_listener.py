@@ -11,9 +11,9 @@ import aiohttp
 import pytest
 from starlette.requests import ClientDisconnect
 
-from rejoinder import door
+from rejoinder import listener
 from rejoinder.addresses import counted
-from rejoinder.door import Door, Room, Seats
+from rejoinder.listener import ConnectionLimits, Listener, OpenConnections
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.web import bodies, guard, server
@@ -42,13 +42,13 @@ async def rest(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "room_here", lambda: Room(per_address=4, in_all=6))
+    monkeypatch.setattr(server, "limits_here", lambda: ConnectionLimits(per_address=4, in_all=6))
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "])
 async def test_who_says_nothing_is_put_out(monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
     """Ten seconds for a header, however slowly its letters come; also for the second one of a connection."""
-    monkeypatch.setattr(door, "HEADER_SECONDS", 0.1)
+    monkeypatch.setattr(listener, "HEADER_SECONDS", 0.1)
     async with running(settings()) as site:
         reader, writer = await knock(site, said)
         assert await rest(reader) == b""
@@ -103,7 +103,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
 
 
 async def test_a_body_that_comes_letter_by_letter_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However short its pauses are: anybody may send one, and would keep a seat for long."""
+    """However short its pauses are: anybody may send one, and would keep a connection for long."""
     monkeypatch.setattr(bodies, "HELD_SECONDS", 0.1)
     loop = asyncio.get_running_loop()
     async with running(settings()) as site, asyncio.timeout(PATIENCE):
@@ -119,7 +119,7 @@ async def test_a_body_that_comes_letter_by_letter_is_not_waited_for(monkeypatch:
                 with suppress(OSError):
                     while True:
                         await loop.sock_sendall(visitor, b"x")
-                        await asyncio.sleep(0.01)
+                        await asyncio.sleep(0.01)  # the slowness is the point
 
             async with asyncio.TaskGroup() as group:
                 group.create_task(drip())
@@ -165,7 +165,11 @@ async def test_an_answer_that_nobody_takes_is_given_up(monkeypatch: pytest.Monke
         await asyncio.Event().wait()
 
     guarded = guard.Guard(
-        app, Entrance(Login(None), Addresses()), ("localhost",), lambda _: 100, Seats(Room(), lambda _: False)
+        app,
+        Entrance(Login(None), Addresses()),
+        ("localhost",),
+        lambda _: 100,
+        OpenConnections(ConnectionLimits(), lambda _: False),
     )
     scope = {"type": "http", "method": "GET", "path": "/files/x", "headers": [(b"host", b"localhost")], "client": None}
     async with asyncio.timeout(PATIENCE):
@@ -209,8 +213,8 @@ def test_an_address(peer: str, forwarded: str, found: str) -> None:
 
 
 async def test_no_room_for_a_connection_costs_one_line(caplog: pytest.LogCaptureFixture, monkeypatch) -> None:
-    """The system is out of descriptors: said once in a minute; the door pauses, and opens again by itself."""
-    monkeypatch.setattr(door, "PAUSE", 0.01)
+    """The system is out of descriptors: said once in a minute; the listener pauses, and opens again by itself."""
+    monkeypatch.setattr(listener, "PAUSE", 0.01)
     faults = 50
 
     class Full(socket.socket):
@@ -233,12 +237,12 @@ async def test_no_room_for_a_connection_costs_one_line(caplog: pytest.LogCapture
         listening.listen()
         listening.setblocking(False)
         async with asyncio.TaskGroup() as group:
-            opened = Door(
+            opened = Listener(
                 "The page",
                 listening,
                 Answering,
                 lambda name, work: group.create_task(work),
-                Seats(Room(per_address=4), lambda _: False),
+                OpenConnections(ConnectionLimits(per_address=4), lambda _: False),
             )
             opened.open()
             _, writer = await asyncio.open_connection(*listening.getsockname())
@@ -246,7 +250,7 @@ async def test_no_room_for_a_connection_costs_one_line(caplog: pytest.LogCapture
                 await came.wait()
             opened.close()
             writer.close()
-    assert [record.getMessage() for record in caplog.records if record.name == door.__name__] == [
+    assert [record.getMessage() for record in caplog.records if record.name == listener.__name__] == [
         "The page cannot take a connection (Too many open files); it goes on trying."
     ]
 
@@ -263,6 +267,6 @@ async def test_garbage_fills_no_log(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_descriptors_are_kept_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most half of them are for the page: channels, agents and the store have the rest."""
-    for soft, most in ((1024, 512), (200, 100), (4096, 512), (door.resource.RLIM_INFINITY, 512), (4, 8)):
-        monkeypatch.setattr(door.resource, "getrlimit", lambda _, soft=soft: (soft, soft))
-        assert door.room_here() == Room(64, most)
+    for soft, most in ((1024, 512), (200, 100), (4096, 512), (listener.resource.RLIM_INFINITY, 512), (4, 8)):
+        monkeypatch.setattr(listener.resource, "getrlimit", lambda _, soft=soft: (soft, soft))
+        assert listener.limits_here() == ConnectionLimits(64, most)

@@ -1,6 +1,6 @@
 """How long a run may hold its lane (TU-20).
 
-A run is a lease. It ends by itself, when the agent has shown no sign of life for a while, or when the run has taken
+A run ends by itself when the agent has shown no sign of life for a while, or when the run has taken
 too long altogether, signs of life or not. Times are seconds of whatever clock the caller uses.
 """
 
@@ -9,20 +9,20 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 
-class LeaseSettings(Struct, frozen=True, forbid_unknown_fields=True):
+class RunTimeouts(Struct, frozen=True, forbid_unknown_fields=True):
     idle_timeout_s: Annotated[float, Meta(gt=0)] = 600
     hard_timeout_s: Annotated[float, Meta(gt=0)] = 7200
 
 
-class Lease(Struct, frozen=True):
+class RunTimes(Struct, frozen=True):
     run: int
     started: float
     seen: float
     """When the agent last showed a sign of life: any event."""
 
 
-class Held(Struct, frozen=True):
-    """Look again at that time: the lease cannot run out earlier."""
+class LookAgain(Struct, frozen=True):
+    """Look again at that time: the run cannot time out earlier."""
 
     until: float
 
@@ -31,11 +31,11 @@ class Expired(Struct, frozen=True):
     why: Literal["idle", "hard"]
 
 
-def examine(lease: Lease, settings: LeaseSettings, now: float) -> Held | Expired:
-    hard = lease.started + settings.hard_timeout_s
-    idle = lease.seen + settings.idle_timeout_s
+def examine(run: RunTimes, settings: RunTimeouts, now: float) -> LookAgain | Expired:
+    hard = run.started + settings.hard_timeout_s
+    idle = run.seen + settings.idle_timeout_s
     if now >= hard:
         return Expired("hard")
     if now >= idle:
         return Expired("idle")
-    return Held(min(hard, idle))
+    return LookAgain(min(hard, idle))

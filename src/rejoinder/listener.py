@@ -1,11 +1,11 @@
-"""The door of a server: lets connections in, and puts out those that only take up room.
+"""Accepts the connections of a server, and closes those that only take up room.
 
 Rule 1: a connection that waits for its request has ten seconds to say it. So has one that wants the next request.
-        Whoever answers requests says with `Seats.at_work` when one begins and ends.
+        Whoever answers requests says with `OpenConnections.at_work` when one begins and ends.
 Rule 2: one address has so many connections, and all together so many. Where it is full, the connection that has waited
         longest without a request makes room; if all are at work, the new one is refused.
 Rule 3: servers use a part of the process's file descriptors; the rest belong to channels, agents and the store.
-Rule 4: what goes wrong at the door costs one line of the log in a minute, whatever happens there.
+Rule 4: what goes wrong here costs one line of the log in a minute, whatever happens there.
 """
 
 import asyncio
@@ -38,25 +38,25 @@ NO_ROOM = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 Start = Callable[[str, Coroutine[Any, Any, None]], object]
 
 
-class Room(Struct, frozen=True):
+class ConnectionLimits(Struct, frozen=True):
     """How many connections there may be."""
 
     per_address: int = 64
     in_all: int = 512
 
 
-USUAL = Room()
+USUAL_LIMITS = ConnectionLimits()
 
 
-def room_here(room: Room = USUAL, share: int = 2) -> Room:
-    """This room, or what one part in `share` of the process's file descriptors gives."""
+def limits_here(limits: ConnectionLimits = USUAL_LIMITS, share: int = 2) -> ConnectionLimits:
+    """These limits, or what one part in `share` of the process's file descriptors gives."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        return room
-    return Room(room.per_address, max(8, min(room.in_all, soft // share)))
+        return limits
+    return ConnectionLimits(limits.per_address, max(8, min(limits.in_all, soft // share)))
 
 
-class Seat:
+class OpenConnection:
     """One connection."""
 
     def __init__(self, sock: socket.socket, address: str, now: float) -> None:
@@ -76,78 +76,82 @@ class Seat:
         """Whether no request is at work on it."""
         return self.transport is not None and (not self.requests or self.transport.is_closing())
 
-    def leave(self) -> None:
+    def close(self) -> None:
         if self.transport is not None:
             self.transport.abort()
 
 
-class Seats:
+class OpenConnections:
     """Who is in. A proxy has as many connections as it needs: who is behind it has to be counted elsewhere."""
 
-    def __init__(self, room: Room, is_proxy: Callable[[str], bool]) -> None:
-        self.room = room
+    def __init__(self, limits: ConnectionLimits, is_proxy: Callable[[str], bool]) -> None:
+        self.limits = limits
         self.refused: Counter[str] = Counter()
         self._is_proxy = is_proxy
-        self._seats: dict[tuple[str, int], Seat] = {}
+        self._open: dict[tuple[str, int], OpenConnection] = {}
 
-    def give(self, sock: socket.socket, peer: tuple[str, int], now: float) -> Seat | None:
+    def give(self, sock: socket.socket, peer: tuple[str, int], now: float) -> OpenConnection | None:
         """None where there is no room, even after somebody who only waits has left."""
         address = counted(peer[0])
         if not self._has_room(address, self._is_proxy(peer[0])):
             self.refused[address] += 1
             return None
-        self._seats.pop(peer, None)  # of a connection that has ended
-        self._seats[peer] = seat = Seat(sock, address, now)
-        return seat
+        self._open.pop(peer, None)  # of a connection that has ended
+        self._open[peer] = connection = OpenConnection(sock, address, now)
+        return connection
 
     @contextmanager
     def at_work(self, peer: tuple[str, int] | None) -> Generator[None]:
         """While a request of this peer is answered."""
-        seat = self._seats.get(peer) if peer is not None else None
-        if seat is None:
+        connection = self._open.get(peer) if peer is not None else None
+        if connection is None:
             yield
             return
-        seat.requests += 1
+        connection.requests += 1
         try:
             yield
         finally:
-            seat.requests -= 1
-            seat.since = asyncio.get_running_loop().time()
+            connection.requests -= 1
+            connection.since = asyncio.get_running_loop().time()
 
-    def put_out_idle(self, now: float) -> None:
+    def close_idle(self, now: float) -> None:
         self._forget_gone()
-        for seat in self._seats.values():
-            if seat.waits and now - seat.since > HEADER_SECONDS:
-                seat.leave()
+        for connection in self._open.values():
+            if connection.waits and now - connection.since > HEADER_SECONDS:
+                connection.close()
 
-    def put_out_unconnected(self) -> None:
-        """When the door closes: who was let in and not yet received has nobody else to close the socket."""
-        for seat in self._seats.values():
-            if seat.transport is None:
-                seat.sock.close()
+    def close_unconnected(self) -> None:
+        """When the listener closes: who was let in and not yet received has nobody else to close the socket."""
+        for connection in self._open.values():
+            if connection.transport is None:
+                connection.sock.close()
 
     def _forget_gone(self) -> None:
-        self._seats = {peer: seat for peer, seat in self._seats.items() if seat.taken}
+        self._open = {peer: connection for peer, connection in self._open.items() if connection.taken}
 
     def _has_room(self, address: str, is_proxy: bool) -> bool:
-        if len(self._seats) >= min(self.room.in_all, self.room.per_address):
+        if len(self._open) >= min(self.limits.in_all, self.limits.per_address):
             self._forget_gone()
-        same = [] if is_proxy else [seat for seat in self._seats.values() if seat.address == address]
-        if len(same) >= self.room.per_address:
+        same = [] if is_proxy else [connection for connection in self._open.values() if connection.address == address]
+        if len(same) >= self.limits.per_address:
             return self._make_room(same)
-        return len(self._seats) < self.room.in_all or self._make_room(self._seats.values())
+        return len(self._open) < self.limits.in_all or self._make_room(self._open.values())
 
-    def _make_room(self, seats: Iterable[Seat]) -> bool:
-        longest = min((seat for seat in seats if seat.waits), key=lambda seat: seat.since, default=None)
+    def _make_room(self, connections: Iterable[OpenConnection]) -> bool:
+        longest = min(
+            (connection for connection in connections if connection.waits),
+            key=lambda connection: connection.since,
+            default=None,
+        )
         if longest is None:
             return False
-        longest.leave()
-        self._seats = {peer: seat for peer, seat in self._seats.items() if seat is not longest}
+        longest.close()
+        self._open = {peer: connection for peer, connection in self._open.items() if connection is not longest}
         self.refused[longest.address] += 1
         return True
 
 
-class Door:
+class Listener:
     """`server` is its name in the log; `protocol` makes the server's side of a connection."""
 
     def __init__(
@@ -156,13 +160,13 @@ class Door:
         listening: socket.socket,
         protocol: Callable[[], asyncio.BaseProtocol],
         start: Start,
-        seats: Seats,
+        connections: OpenConnections,
     ) -> None:
         self._server = server
         self._listening = listening
         self._protocol = protocol
         self._start = start
-        self._seats = seats
+        self._open = connections
         self._loop = asyncio.get_running_loop()
         self._told = float("-inf")
         self._pause: asyncio.TimerHandle | None = None
@@ -180,8 +184,8 @@ class Door:
     def watch(self) -> None:
         """To be called each second."""
         now = self._loop.time()
-        self._seats.put_out_idle(now)
-        if (refused := self._seats.refused) and now - self._told > QUIET:
+        self._open.close_idle(now)
+        if (refused := self._open.refused) and now - self._told > QUIET:
             address, most = refused.most_common(1)[0]
             log.warning(
                 "%s had no room for %d connections, %d of them from %s.", self._server, refused.total(), most, address
@@ -198,7 +202,7 @@ class Door:
             except OSError as problem:
                 return self._not_accepted(problem)
             sock.setblocking(False)
-            self._seat(sock, (str(peer[0]), int(peer[1])))
+            self._admit(sock, (str(peer[0]), int(peer[1])))
 
     def _not_accepted(self, problem: OSError) -> None:
         now = self._loop.time()
@@ -209,18 +213,18 @@ class Door:
             self._loop.remove_reader(self._listening.fileno())
             self._pause = self._loop.call_later(PAUSE, self.open)
 
-    def _seat(self, sock: socket.socket, peer: tuple[str, int]) -> None:
-        seat = self._seats.give(sock, peer, self._loop.time())
-        if seat is not None:
-            self._start("connection", self._connect(seat))
+    def _admit(self, sock: socket.socket, peer: tuple[str, int]) -> None:
+        connection = self._open.give(sock, peer, self._loop.time())
+        if connection is not None:
+            self._start("connection", self._connect(connection))
             return
         with sock, suppress(OSError):
             sock.send(FULL)
 
-    async def _connect(self, seat: Seat) -> None:
+    async def _connect(self, connection: OpenConnection) -> None:
         with suppress(OSError):  # it was gone before it began
-            transport, _ = await self._loop.connect_accepted_socket(self._protocol, seat.sock)
-            seat.transport = transport
+            transport, _ = await self._loop.connect_accepted_socket(self._protocol, connection.sock)
+            connection.transport = transport
 
 
 class _OncePerMinute(logging.Filter):

@@ -29,7 +29,7 @@ def boot_time() -> float:
 Held = TypeVar("Held", bound=AnyLease)
 
 
-class Tenure(Generic[Held]):
+class HeldLease(Generic[Held]):
     def __init__(self, lease: Held, deadline: float = inf, clock: Callable[[], float] = boot_time) -> None:
         self.lease = lease
         self.deadline = deadline
@@ -58,7 +58,7 @@ class Tenure(Generic[Held]):
             self.deadline = deadline
 
     def lose(self) -> None:
-        """Ends it at once and for good; a later claim is another tenure."""
+        """Ends it at once and for good; a later claim is another HeldLease."""
         if self._over:
             return
         self._over = True
@@ -66,7 +66,7 @@ class Tenure(Generic[Held]):
             told()
 
 
-UNENDING: Final = Tenure(Lease(0, "this process", 0))
+UNENDING: Final = HeldLease(Lease(0, "this process", 0))
 """For an engine on a store that nobody else can open."""
 
 

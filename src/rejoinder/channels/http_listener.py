@@ -1,5 +1,5 @@
-"""The door of a channel whose platform calls us: it listens where it is told, and is a door to the world like the
-page's: slow and idle connections are put out, and only so many come in.
+"""Listens for a channel whose platform calls us. It is open to the world like the page: slow and idle connections are
+closed, and only so many are accepted.
 
 Whoever calls from this machine is a proxy, and may have all connections.
 """
@@ -14,12 +14,12 @@ from aiohttp import web
 from msgspec import Struct
 
 from rejoinder.addresses import is_this_machine
-from rejoinder.door import Door, Room, Seats, quiet, room_here
 from rejoinder.errors import ChannelStopped
+from rejoinder.listener import ConnectionLimits, Listener, OpenConnections, limits_here, quiet
 
 MOST_BYTES = 1_000_000
 BODY_SECONDS = 20.0
-ROOM, SHARE = Room(in_all=128), 8
+LIMITS, SHARE = ConnectionLimits(in_all=128), 8
 """Platforms open at most 100 connections; the page needs more of the file descriptors."""
 TICK = 1.0
 
@@ -35,14 +35,14 @@ class Address(Struct, frozen=True):
     keys: str
 
 
-class HttpDoor:
-    """Lets connections in one after the other."""
+class HttpListener:
+    """Accepts connections one after the other."""
 
-    def __init__(self, listening: socket.socket, server: web.Server, seats: Seats) -> None:
-        self._seats = seats
+    def __init__(self, listening: socket.socket, server: web.Server, connections: OpenConnections) -> None:
+        self._connections = connections
         self._coming: asyncio.Queue[Coroutine[Any, Any, None] | None] = asyncio.Queue()
-        self._door = Door("The webhook", listening, server, self._start, seats)
-        self._door.open()
+        self._listener = Listener("The webhook", listening, server, self._start, connections)
+        self._listener.open()
 
     async def attend(self) -> None:
         """Runs until `close`."""
@@ -56,14 +56,14 @@ class HttpDoor:
                 if connecting is None:
                     return
                 await connecting
-            self._door.watch()
+            self._listener.watch()
 
     def close(self) -> None:
-        self._door.close()
+        self._listener.close()
         while not self._coming.empty():
             if (connecting := self._coming.get_nowait()) is not None:
                 connecting.close()
-        self._seats.put_out_unconnected()
+        self._connections.close_unconnected()
         self._coming.put_nowait(None)
 
     def _start(self, name: str, connecting: Coroutine[Any, Any, None]) -> None:
@@ -71,25 +71,25 @@ class HttpDoor:
 
 
 @asynccontextmanager
-async def listening(address: Address, take: Take) -> AsyncGenerator[HttpDoor]:
+async def listening(address: Address, take: Take) -> AsyncGenerator[HttpListener]:
     """`take` answers each request; it has not been read yet, so a caller can be refused before that."""
-    seats = Seats(room_here(ROOM, SHARE), is_this_machine)
+    connections = OpenConnections(limits_here(LIMITS, SHARE), is_this_machine)
 
-    async def seated(request: web.Request) -> web.Response:
-        with seats.at_work(_peer(request)):
+    async def counted(request: web.Request) -> web.Response:
+        with connections.at_work(_peer(request)):
             return await take(request)
 
     app = web.Application(client_max_size=MOST_BYTES)
-    app.router.add_post(address.path, seated)
+    app.router.add_post(address.path, counted)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     assert runner.server is not None
     with quiet("aiohttp.server"), _bound(address) as bound:
-        door = HttpDoor(bound, runner.server, seats)
+        listener = HttpListener(bound, runner.server, connections)
         try:
-            yield door
+            yield listener
         finally:
-            door.close()
+            listener.close()
             await runner.cleanup()
 
 

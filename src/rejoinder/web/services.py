@@ -1,4 +1,4 @@
-"""What the pages get from the house: values and functions, so that this room imports no floor and no wiring."""
+"""What the pages get from the gateway: values and functions, so that this room imports no floor and no wiring."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from typing import Annotated, Any, Protocol
@@ -24,7 +24,7 @@ class ChannelState(Struct, frozen=True):
     """In which places something is not allowed, and what to do; the others are served (CH-13)."""
 
 
-class Asked(Struct, frozen=True):
+class ApiMessage(Struct, frozen=True):
     """One message of a conversation that the caller keeps, under `/v1`."""
 
     role: str
@@ -33,7 +33,7 @@ class Asked(Struct, frozen=True):
     """Kind and bytes of each."""
 
 
-class Usage(Struct, frozen=True):
+class TokenUsage(Struct, frozen=True):
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -47,7 +47,7 @@ class Unanswered(Exception):
 
 
 class Complete(Protocol):
-    def __call__(self, agent: str, asked: tuple[Asked, ...]) -> AsyncGenerator[str | Usage]:
+    def __call__(self, agent: str, asked: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         """Pieces of the answer as people would see it; raises `Unanswered`. Closing it stops the agent."""
         ...
 
@@ -129,7 +129,7 @@ class Tools(Protocol):
         ...
 
 
-class House(Struct, frozen=True):
+class PageServices(Struct, frozen=True):
     """Everything a page may ask for or do."""
 
     channel: WebChannel

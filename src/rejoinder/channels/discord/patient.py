@@ -1,0 +1,25 @@
+"""Questions that are put again until Discord answers: what passes by itself is waited for, a refusal is an answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from rejoinder.channels.base import Rejected, RetryAfter
+from rejoinder.channels.discord.connection import Timings
+from rejoinder.channels.discord.outcomes import Answer, Ok, failure
+
+
+async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], most: int | None = None) -> Ok | Rejected:
+    """`most`: how often it is asked; None: for as long as it takes."""
+    tries = 0
+    while True:
+        answer = await ask()
+        if isinstance(answer, Ok):
+            return answer
+        outcome = failure(answer)
+        if isinstance(outcome, Rejected):
+            return outcome
+        tries += 1
+        if most is not None and tries >= most:
+            return Rejected(f"Discord does not answer ({outcome.reason})")
+        wait = outcome.seconds if isinstance(outcome, RetryAfter) else None
+        await asyncio.sleep(wait or min(pace.longest_pause, pace.first_pause * 2 ** min(tries - 1, 16)))

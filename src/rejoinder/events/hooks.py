@@ -1,0 +1,100 @@
+"""What became of a message (IN-64), and what hooks are told (IN-8)."""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events.inbound import Inbound, Route
+from rejoinder.events.vocabulary import ResetCause, TurnOutcome
+
+AGENT_STEP = "agent "
+"""What the step of an agent's turn begins with; its name follows."""
+
+
+class Step(Struct, frozen=True, omit_defaults=True):
+    """One step of a message on its way: what a stage decided about it, or what an agent or a directive came to."""
+
+    stage: str
+    decision: str
+    reason: str | None = None
+    took: float = 0.0
+    """Seconds."""
+
+
+class MessageReceived(Struct, frozen=True):
+    """A message came that was not known yet; nothing has been decided about it."""
+
+    message: Inbound
+
+
+class MessageDecided(Struct, frozen=True):
+    """The stages have decided about a message, and it is written down: a turn, an answer, or nothing."""
+
+    message: Inbound
+    outcome: Literal["turn", "answer", "drop"]
+    stages: tuple[Step, ...]
+
+
+class SessionStarted(Struct, frozen=True):
+    session: str
+    agent: str
+    route: Route
+    at: datetime | None = None
+
+
+class SessionEnded(Struct, frozen=True):
+    session: str
+    agent: str
+    route: Route
+    why: ResetCause
+    at: datetime | None = None
+
+
+class TurnEnded(Struct, frozen=True):
+    """An agent is done with what it was asked. `message` is the one it answered, `why` what went wrong."""
+
+    session: str
+    agent: str
+    route: Route
+    message: str
+    outcome: TurnOutcome
+    why: str | None = None
+    also: tuple[str, ...] = ()
+    """The other messages of the same turn."""
+    turn: int | None = None
+
+
+class ReplyStarted(Struct, frozen=True):
+    """People see the first words of an answer that is still being written."""
+
+    route: Route
+    turn: int | None = None
+
+
+class ReplySent(Struct, frozen=True):
+    """The platform took a whole message of ours, an agent's or the gateway's own."""
+
+    route: Route
+    message: str
+    text: str
+    turn: int | None = None
+    """The agent's turn that said it; None: the gateway's own words."""
+
+
+class JobTicked(Struct, frozen=True):
+    """A job of the clock, or a heartbeat, was due or asked for by hand. `why`: the reason, if it gets no turn."""
+
+    job: str
+    agent: str
+    session: str
+    why: str | None = None
+
+
+class DeliveryFailed(Struct, frozen=True):
+    """Something that was to be said has been given up; it can be sent again by hand (DE-33)."""
+
+    route: Route
+    key: str
+    text: str
+    why: str

@@ -1,0 +1,211 @@
+"""What comes in (IN-1), and where it is said."""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events.vocabulary import ChatKind, FileKind
+
+
+class Route(Struct, frozen=True):
+    """One place of one platform: where a message came from and where its answer goes."""
+
+    channel: str
+    chat: str
+    thread: str | None = None
+    account: str = "default"
+
+
+class Sender(Struct, frozen=True):
+    """Who wrote it. Only `id` is stable; names are what people call themselves today."""
+
+    id: str
+    name: str = ""
+    display_name: str = ""
+    phone: str | None = None
+    address: str | None = None
+    is_bot: bool = False
+    is_self: bool = False
+
+    @property
+    def called(self) -> str:
+        """The name people see; empty where the platform gives none."""
+        return self.display_name or self.name
+
+
+class Chat(Struct, frozen=True):
+    id: str
+    kind: ChatKind = "direct"
+    title: str = ""
+    agents: tuple[str, ...] = ()
+    """Which of our agents are in it; empty: all of the channel's."""
+    former: str = ""
+    """Its id before the platform changed it; settings and sessions still know the chat by this one."""
+
+
+class Mention(Struct, frozen=True):
+    """A mention made by the platform's own means; `token` is how it is written in the text, if it is."""
+
+    id: str
+    kind: Literal["user", "role", "everyone"] = "user"
+    token: str = ""
+
+
+class Quote(Struct, frozen=True):
+    """The message this one answers, as far as the platform tells."""
+
+    message_id: str
+    author_id: str | None = None
+    author_name: str = ""
+    text: str = ""
+    elsewhere: bool = False
+    """It is a message of another chat."""
+    files: tuple["Attachment", ...] = ()
+    """Files that no turn has given the agent yet: those of a group, where not every message is for it."""
+
+
+class Forward(Struct, frozen=True):
+    """Another person's words, passed on: text, or the caption of forwarded media."""
+
+    text: str = ""
+    author_name: str = ""
+
+
+class Attachment(Struct, frozen=True):
+    """A file of a message. `mime` is never empty once a message that came is finalised (IN-5)."""
+
+    id: str
+    name: str = ""
+    mime: str = ""
+    size: int | None = None
+    url: str | None = None
+    content: bytes | None = None  # once it has been read
+    described: str | None = None  # a picture in words, for agents that cannot see it
+    kind: FileKind | None = None
+    """How it is shown; None: the platform does not tell."""
+    seconds: float | None = None  # how long it plays, as the platform tells
+    heard: str | None = None  # the words in it, once it has been listened to (ME-1)
+    unheard: str | None = None  # why it could not be heard
+    words: str | None = None  # the text of a document, once it has been read (ME-11)
+    note: str | None = None  # what these words are, or why there are none
+
+
+class EarlierMessage(Struct, frozen=True):
+    """An earlier message of the same place: who said what, and how to point to it."""
+
+    message_id: str
+    author_id: str
+    author_name: str = ""
+    text: str = ""
+    handle: str = ""
+    is_bot: bool = False
+
+
+class LinkedPage(Struct, frozen=True, omit_defaults=True):
+    """A page that a message links to, as it was read: the words of whoever wrote it."""
+
+    address: str
+    title: str = ""
+    text: str = ""
+    unread: str | None = None
+    """Why it could not be read."""
+
+
+Entry = Literal["text", "native", "button", "reaction", "edit", "delete", "http", "cron"]
+
+
+class NewThread(Struct, frozen=True, omit_defaults=True):
+    """A thread that an answer opens (CH-2). The platform derives its id from the message it hangs under."""
+
+    thread: str
+    title: str = ""
+
+
+class ReplyContext(Struct, frozen=True, omit_defaults=True):
+    """What the platform needs to answer one event in its own way (CH-3): the token of an interaction, a response
+    address. After it expires the ordinary way is taken."""
+
+    token: str
+    expires: datetime
+    private: bool = False
+    """An answer by it can be shown to the one person alone."""
+    data: dict[str, str] = {}
+    """What else the channel wants to find again."""
+
+
+class Invoked(Struct, frozen=True, omit_defaults=True):
+    """A command chosen from the platform's own menu, with its options by name (CH-9)."""
+
+    name: str
+    options: dict[str, str] = {}
+
+
+class Inbound(Struct, frozen=True):
+    """One event of one platform, as it came.
+
+    `text` is the body as typed. A channel that wraps or rewrites it says so in `raw_text`, `command_text` or
+    `agent_text`; None means it did not, an empty string is a value.
+    """
+
+    channel: str
+    event_id: str
+    message_id: str
+    chat: Chat
+    sender: Sender
+    text: str = ""
+    account: str = "default"
+    thread: str | None = None
+    entry: Entry = "text"
+    raw_text: str | None = None
+    command_text: str | None = None
+    agent_text: str | None = None
+    transcript: str | None = None
+    thread_starter: EarlierMessage | str | None = None
+    """The message its thread hangs under; a string where the platform tells only the words."""
+    thread_history: tuple[EarlierMessage, ...] = ()
+    """What was said in its thread before it, where the platform tells that by itself."""
+    untrusted_context: tuple[str, ...] = ()
+    participants: tuple[str, ...] = ()
+    reply_to: Quote | None = None
+    former_text: str | None = None
+    """Of an edit: the text before it, as the platform tells it, or else as the gateway knows it."""
+    forwarded: Forward | None = None
+    mentions: tuple[Mention, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    sent_at: datetime | None = None
+    received_at: datetime | None = None
+    thread_is_session: bool = False
+    """A thread of a direct chat that is a conversation of its own, as those of an assistant are (CH-32)."""
+    opens: NewThread | None = None
+    """The thread in which an agent's answer to it will stand, and which that answer opens (CH-2). `thread` stays empty:
+    the message itself stands in the chat."""
+    reply_context: ReplyContext | None = None
+    invoked: Invoked | None = None
+    """Of entry `native`: the command that was chosen."""
+    addressee: str = ""
+    """The agent of ours that it is for, where a program names one (IN-8)."""
+    peer: str = ""
+    """Whose direct chat it is, if somebody else speaks there: a program."""
+    unseen: bool = False
+    """It does not stand in the chat: a program told it to the gateway alone."""
+    understood: bool = False
+    """What had to be understood of it has been: its voice was listened to, its links were read. `transcript`, `pages`
+    and the attachments say what came of it, and nothing is asked twice."""
+    pages: tuple[LinkedPage, ...] = ()
+    """The pages its text links to."""
+
+    @property
+    def route(self) -> Route:
+        """Where it was said, and where its answer goes."""
+        return Route(self.channel, self.chat.id, self.thread, self.account)
+
+    @property
+    def opened(self) -> NewThread | None:
+        """The thread it has been put into by its decision, if its answer opens that (CH-2)."""
+        return self.opens if self.opens is not None and self.opens.thread == self.thread else None
+
+    @property
+    def stands_at(self) -> Route:
+        """Where the message itself stands: a thread that its answer opens hangs under it."""
+        return Route(self.channel, self.chat.id, None if self.opened else self.thread, self.account)

@@ -1,0 +1,69 @@
+"""What an agent is given, and what it asks a person (TU-34)."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.events.vocabulary import Strictness
+
+
+class PromptText(Struct, frozen=True, tag="text"):
+    text: str
+
+
+class PromptImage(Struct, frozen=True, tag="image"):
+    mime: str
+    data: bytes
+
+
+PromptPart = PromptText | PromptImage
+
+
+class Turn(Struct, frozen=True):
+    """One question to one agent, complete: an agent needs nothing else to answer it."""
+
+    session: str
+    parts: tuple[PromptPart, ...]
+    system: str = ""
+    model: str | None = None
+    think: str | None = None
+    permissions: Strictness | None = None
+    """Where this session is stricter than the agent's settings."""
+    host: str | None = None
+    """Where to run what it runs (`/exec host=`): sandbox, gateway or node; for agents that declare they obey it."""
+    node: str | None = None
+    """On which node (`/exec node=`)."""
+
+
+Grant = Literal["once", "always", "no", ""]
+"""What an option allows; empty: it is no matter of permission."""
+
+
+class Option(Struct, frozen=True):
+    """One way to answer a Question: people see the label, the agent is told the id."""
+
+    id: str
+    label: str = ""
+    grants: Grant = ""
+
+    @property
+    def called(self) -> str:
+        return self.label.strip() or self.id
+
+
+class Question(Struct, frozen=True, tag="question"):
+    """The agent waits for a person: `answer(id, option)` of CanAnswer goes back to it.
+
+    Without options it asks for permission. A plain word is an option whose label is its id.
+    """
+
+    id: str
+    text: str
+    options: tuple[str | Option, ...] = ()
+    about: str = ""
+    """What it is about in full, such as the arguments of a tool. It is not shown, but only a question about the same is
+    the same question (CH-10)."""
+
+    @property
+    def offered(self) -> tuple[Option, ...]:
+        return tuple([Option(option) if isinstance(option, str) else option for option in self.options])

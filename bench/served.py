@@ -20,7 +20,7 @@ IDLE_SECONDS = 4.0
 """How long a bot is left alone before its memory is looked at."""
 CONFIG = """\
 [gateway]
-store = "sqlite:{folder}/bench.db"
+store = "{store}"
 
 [agents.model]
 kind = "openai"
@@ -86,8 +86,9 @@ class Served(Struct, frozen=True):
     personality: str
     bots: tuple[str, ...]
 
-    def measure(self, bot: str, chats: int, rounds: int, agent: str = "model") -> Measured:
-        with self._ready(bot, chats, rounds, agent) as (platform, process, ready):
+    def measure(self, bot: str, chats: int, rounds: int, agent: str = "model", store: str = "") -> Measured:
+        """`store`: where the gateway keeps what it keeps, if not in a file of its own."""
+        with self._ready(bot, chats, rounds, agent, store) as (platform, process, ready):
             assert platform.stdin is not None
             assert platform.stdout is not None
             spent = _cpu_seconds(process.pid)
@@ -114,7 +115,7 @@ class Served(Struct, frozen=True):
 
     @contextmanager
     def _ready(
-        self, bot: str, chats: int, rounds: int, agent: str
+        self, bot: str, chats: int, rounds: int, agent: str, store: str = ""
     ) -> Iterator[tuple["subprocess.Popen[str]", "subprocess.Popen[bytes]", float]]:
         """The platform, a bot that has begun to serve it, and the seconds that took."""
         with tempfile.TemporaryDirectory() as folder, self._platform(chats, rounds) as platform:
@@ -122,7 +123,8 @@ class Served(Struct, frozen=True):
             where = msgspec.json.decode(platform.stdout.readline(), type=Addresses)
             file = Path(folder) / "rejoinder.toml"
             channel = self.personality
-            config = CONFIG.format(folder=folder, model=where.model, channel=channel, here=where.config, agent=agent)
+            store = store or f"sqlite:{folder}/bench.db"
+            config = CONFIG.format(store=store, model=where.model, channel=channel, here=where.config, agent=agent)
             file.write_text(config, "utf-8")
             arguments = ["gateway", str(file)] if bot == "gateway" else [bot, where.url, where.model, folder]
             begin = perf_counter()

@@ -11,8 +11,8 @@ from time import perf_counter
 
 from bench.timing import Bars, duration, print_table
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.store.base import Accept, Destination, RouteEvent
-from rejoinder.store.sqlite import SqliteStore, open_store
+from rejoinder.store.base import Accept, Destination, RouteEvent, SharedStore
+from rejoinder.store.sqlite import open_store
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 TEXT = "Could you look at the report again? The numbers for March seem to be off by one day. " * 3
@@ -27,7 +27,7 @@ def an_event(name: str) -> Inbound:
     return Inbound("bench", name, name, Chat("chat"), Sender("anna", "Anna"), TEXT)
 
 
-async def rows_per_second(store: SqliteStore) -> float:
+async def rows_per_second(store: SharedStore) -> float:
     """Each producer waits for its commit before it brings the next row."""
 
     async def produce(producer: int) -> None:
@@ -39,7 +39,7 @@ async def rows_per_second(store: SqliteStore) -> float:
     return PRODUCERS * EACH / (perf_counter() - begin)
 
 
-async def latencies(store: SqliteStore) -> list[float]:
+async def latencies(store: SharedStore) -> list[float]:
     times: list[float] = []
     for number in range(ALONE):
         begin = perf_counter()

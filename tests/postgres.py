@@ -130,13 +130,14 @@ def shared_server() -> Server:
         else:
             server.start()
             for name, shards in (("one_shard", 1), ("shards", 64)):
-                _prepare(server, name, shards)
+                prepare(server, name, shards)
             port.write_text(str(server.port))
     (folder.parent / f"{folder.name}.lock").unlink(missing_ok=True)
     return server
 
 
-def _prepare(server: Server, name: str, shards: int) -> None:
+def prepare(server: Server, name: str, shards: int) -> None:
+    """A database from which others are copied: a gateway has opened it before."""
     from rejoinder.store.postgresql import open_store
 
     server.execute(f"CREATE DATABASE {name}")

@@ -21,6 +21,13 @@ class Hears(Protocol):
         ...
 
 
+class PreparesRecordings(Protocol):
+    async def prepare(self, content: bytes, most: int) -> tuple[str, bytes]:
+        """The type and content of a recording that models take: WAV or MP3 where it can be had, at most `most`
+        bytes."""
+        ...
+
+
 class Recording(Struct, frozen=True):
     """Speech that was made from text."""
 

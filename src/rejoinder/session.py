@@ -210,7 +210,7 @@ def session_home(key: str) -> str:
     shares a home. The kind of chat is left out as well: who sends to a chat first may not know it (`route_home`)."""
     _, *parts = key.split(":")
     if len(parts) == 3 and parts[0] == SUBAGENT:  # it is owned with its conversation
-        return session_home(parts[1].replace("%3A", ":").replace("%25", "%"))
+        return session_home(_unescaped(parts[1]))
     if len(parts) >= len(("channel", "account", "kind", "chat")):
         channel, account, _, chat = parts[:4]
         return f"{channel}:{account}:{chat}"
@@ -225,6 +225,11 @@ def route_home(route: Route) -> str:
 def shard_of(home: str, shards: int) -> int:
     """Which of so many shards a home is in: the same in every process and every version (SC-2)."""
     return crc32(home.encode("utf-8", "surrogatepass")) % shards
+
+
+def agent_of(key: str) -> str:
+    """The agent of a session: the first part of its key."""
+    return _unescaped(key.partition(":")[0])
 
 
 def job_key(agent: str, job: str) -> str:
@@ -298,6 +303,11 @@ def entries_for(channel: str, account: str, id: str) -> Iterator[str]:
         yield f"{channel}:{id}"
     if ":" not in account and not account.startswith("@"):
         yield f"{channel}:{account}:{id}"
+
+
+def _unescaped(part: str) -> str:
+    """One part of a key, as it was before `_joined`."""
+    return part.replace("%3A", ":").replace("%25", "%")
 
 
 def _joined(*parts: str) -> str:

@@ -223,7 +223,10 @@ def serve(message: dict[str, Any]) -> None:
         case "initialize":
             if "--mute" not in ARGS:
                 version = int(option("--say-version") or 1)
-                can = {"loadSession": "--no-load" not in ARGS, "promptCapabilities": {"image": "--images" in ARGS}}
+                can = {
+                    "loadSession": "--no-load" not in ARGS,
+                    "promptCapabilities": {"image": "--images" in ARGS, "audio": "--audio" in ARGS},
+                }
                 if "--queues" in ARGS:
                     can["_meta"] = {"claudeCode": {"promptQueueing": True}}
                 info = {"name": "fake", "version": "1"}

@@ -46,7 +46,7 @@ from rejoinder.agents.base import (
 from rejoinder.agents.process import AgentProcess
 from rejoinder.agents.think import LEVELS
 from rejoinder.errors import BadConfiguration
-from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.patience import PATIENCE, until
@@ -738,6 +738,17 @@ async def test_pictures(options: list[str], seen: str):
     async with fake(*options) as agent:
         parts = (PromptImage("image/png", b"\x89PNG"), PromptText("blocks"))
         assert seen in text_of(await everything(agent, Turn("s", parts)))
+
+
+@pytest.mark.parametrize(("options", "heard"), [(["--audio"], "<audio>"), ([], "cannot hear")])
+async def test_recordings(options: list[str], heard: str):
+    """ME-1: they go to agents with the prompt capability `audio`; others are told that there was one, and get no more
+    once that is known."""
+    async with fake(*options) as agent:
+        assert agent.hears_audio
+        parts = (PromptAudio("audio/mpeg", b"ID3"), PromptText("blocks"))
+        assert heard in text_of(await everything(agent, Turn("s", parts)))
+        assert agent.hears_audio is bool(options)
 
 
 async def test_a_program_that_is_not_there():

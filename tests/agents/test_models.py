@@ -34,7 +34,7 @@ from rejoinder.agents.chat_completions import ChatReading
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.agents.settings import Profile
-from rejoinder.events import PromptImage, PromptText, Turn
+from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
 from rejoinder.testing.model_dialects import DIALECTS
@@ -377,6 +377,23 @@ async def test_system_and_pictures(server: ModelServer):
     assert first["messages"][1]["content"][1]["image_url"]["url"] == "data:image/png;base64,iVBORw=="
     assert second["system"] == "Be brief."
     assert second["messages"][0]["content"][1]["source"]["data"] == "iVBORw=="
+
+
+async def test_recordings_go_to_models_that_hear(server: ModelServer):
+    """ME-1: as the API wants them, once: the next question goes without. What no model takes is said in words."""
+    agent = open_agent("openai", server, hears_audio=True)
+    sounds = (PromptAudio("audio/mpeg", b"ID3"), PromptAudio("audio/wav", b"RIFF"), PromptAudio("audio/ogg", b"OggS"))
+    await everything(agent, Turn("s", (PromptText("Listen"), *sounds)))
+    await everything(agent, Turn("s", (PromptText("Well?"),)))
+    await agent.close()
+    first, second = (asked.body["messages"] for asked in server.requests)
+    assert first[0]["content"][1:3] == [
+        {"type": "input_audio", "input_audio": {"data": "SUQz", "format": "mp3"}},
+        {"type": "input_audio", "input_audio": {"data": "UklGRg==", "format": "wav"}},
+    ]
+    assert "could not be converted" in first[0]["content"][3]["text"]
+    assert [each["content"] for each in second if each["role"] == "user"] == ["Listen", "Well?"]
+    assert not open_agent("openai", server).hears_audio
 
 
 @pytest.mark.parametrize("kind", KINDS)

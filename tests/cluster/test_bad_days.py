@@ -5,13 +5,14 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
-import psycopg
 import pytest
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Accept
 from rejoinder.store.postgresql import open_store
+from rejoinder.store.postgresql.wire import Wire
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.testing.platform.truth import standing
@@ -19,6 +20,7 @@ from rejoinder.testing.store_contract.given import NOW, an_inbound
 from tests.crash.gateway import Machine
 from tests.crash.trial import until_done
 from tests.postgres import Server, a_database, install
+from tests.store.wire_cut import cuttable
 
 HOW = {"on_unknown": "hold", "mode": "followup", "debounce_ms": 0, "drafts": False}
 
@@ -69,25 +71,27 @@ async def test_a_commit_without_an_answer_is_looked_up(
     postgres: Server, monkeypatch: pytest.MonkeyPatch, made: bool
 ) -> None:
     """SC-22: the connection is lost while the commit is under way; whether it was made is read, not guessed."""
-    store = open_store(a_database(postgres))
-    await store.write(Accept((an_inbound(1),), NOW))
-    execute = psycopg.Connection.execute
+    url = a_database(postgres)
+    with cuttable(postgres, url) as (wire, by_wire):
+        store = open_store(by_wire)
+        await store.write(Accept((an_inbound(1),), NOW))
+        send = Wire.send
 
-    def cut(self: psycopg.Connection, query: bytes, *rest: object, **how: object) -> object:
-        if query != b"COMMIT":
-            return execute(self, query, *rest, **how)
-        monkeypatch.setattr(psycopg.Connection, "execute", execute)
+        def send_and_cut(self: Wire, sql: str, *rest: Any) -> Any:
+            if sql == "COMMIT":
+                monkeypatch.setattr(Wire, "send", send)
+                if made:
+                    wire.swallows_next_answer = True
+                else:
+                    wire.cut()
+            return send(self, sql, *rest)
+
+        monkeypatch.setattr(Wire, "send", send_and_cut)
         if made:
-            execute(self, query)
-        self.close()
-        raise psycopg.OperationalError("the connection is lost")
-
-    monkeypatch.setattr(psycopg.Connection, "execute", cut)
-    if made:
-        assert len(await store.write(Accept((an_inbound(2),), NOW))) == 1
-    else:
-        with pytest.raises(StoreUnavailable):
-            await store.write(Accept((an_inbound(2),), NOW))
-    assert sum((await store.census()).events.values()) == 1 + made
-    assert (await store.health()).fault is None
-    await store.close()
+            assert len(await store.write(Accept((an_inbound(2),), NOW))) == 1
+        else:
+            with pytest.raises(StoreUnavailable):
+                await store.write(Accept((an_inbound(2),), NOW))
+        assert sum((await store.census()).events.values()) == 1 + made
+        assert (await store.health()).fault is None
+        await store.close()

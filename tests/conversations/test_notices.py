@@ -153,6 +153,7 @@ async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):
 
 async def test_a_backlog_that_is_gathered(tmp_path, monkeypatch):
     """TU-10: one notice for these messages, though the gateway is started twice before they have their turn."""
+    monkeypatch.setattr("rejoinder.runtime.session.slots.STABLE_AFTER", 0.01)  # what died twice waits for that
     queue = QueueSection(mode="followup", debounce_ms=0, cap=100)
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue)))
     first = ScriptedAgent([never])

@@ -54,7 +54,7 @@ def speaking(mouth, tts="always", text="with", allow=(), **more) -> Settings:
 
 
 class Hanging(FakeFiles):
-    """A platform that does not answer: what was planned is not sent."""
+    """A platform that takes nothing yet: what was planned is not sent."""
 
     hangs = True
 
@@ -64,7 +64,7 @@ class Hanging(FakeFiles):
 
     async def send(self, part):
         self.called.set()
-        return RetryAfter(60, "not now") if self.hangs else await super().send(part)
+        return RetryAfter(0.05, "not now") if self.hangs else await super().send(part)
 
 
 def shown(chat) -> list[str]:

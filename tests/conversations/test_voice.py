@@ -6,8 +6,9 @@ import json
 import pytest
 
 from rejoinder.config.schema import Settings
-from rejoinder.events import Attachment
+from rejoinder.events import Attachment, PromptAudio, PromptText
 from rejoinder.media.settings import MediaSettings, SpeechToText
+from rejoinder.media.sound import format_of
 from rejoinder.runtime.place.consequences import Consequences
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 from tests.conversations.agents import said
@@ -68,6 +69,38 @@ async def test_nothing_is_fetched_for_a_stranger():
             lambda: any(frame.chat == "eve" and frame.by == "bot" for frame in platform.truth.frames)
         )
         assert not [call for call in platform.truth.calls if call.name == "getFile"]
+
+
+class Hearing(ScriptedAgent):
+    hears_audio = True
+
+
+async def test_an_agent_that_hears_gets_the_recording_with_its_transcript():
+    """ME-1: as MP3, which models take; the transcript of its past has no recordings."""
+    agent = Hearing("I will.", "Yes.")
+    async with telegram(agent, hearing(PRINTS)) as platform:
+        await platform.says("ann", "ann", "", voice=(spoken(), 3))
+        await platform.hears("ann", "I will.")
+        await platform.says("ann", "ann", "", file=("talk.ogg", spoken()))
+        await platform.hears("ann", "Yes.")
+    for turn in agent.turns:
+        (sound,) = [part for part in turn.parts if isinstance(part, PromptAudio)]
+        assert sound.mime == "audio/mpeg"
+        assert format_of(sound.data) == "mp3"
+    assert SENTENCE in [part.text for part in agent.turns[0].parts if isinstance(part, PromptText)]
+    assert files(agent.turns[1])[0]["note"] == "you are given its sound as well"
+
+
+async def test_without_a_listener_it_gets_the_recording_alone():
+    """ME-1: what is no recording at all is only told of."""
+    agent = Hearing("I hear.", "I cannot.")
+    async with telegram(agent, "") as platform:
+        await platform.says("ann", "ann", "", voice=(spoken(), 3))
+        await platform.hears("ann", "I hear.")
+        await platform.says("ann", "ann", "", voice=(b"no sound at all", 3))
+        await platform.hears("ann", "I cannot.")
+    kinds = [[part.mime for part in turn.parts if isinstance(part, PromptAudio)] for turn in agent.turns]
+    assert kinds == [["audio/mpeg"], []]
 
 
 # --- with a listener that says what the test wants -------------------------------------------------

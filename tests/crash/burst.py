@@ -31,6 +31,7 @@ async def burst(
     try:
         async with asyncio.timeout(2 * PATIENCE):
             await machine.start()
+            await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)  # it is there to be called
             for number in range(MESSAGES):
                 if number == MESSAGES // 3:
                     await reconnect()

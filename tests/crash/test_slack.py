@@ -3,6 +3,7 @@
 import asyncio
 
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.ports import free_port
 from tests.crash.burst import MESSAGES, burst
 from tests.crash.points import PERSONALITIES, point
 from tests.crash.suite import run_all
@@ -24,6 +25,19 @@ async def test_a_burst_with_a_refresh_and_a_kill(tmp_path):
         verdict = await burst(tmp_path, platform, refresh)
         assert events.opened >= 3
         assert not events.lost
+        assert verdict.messages == MESSAGES
+        assert verdict.is_clean, verdict
+
+
+async def test_a_burst_of_signed_events_with_a_kill(tmp_path):
+    """CH-30, CH-35: the same where Slack calls us: what is not confirmed comes again, or is read from history."""
+    url = f"http://127.0.0.1:{free_port()}/slack/events"
+    async with FakePlatform("slack", events_url=url) as platform:
+
+        async def wait() -> None:
+            await platform.truth.until(lambda: bool(platform.truth.messages()))
+
+        verdict = await burst(tmp_path, platform, wait)
         assert verdict.messages == MESSAGES
         assert verdict.is_clean, verdict
 

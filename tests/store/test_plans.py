@@ -56,15 +56,19 @@ CHECK = re.compile(r"SELECT body FROM \w+")
 """Reads everything, and is there for that."""
 
 
+DURABLE = re.compile("synchronous = FULL")
+"""A plan is the same without waiting for the disk."""
+
+
 class Watching(Connection):
     """Remembers the plan of every statement it carries out."""
 
     plans: dict[str, list[str]]
 
     def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
-        if sql.split(maxsplit=1)[0] in ("SELECT", "UPDATE", "INSERT", "DELETE"):
+        if sql not in self.plans and sql.split(maxsplit=1)[0] in ("SELECT", "UPDATE", "INSERT", "DELETE"):
             self.plans[sql] = [row[3] for row in super().execute(f"EXPLAIN QUERY PLAN {sql}", *arguments)]
-        return super().execute(sql, *arguments)
+        return super().execute(DURABLE.sub("synchronous = OFF", sql), *arguments)
 
 
 class Contract(StoreContract):

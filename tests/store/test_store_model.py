@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -271,4 +272,12 @@ class StoreModel(RuleBasedStateMachine):
 
 
 TestStoreModel = StoreModel.TestCase
-TestStoreModel.settings = settings(max_examples=25, stateful_step_count=40, deadline=None)
+TestStoreModel.settings = settings(max_examples=10, stateful_step_count=30, deadline=None)
+
+
+class LongStories(StoreModel):
+    """The same, for longer."""
+
+
+TestLongStories = pytest.mark.deep(LongStories.TestCase)
+TestLongStories.settings = settings(max_examples=300, stateful_step_count=50, deadline=None)

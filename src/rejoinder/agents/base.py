@@ -301,6 +301,13 @@ class CanSeeImages(Protocol):
 
 
 @runtime_checkable
+class CanHearAudio(Protocol):
+    """Takes `PromptAudio`: WAV or MP3 where ffmpeg is installed, else what the platform has."""
+
+    hears_audio: bool
+
+
+@runtime_checkable
 class CanTellMore(Protocol):
     """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
 

@@ -12,16 +12,17 @@ from rejoinder.agents.history import SaidSoFar
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.think import Setting
-from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText, Turn
 from rejoinder.secret import Secret
 
 
 class ChatAgent(ModelAgent):
     provider = "openai"
 
-    def __init__(self, name: str, settings: EndpointSettings, key: Secret | None) -> None:
+    def __init__(self, name: str, settings: EndpointSettings, key: Secret | None, *, hears_audio: bool = False) -> None:
         super().__init__(name, settings, key, "/chat/completions", _authorisation)
         self._settings = settings
+        self.hears_audio = hears_audio
 
     def _content(self, parts: tuple[PromptPart, ...]) -> str | list[dict[str, Any]]:
         """A plain string where there is only text: many endpoints accept nothing else."""
@@ -49,6 +50,9 @@ def _authorisation(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
+_SOUNDS = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+
+
 def _part(part: PromptPart) -> dict[str, Any]:
     match part:
         case PromptText(text):
@@ -56,6 +60,11 @@ def _part(part: PromptPart) -> dict[str, Any]:
         case PromptImage(mime, data):
             url = f"data:{mime};base64,{base64.b64encode(data).decode()}"
             return {"type": "image_url", "image_url": {"url": url}}
+        case PromptAudio(mime, data) if mime in _SOUNDS:
+            sound = {"data": base64.b64encode(data).decode(), "format": _SOUNDS[mime]}
+            return {"type": "input_audio", "input_audio": sound}
+        case PromptAudio(mime):
+            return {"type": "text", "text": f"[A recording ({mime}) that could not be converted for you.]"}
 
 
 _STOP: dict[str, Done] = {"length": Done("limit"), "content_filter": Done("refused")}

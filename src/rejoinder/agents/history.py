@@ -11,7 +11,7 @@ from msgspec import Raw
 from rejoinder.agents.base import MAX_ANSWER_CHARS, REMEMBERED, Exchange
 from rejoinder.agents.wording import AlternatingMessages, Content
 from rejoinder.bounded import Bounded
-from rejoinder.events import PromptPart, PromptText
+from rejoinder.events import PromptPart, PromptText, without_sound
 from rejoinder.unicode_repair import repair_text
 
 IMAGE_TOKENS = 1500
@@ -54,7 +54,7 @@ class Histories:
         known = self._sessions.get(session)
         if known is None:
             return ()
-        past = _without_same_question(known.past, parts)
+        past = _without_same_question(known.past, without_sound(parts))
         budget = self._budget - tokens_of(Exchange(parts))
         return past[_first_fitting(known.sizes[: len(past)], budget) :]
 
@@ -66,7 +66,7 @@ class Histories:
         return (AlternatingMessages() if known is None else known.wording).messages(past, parts, content)
 
     def remember(self, session: str, parts: tuple[PromptPart, ...], answer: str) -> None:
-        known = self._sessions.get(session) or _Conversation()
+        known, parts = self._sessions.get(session) or _Conversation(), without_sound(parts)
         exchange = Exchange(parts, answer if answer.strip() else "")
         past = _without_same_question(known.past, parts)
         sizes = (*known.sizes[: len(past)], tokens_of(exchange))

@@ -22,12 +22,14 @@ class Settings(EndpointSettings, frozen=True, kw_only=True, forbid_unknown_field
     """The endpoint, up to and with `/v1`."""
     api_key: Secret | None = None
     """The key, if the endpoint wants one: `${OPENAI_API_KEY}`."""
+    hears_audio: bool = False
+    """Whether its model takes recordings: it gets voice notes themselves besides their transcript."""
 
 
 def open_agent(name: str, settings: Settings) -> "ChatAgent":
     from rejoinder.agents.chat_completions import ChatAgent  # noqa: PLC0415 - reading the settings needs no client
 
-    return ChatAgent(name, settings, settings.api_key)
+    return ChatAgent(name, settings, settings.api_key, hears_audio=settings.hears_audio)
 
 
 KEYS = (

@@ -413,6 +413,15 @@ class ShowsTranscripts(Protocol):
 
 
 @runtime_checkable
+class ShowsSubagents(Protocol):
+    """Shows the runs beside a chat (TU-36)."""
+
+    async def subagents_changed(self, route: Route) -> None:
+        """One has begun or ended there."""
+        ...
+
+
+@runtime_checkable
 class CanNote(Protocol):
     """Can tell the operator something that is not a message of the chat, if it is the operator who reads there."""
 

@@ -39,7 +39,7 @@ def run_gateway(
     from rejoinder import app
     from rejoinder.config.load import FILE
     from rejoinder.programs import serving
-    from rejoinder.programs.agent_choice import with_agent
+    from rejoinder.programs.agent_choice import absent_programs, with_agent
     from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
@@ -50,7 +50,7 @@ def run_gateway(
         told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token))
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
-        beginning = [sentence] if sentence else []
+        beginning = [*([sentence] if sentence else []), *absent_programs(settings)]
         if sentence and agent == "tour":
             beginning.append("To see three agents in one room, try `rejoinder run --demo` (or `make demo`).")
 

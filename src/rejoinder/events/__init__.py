@@ -74,11 +74,13 @@ from rejoinder.events.reply import Silent as Silent
 from rejoinder.events.reply import Text as Text
 from rejoinder.events.turn import Grant as Grant
 from rejoinder.events.turn import Option as Option
+from rejoinder.events.turn import PromptAudio as PromptAudio
 from rejoinder.events.turn import PromptImage as PromptImage
 from rejoinder.events.turn import PromptPart as PromptPart
 from rejoinder.events.turn import PromptText as PromptText
 from rejoinder.events.turn import Question as Question
 from rejoinder.events.turn import Turn as Turn
+from rejoinder.events.turn import without_sound as without_sound
 from rejoinder.events.vocabulary import Ability as Ability
 from rejoinder.events.vocabulary import ChatKind as ChatKind
 from rejoinder.events.vocabulary import FileKind as FileKind

@@ -16,7 +16,19 @@ class PromptImage(Struct, frozen=True, tag="image"):
     data: bytes
 
 
-PromptPart = PromptText | PromptImage
+class PromptAudio(Struct, frozen=True, tag="audio"):
+    """A recording, for agents that hear. It is told once: what the agent remembers of it is in the words around it."""
+
+    mime: str
+    data: bytes
+
+
+PromptPart = PromptText | PromptImage | PromptAudio
+
+
+def without_sound(parts: tuple[PromptPart, ...]) -> tuple[PromptPart, ...]:
+    """What is kept of a question: the words, and pictures, but no recordings."""
+    return tuple([part for part in parts if not isinstance(part, PromptAudio)])
 
 
 class Turn(Struct, frozen=True):

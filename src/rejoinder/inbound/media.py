@@ -9,18 +9,23 @@ Rule 3: limits apply to the message as a whole; earlier files are served first.
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from rejoinder.events import Attachment
 from rejoinder.filetypes import in_words
 from rejoinder.inbound.documents import claims_document
 
-Treatment = Literal["image", "text", "describe", "note"]
-"""Shown to the agent as a picture, inlined as text, described by another agent, or only mentioned."""
+Treatment = Literal["image", "audio", "text", "describe", "note"]
+"""Shown to the agent as a picture, given to it as a recording, inlined as text, described by another agent, or only
+mentioned."""
 
 
 class MediaLimits(Struct, frozen=True):
     images: int = 10
     image_bytes: int = 5_000_000
+    recordings: int = 3
+    audio_bytes: int = 10_000_000
+    """Of a recording, for agents that hear."""
     text_bytes: int = 64_000
     all_text_bytes: int = 200_000
     fetched_bytes: int = 1_000_000
@@ -30,6 +35,7 @@ class MediaLimits(Struct, frozen=True):
 
 
 USUAL = MediaLimits()
+SOUND = "you are given its sound as well"
 
 
 class ShownFile(Struct, frozen=True):
@@ -42,6 +48,10 @@ class ShownFile(Struct, frozen=True):
     why: str | None = None
     note: str | None = None
     """What the text is, if it is not the file's own."""
+
+
+def is_recording(file: Attachment) -> bool:
+    return file.kind in ("voice", "audio") or file.mime.startswith("audio/")
 
 
 def worth_fetching(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> int:
@@ -65,15 +75,22 @@ def too_large(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUA
 
 
 def show_media(
-    attachments: tuple[Attachment, ...], *, sees_images: bool, limits: MediaLimits = USUAL
+    attachments: tuple[Attachment, ...],
+    *,
+    sees_images: bool,
+    hears_audio: bool = False,
+    limits: MediaLimits = USUAL,
 ) -> tuple[ShownFile, ...]:
     """One decision for each file, in their order."""
-    images, text_left = 0, limits.all_text_bytes
+    images, recordings, text_left = 0, 0, limits.all_text_bytes
     shown: list[ShownFile] = []
     for attachment in attachments:
         decided = _show(attachment, sees_images, images < limits.images, min(text_left, limits.text_bytes), limits)
+        if hears_audio and recordings < limits.recordings and is_recording(attachment) and attachment.content:
+            decided = replace(decided, treatment="audio", why=decided.why if attachment.heard else None, note=SOUND)
+            recordings += 1
         images += decided.treatment == "image"
-        if decided.treatment == "text":
+        if decided.treatment in ("text", "audio"):
             text_left -= len((decided.text or "").encode("utf-8", "replace"))
         shown.append(decided)
     return tuple(shown)

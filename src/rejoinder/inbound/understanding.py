@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Inbound, LinkedPage
+from rejoinder.inbound.media import is_recording
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Walk
 from rejoinder.senses import larger_than, longer_than
@@ -60,10 +61,6 @@ def recordings(inbound: Inbound) -> tuple[Attachment, ...]:
     """Of the message, and of the one it answers."""
     quoted = () if inbound.reply_to is None else inbound.reply_to.files
     return tuple([file for file in (*inbound.attachments, *quoted) if is_recording(file)])
-
-
-def is_recording(file: Attachment) -> bool:
-    return file.kind in ("voice", "audio") or file.mime.startswith("audio/")
 
 
 def _refusal(file: Attachment, settings: UnderstandingSettings) -> str | None:

@@ -40,6 +40,19 @@ _ENCODERS: dict[VoiceForm, tuple[str, ...]] = {
     "opus": ("-c:a", "libopus", "-b:a", "32k", "-ar", "48000", "-f", "ogg"),
     "mp3": ("-c:a", "libmp3lame", "-b:a", "64k", "-ar", "44100", "-f", "mp3"),
 }
+MIME_OF = {
+    "ogg": "audio/ogg",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "mov": "audio/mp4",
+    "matroska": "audio/webm",
+    "amr": "audio/amr",
+    "caf": "audio/x-caf",
+    "aiff": "audio/aiff",
+    "aac": "audio/aac",
+}
+"""By what ffmpeg calls a format."""
 MIMES: dict[VoiceForm, str] = {"opus": "audio/ogg", "mp3": "audio/mpeg"}
 
 

@@ -16,7 +16,6 @@ MOST_SPOKEN = 32 << 20
 """Bytes that a program or an endpoint may answer with."""
 LONGEST_SECONDS = 3600
 USUAL_VOICE = "alloy"
-_MIMES = {"ogg": "audio/ogg", "mp3": "audio/mpeg", "wav": "audio/wav", "flac": "audio/flac", "mov": "audio/mp4"}
 _FORMS: dict[VoiceForm, str] = {"opus": "ogg", "mp3": "mp3"}
 
 
@@ -44,7 +43,7 @@ class Voice:
         if came is None:
             raise NotUnderstood("what was spoken is no sound", f"it begins with {content[:40]!r}")
         if (program := sound.ffmpeg()) is None:
-            return Recording(content, _MIMES.get(came, "application/octet-stream"))
+            return Recording(content, sound.MIME_OF[came])
         limits = {"most_seconds": LONGEST_SECONDS, "seconds": said.timeout_s}
         measured = await sound.decoded(program, content, folder, **limits)
         if measured.is_silent:

@@ -57,3 +57,22 @@ def with_agent(settings: schema.Settings, wanted: str | None) -> tuple[schema.Se
         return settings, chosen or next(iter(settings.agents)), ""
     name, agent, sentence = discovered()
     return replace(settings, agents={name: agent}), name, sentence
+
+
+def absent_programs(settings: schema.Settings) -> list[str]:
+    """A sentence for each agent whose program is not on this machine: the operator reads it at the start, and not the
+    first person who writes."""
+    return [
+        f"agents.{name}: there is no program {program} on the PATH. Install it; until then {name} cannot answer."
+        for name, agent in settings.agents.items()
+        if (program := _program_of(agent)) and shutil.which(program) is None
+    ]
+
+
+def _program_of(agent: schema.ConfiguredAgent) -> str | None:
+    """None where only its own start can tell: a path relative to its folder, or a PATH of its own."""
+    command: tuple[str, ...] = getattr(agent.settings, "command", ())
+    if not command or "PATH" in getattr(agent.settings, "env", {}):
+        return None
+    program = command[0]
+    return program if os.path.isabs(program) or os.sep not in program else None

@@ -299,6 +299,10 @@ def _page_services(
         gateway.engines.changed()
         return request
 
+    def doing(session: str) -> tuple[tuple[str, ...], str]:
+        found = (engine.subagents.doing(session) for engine in gateway.engines)
+        return next(filter(any, found), ((), ""))
+
     return PageServices(
         channel=web,
         agents=tuple(gateway.agents),
@@ -315,6 +319,7 @@ def _page_services(
         approve=approve,
         start=tasks.start,
         programs=Incoming(gateway, web),
+        doing=doing,
         tools=_tools(gateway, address),
         hooks=lambda: tuple(gateway.configured.hooks),
         invitations=invitations,

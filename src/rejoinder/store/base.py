@@ -85,7 +85,7 @@ from rejoinder.store.rows import (
     Workload,
     said_about,
 )
-from rejoinder.store.subagents import KeptSubagent, PutSubagent, SubagentState
+from rejoinder.store.subagents import KeptSubagent, LogLine, PutSubagent, SubagentState, log_of
 from rejoinder.store.verbs import (
     PART_MOVES,
     Accept,
@@ -312,6 +312,7 @@ __all__ = [
     "KeptSubagent",
     "Later",
     "Lease",
+    "LogLine",
     "MarkSent",
     "MarkUnknown",
     "MoveCursor",
@@ -386,6 +387,7 @@ __all__ = [
     "WantTurn",
     "WithdrawParts",
     "Workload",
+    "log_of",
     "said_about",
     "scope_of",
 ]

@@ -161,6 +161,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The latest sub-agents of a conversation, the oldest first."""
         ...
 
+    async def subagents_at(self, channel: str, chat: str, limit: int = 20) -> tuple[KeptSubagent, ...]:
+        """Those that work or worked for a chat, its threads included, the latest first."""
+        ...
+
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         """Those of every conversation, the latest first."""
         ...

@@ -2,10 +2,8 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
-
-T = TypeVar("T")
+from collections.abc import Callable
+from typing import Any
 
 PATIENCE = 60.0
 """Seconds: a test that waits longer is stuck, not slow. No test depends on the speed of a machine, so all share one."""
@@ -13,8 +11,9 @@ A_LOOK = 0.01
 """Seconds between two looks."""
 
 
-async def until(look: Callable[[], T | Awaitable[T]], what: str = "it", seconds: float = PATIENCE) -> T:
-    """What `look` returns, as soon as that is true: for a file, a row or another process, of which nobody tells us."""
+async def until(look: Callable[[], Any], what: str = "it", seconds: float = PATIENCE) -> Any:
+    """What `look` returns, or what awaiting it gives, as soon as that is true. For a file, a row or another
+    process, of which nobody tells us."""
     try:
         async with asyncio.timeout(seconds):
             while True:

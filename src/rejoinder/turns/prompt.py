@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from rejoinder.events import ChatKind, LinkedPage, PromptImage, PromptPart, PromptText, Strictness, Turn
+from rejoinder.events import ChatKind, LinkedPage, PromptAudio, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.session import Activation
 from rejoinder.turns.backlog import Summary, summary_line
 from rejoinder.unicode_repair import as_json
@@ -117,6 +117,7 @@ class TurnMessage(Struct, frozen=True):
     media: tuple[Media, ...] = ()
     transcript: str | None = None
     images: tuple[PromptImage, ...] = ()
+    recordings: tuple[PromptAudio, ...] = ()
     pages: tuple[LinkedPage, ...] = ()
     """What its links lead to."""
 
@@ -175,7 +176,7 @@ def system_sections(system: SystemPart) -> dict[str, str]:
 
 
 def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
-    """TU-31, and per message TU-7: sender context, media notes, quote, transcript, text, images."""
+    """TU-31, and per message TU-7: sender context, media notes, quote, transcript, text, images, recordings."""
 
     def block(tag: str, value: object) -> PromptText:
         return PromptText(f"<{tag}-{boundary}>\n{_json(value)}\n</{tag}-{boundary}>")
@@ -206,6 +207,7 @@ def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
         if said.text:
             yield PromptText(said.text)
         yield from said.images
+        yield from said.recordings
         if said.pages:
             yield block("untrusted_links", [_fields(page) for page in said.pages])
     if user.untrusted_context:

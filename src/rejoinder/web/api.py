@@ -138,7 +138,8 @@ async def _subagents(services: PageServices, _: Flow, request: Request) -> Struc
     store = services.store
     kept = await store.latest_subagents(MOST_SUBAGENTS)
     logs = [await store.transcript(each.session, each.started, MOST_ENTRIES) for each in kept]
-    return views.SubagentList(tuple(map(views.subagent_view, kept, logs)))
+    doing = [services.doing(each.session) for each in kept]
+    return views.SubagentList(tuple(map(views.subagent_view, kept, logs, doing)))
 
 
 async def _hooks(services: PageServices, _: Flow, request: Request) -> Struct:

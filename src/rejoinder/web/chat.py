@@ -19,6 +19,7 @@ from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.guard import PERSON
 from rejoinder.web.pages import lost
 from rejoinder.web.services import PageServices
+from rejoinder.web.subagents import RoomSubagents
 from rejoinder.web.writing import write_frames
 
 SHOWN = frozenset(
@@ -34,10 +35,12 @@ LONGEST_NAME = 200
 def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
     channel = services.channel
     blobs = channel.journal.blobs
+    subagents = RoomSubagents(services)
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
-        talk = Talk(channel.journal, channel.hub, Greeting(services.version, commands, UPLOAD_LIMIT, channel.wake))
+        greeting = Greeting(services.version, commands, UPLOAD_LIMIT, channel.wake)
+        talk = Talk(channel.journal, channel.hub, greeting, subagents)
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive, socket.scope[PERSON])

@@ -154,6 +154,8 @@ class PageServices(Struct, frozen=True):
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
     programs: Programs
+    doing: Callable[[str], tuple[tuple[str, ...], str]] = lambda session: ((), "")
+    """What the sub-agent at work in this session has done and said so far in its turn, where this process knows."""
     tools: Tools | None = None
     """Where the package `mcp` is installed."""
     hooks: Callable[[], tuple[str, ...]] = tuple

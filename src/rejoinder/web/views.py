@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from rejoinder.channels.web.logins import Invited
-from rejoinder.events import PromptText, Step
+from rejoinder.events import Step
 from rejoinder.store.base import (
     InboxEvent,
     Input,
@@ -17,6 +17,7 @@ from rejoinder.store.base import (
     StoredPart,
     Traced,
     TranscriptEntry,
+    log_of,
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
@@ -173,7 +174,7 @@ class SubagentView(Struct, frozen=True):
     started: datetime
     ended: datetime | None
     log: tuple[str, ...]
-    """The latest of what it was told and said."""
+    """The latest of what it was told, did and said."""
 
 
 class GatewayView(Struct, frozen=True):
@@ -318,7 +319,9 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
     )
 
 
-def subagent_view(kept: KeptSubagent, entries: tuple[TranscriptEntry, ...]) -> SubagentView:
+def subagent_view(
+    kept: KeptSubagent, entries: tuple[TranscriptEntry, ...], doing: tuple[tuple[str, ...], str] = ((), "")
+) -> SubagentView:
     return SubagentView(
         kept.session,
         kept.name,
@@ -330,12 +333,7 @@ def subagent_view(kept: KeptSubagent, entries: tuple[TranscriptEntry, ...]) -> S
         kept.result,
         kept.started,
         kept.ended,
-        tuple(
-            f"{'>' if entry.role == 'user' else '<'} {part.text[:LONGEST_EXCERPT]}"
-            for entry in entries
-            for part in entry.parts
-            if isinstance(part, PromptText)
-        ),
+        tuple(line.plain[:LONGEST_EXCERPT] for line in log_of(kept, entries, *doing)),
     )
 
 

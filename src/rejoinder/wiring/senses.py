@@ -4,6 +4,7 @@ from typing import Any
 
 from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.media.documents import DocumentReader
+from rejoinder.media.recordings import Recordings
 from rejoinder.media.settings import MediaSettings
 from rejoinder.runtime.settings import SpeechOptions
 
@@ -13,6 +14,7 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
     listens, speaks = media.speech_to_text, media.text_to_speech
     fields: dict[str, Any] = {
         "reads_documents": DocumentReader(media.documents),
+        "prepares_recordings": Recordings(),
         "understanding": UnderstandingSettings(
             hears=listens.is_on,
             max_seconds=listens.max_seconds,

@@ -57,7 +57,9 @@ def open_agent(name: str, settings: Settings) -> "AcpAgent":
     if not settings.command:
         raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
     if not Path(settings.cwd).expanduser().is_dir():
-        raise BadConfiguration(f"agent {name!r}: `cwd` {settings.cwd} is not a directory")
+        raise BadConfiguration(
+            f"agents.{name}.cwd: {settings.cwd} is not a directory; make it, or name the folder the agent works in"
+        )
     for server, wanted in settings.mcp_servers.items():
         if bool(wanted.command) == (wanted.url is not None):
             raise BadConfiguration(f"agent {name!r}: `mcp_servers.{server}` needs either a `command` or a `url`")

@@ -72,7 +72,7 @@ class AcpAgent:
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp.sessions")
             # The first turn of another session may have created it meanwhile.
-            self._sessions = self._sessions or work.Sessions(self.name, self._settings, self.limits.question)
+            self._sessions = self._sessions or work.AcpSessions(self.name, self._settings, self.limits.question)
             assert self._sessions is not None
             self._sessions.tools = self._tools
         return self._sessions
@@ -111,6 +111,10 @@ class AcpAgent:
 
     async def levels(self) -> tuple[str, ...] | None:
         return (await (await self._work()).learn()).levels
+
+    @property
+    def hears_audio(self) -> bool:
+        return self._sessions is None or self._sessions.hears
 
     def announced(self) -> frozenset[str]:
         return frozenset() if self._sessions is None else self._sessions.announced()

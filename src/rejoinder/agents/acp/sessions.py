@@ -113,6 +113,11 @@ class AcpSessions:
             return True
         return None if self._connection is None else self._connection.abilities.queues
 
+    @property
+    def hears(self) -> bool:
+        """Whether it takes recordings. As long as that is not known, it gets them and is told that it cannot."""
+        return self._connection is None or self._connection.abilities.audio
+
     def announced(self) -> frozenset[str]:
         return frozenset() if self._connection is None else self._connection.announced
 
@@ -161,7 +166,7 @@ class AcpSessions:
         assert session.id is not None
         system = turn.system or self._settings.system_prompt
         news = "" if system == session.told_system else system
-        asked = wire.prompt(session.id, news, parts, images=connection.abilities.images)
+        asked = wire.prompt(session.id, news, parts, connection.abilities)
         run = connection.begin(session.id, asked, turn.permissions, loaded=session.loaded)
         session.loaded = session.cancelled = False
         session.told_system = system
@@ -191,7 +196,7 @@ class AcpSessions:
         session = self._sessions.get(turn.session)
         if session is None or session.id is None or (connection := session.connection) is None:
             return False
-        asked = wire.prompt(session.id, "", turn.parts, images=connection.abilities.images)
+        asked = wire.prompt(session.id, "", turn.parts, connection.abilities)
         if connection.abilities.queues:
             return connection.add_prompt(session.id, asked)
         return self._settings.steer == "cancel" and connection.replace_prompt(session.id, asked)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from rejoinder.agents.base import Done
 from rejoinder.documents import is_array, is_object
-from rejoinder.events import PromptImage, PromptPart, PromptText
+from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText
 
 VERSION = PROTOCOL_VERSION
 AUTH_REQUIRED = -32000
@@ -47,18 +47,24 @@ def load_session(session: str, cwd: str, servers: Sequence[Mapping[str, Any]]) -
     return {"sessionId": session, **new_session(cwd, servers)}
 
 
-def prompt(session: str, system: str, parts: tuple[PromptPart, ...], *, images: bool) -> dict[str, Any]:
+def prompt(session: str, system: str, parts: tuple[PromptPart, ...], can: "Abilities") -> dict[str, Any]:
     """The protocol has no system part, so a new system text goes at the start of the prompt."""
     blocks: list[Any] = [schema.TextContentBlock(type="text", text=system)] if system else []
     for part in parts:
         match part:
             case PromptText(text):
                 blocks.append(schema.TextContentBlock(type="text", text=text))
-            case PromptImage(mime, data) if images:
+            case PromptImage(mime, data) if can.images:
                 encoded = base64.b64encode(data).decode()
                 blocks.append(schema.ImageContentBlock(type="image", data=encoded, mime_type=mime))
             case PromptImage(mime, data):
                 note = f"[A picture ({mime}, {len(data)} bytes) that you cannot see.]"
+                blocks.append(schema.TextContentBlock(type="text", text=note))
+            case PromptAudio(mime, data) if can.audio:
+                encoded = base64.b64encode(data).decode()
+                blocks.append(schema.AudioContentBlock(type="audio", data=encoded, mime_type=mime))
+            case PromptAudio(mime, data):
+                note = f"[A recording ({mime}, {len(data)} bytes) that you cannot hear.]"
                 blocks.append(schema.TextContentBlock(type="text", text=note))
     return _plain(schema.PromptRequest(session_id=session, prompt=blocks))
 
@@ -81,6 +87,7 @@ class Abilities(Struct, frozen=True):
     queues: bool = False
     """Takes a further prompt into a running turn."""
     mcp_over_http: bool = False
+    audio: bool = False
 
 
 def abilities(result: Any) -> Abilities:
@@ -97,6 +104,7 @@ def abilities(result: Any) -> Abilities:
         tuple(method.name for method in said.auth_methods or ()),
         any(is_object(own) and own.get("promptQueueing") is True for own in (can.field_meta or {}).values()),
         bool(can.mcp_capabilities and can.mcp_capabilities.http),
+        bool(prompts.audio),
     )
 
 

@@ -12,7 +12,7 @@ from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.history import SaidSoFar
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.think import THINK, Setting
-from rejoinder.events import PromptImage, PromptPart, PromptText, Turn
+from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText, Turn
 
 VERSION = "2023-06-01"
 
@@ -60,6 +60,8 @@ def _part(part: PromptPart) -> dict[str, Any]:
         case PromptImage(mime, data):
             source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
             return {"type": "image", "source": source}
+        case PromptAudio(mime):
+            return {"type": "text", "text": f"[A recording ({mime}) that you cannot hear.]"}
 
 
 _STOP: dict[str, Done] = {

@@ -11,7 +11,7 @@ from rejoinder.channels.web import FILES, reading
 from rejoinder.channels.web.answers import NoTarget, SentMessage, shown_file
 from rejoinder.channels.web.journal import RoomJournal
 from rejoinder.channels.web.nouns import File, Member
-from rejoinder.channels.web.protocol import TypingNow
+from rejoinder.channels.web.protocol import SubagentsChanged, TypingNow
 from rejoinder.channels.web.records import told
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread
@@ -165,6 +165,11 @@ class WebChannel:
         if room is not None:
             who = room.agents[0] if len(room.agents) == 1 else ""
             self.hub.show(TypingNow(room.id, author or who, route.thread), reading.person_of(room))
+
+    async def subagents_changed(self, route: Route) -> None:
+        room = await reading.room(self.journal.log, route.chat)
+        if room is not None:
+            self.hub.show(SubagentsChanged(room.id), reading.person_of(room))
 
     async def note(self, route: Route, text: str) -> None:
         with suppress(StoreUnavailable):  # it is in the log too

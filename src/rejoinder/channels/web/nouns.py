@@ -124,3 +124,32 @@ class Message(Struct, frozen=True, omit_defaults=True):
     """The agent was stopped, or interrupted by a further message, while it wrote."""
     note: bool = False
     """A line for the operator that nobody said: why something was not done, or that an agent chose silence."""
+
+
+class Subagent(Struct, frozen=True, omit_defaults=True):
+    """A run beside a conversation (TU-36)."""
+
+    id: str
+    name: str
+    agent: str
+    """Id of the agent that works."""
+    state: Literal["running", "ended", "failed", "killed"]
+    task: str
+    started: int
+    """Milliseconds since 1970."""
+    ended: int | None = None
+    of: str = ""
+    """Id of the agent whose conversation it works for."""
+    thread: str | None = None
+    """The thread it works for."""
+    parent: str = ""
+    """Id of the sub-agent that started it; empty: the conversation did."""
+    problem: str = ""
+    """Why it failed."""
+
+
+class SubagentLine(Struct, frozen=True):
+    """One thing in the log of a sub-agent. `text` is untrusted; what was `said` is Markdown."""
+
+    kind: Literal["told", "did", "said"]
+    text: str

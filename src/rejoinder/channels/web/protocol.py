@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from rejoinder.channels.web.nouns import Member, Message, Reaction, Room
+from rejoinder.channels.web.nouns import Member, Message, Reaction, Room, Subagent, SubagentLine
 from rejoinder.events import Choice
 from rejoinder.unicode_repair import TOO_DEEP, repair_text
 
@@ -138,12 +138,41 @@ class Search(Struct, frozen=True, tag_field="type", tag="search"):
     limit: Annotated[int, Meta(ge=1, le=100)] = 30
 
 
+class AskSubagents(Struct, frozen=True, tag_field="type", tag="subagents"):
+    """Answered by `subagents`: the runs beside this room, its threads included."""
+
+    client: Id
+    room: Id
+
+
+class AskSubagentLog(Struct, frozen=True, tag_field="type", tag="subagent_log"):
+    """Answered by `subagent_log`: what one of them was told, did and said."""
+
+    client: Id
+    room: Id
+    subagent: Annotated[str, Meta(min_length=1, max_length=2000)]
+
+
 class Ping(Struct, frozen=True, tag_field="type", tag="ping"):
     """Answered by `pong`; a page that hears nothing for long asks whether the connection is alive."""
 
 
 FromBrowser = (
-    Hello | Say | Edit | Delete | React | Press | Stop | MakeRoom | StillTyping | MarkRead | AskHistory | Search | Ping
+    Hello
+    | Say
+    | Edit
+    | Delete
+    | React
+    | Press
+    | Stop
+    | MakeRoom
+    | StillTyping
+    | MarkRead
+    | AskHistory
+    | Search
+    | AskSubagents
+    | AskSubagentLog
+    | Ping
 )
 
 # --- to the browser: once, and answers ----------------------------------------------------------
@@ -206,6 +235,24 @@ class Page(Struct, frozen=True, tag_field="type", tag="page"):
     messages: tuple[Message, ...]
     more: bool
     """There are more in the requested direction."""
+
+
+class Subagents(Struct, frozen=True, tag_field="type", tag="subagents"):
+    """Answers `subagents`, the latest first."""
+
+    client: str
+    room: str
+    subagents: tuple[Subagent, ...]
+
+
+class SubagentLog(Struct, frozen=True, tag_field="type", tag="subagent_log"):
+    """Answers `subagent_log`, the oldest line first; the last one may still grow."""
+
+    client: str
+    subagent: str
+    log: tuple[SubagentLine, ...]
+    cut: bool = False
+    """The beginning is left out."""
 
 
 class Pong(Struct, frozen=True, tag_field="type", tag="pong"):
@@ -306,7 +353,15 @@ class TypingNow(Struct, frozen=True, tag_field="type", tag="typing", omit_defaul
     thread: str | None = None
 
 
-ToBrowser = Welcome | Done | Refused | Page | Pong | Happening | Delta | TypingNow
+class SubagentsChanged(Struct, frozen=True, tag_field="type", tag="subagents_changed"):
+    """A run beside the room has begun or ended: ask for `subagents` again."""
+
+    room: str
+
+
+ToBrowser = (
+    Welcome | Done | Refused | Page | Subagents | SubagentLog | Pong | Happening | Delta | TypingNow | SubagentsChanged
+)
 
 # --- how they are written -----------------------------------------------------------------------
 

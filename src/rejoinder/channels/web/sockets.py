@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.web.nouns import Message
-from rejoinder.channels.web.protocol import Delta, ToBrowser, TypingNow, encode
+from rejoinder.channels.web.protocol import Delta, SubagentsChanged, ToBrowser, TypingNow, encode
 from rejoinder.channels.web.records import ToldEvent
 
 MOST_FRAMES = 2000
@@ -175,7 +175,7 @@ class Hub:
         if self._early:
             self.gap.set()
 
-    def show(self, frame: Delta | TypingNow, audience: str | None, but: str | None = None) -> None:
+    def show(self, frame: Delta | TypingNow | SubagentsChanged, audience: str | None, but: str | None = None) -> None:
         """Sends a frame live to the connected browsers; it is stored nowhere."""
         if self.connections:
             message = frame.message if isinstance(frame, Delta) else ""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Literal, assert_never
+from typing import Literal, Protocol, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -10,10 +10,12 @@ from msgspec import Struct
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER, owner_named, person_named
 from rejoinder.channels.web.journal import NotDone, RoomJournal
-from rejoinder.channels.web.nouns import Member, Message, Person
+from rejoinder.channels.web.nouns import Member, Message, Person, Subagent, SubagentLine
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
+    AskSubagentLog,
+    AskSubagents,
     Command,
     Delete,
     Done,
@@ -33,6 +35,8 @@ from rejoinder.channels.web.protocol import (
     Search,
     StillTyping,
     Stop,
+    SubagentLog,
+    Subagents,
     TypingNow,
     Welcome,
     client_of,
@@ -62,11 +66,24 @@ class Greeting(Struct, frozen=True):
     wake: str = "lead"
 
 
+class KnowsSubagents(Protocol):
+    """Who knows the runs beside a room."""
+
+    async def listed(self, room: str) -> tuple[Subagent, ...]: ...
+
+    async def log(self, room: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
+        """The latest of its log, and whether there is more; None: there is no such run."""
+        ...
+
+
 class Talk:
-    def __init__(self, journal: RoomJournal, hub: Hub, greeting: Greeting) -> None:
+    def __init__(
+        self, journal: RoomJournal, hub: Hub, greeting: Greeting, subagents: KnowsSubagents | None = None
+    ) -> None:
         self._journal = journal
         self._hub = hub
         self._greeting = greeting
+        self._subagents = subagents
 
     async def greet(self, receive: Receive, login: Person | None = None) -> BrowserConnection | int:
         """Waits for `hello` and adds the browser to the hub, or returns the close code if it cannot.
@@ -188,6 +205,8 @@ class Talk:
                 return await self._history(connection, frame)
             case Search():
                 return await self._search(connection, frame)
+            case AskSubagents() | AskSubagentLog():
+                return await self._tell_subagents(connection, frame)
             case Ping():
                 return connection.tell(Pong())
             case Hello():
@@ -224,6 +243,17 @@ class Talk:
             self._journal.log, connection.person, asked.query, asked.room, asked.before, asked.limit
         )
         connection.tell(Page(asked.client, messages, more))
+
+    async def _tell_subagents(self, connection: BrowserConnection, asked: AskSubagents | AskSubagentLog) -> None:
+        known = self._subagents
+        if known is None or not await reading.is_open_to(self._journal.log, asked.room, connection.person):
+            raise NotDone("This room is not there.")
+        if isinstance(asked, AskSubagents):
+            connection.tell(Subagents(asked.client, asked.room, await known.listed(asked.room)))
+        elif (found := await known.log(asked.room, asked.subagent)) is not None:
+            connection.tell(SubagentLog(asked.client, asked.subagent, *found))
+        else:
+            raise NotDone("This sub-agent is not there any more.")
 
 
 def _posted(event: ToldEvent, message: Message) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.events import EarlierMessage, Inbound, PromptImage, PromptPart, Strictness, Turn
+from rejoinder.events import EarlierMessage, Inbound, PromptAudio, PromptImage, PromptPart, Strictness, Turn
 from rejoinder.filetypes import FileLimits, in_words, safe_name
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
@@ -30,7 +30,7 @@ from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.session.fetching import all_files, sees_images
+from rejoinder.runtime.session.fetching import all_files, hears_audio, sees_images
 from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
@@ -289,7 +289,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
     sender = inbound.sender
     forwarded = inbound.forwarded
     receiver = agent.name if among_agents else asked.message.facts.me.id
-    shown = show_media(all_files(inbound), sees_images=sees_images(agent))
+    shown = show_media(all_files(inbound), sees_images=sees_images(agent), hears_audio=hears_audio(agent))
     return TurnMessage(
         text=text,
         sender=None
@@ -312,6 +312,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
         forwarded=QuotedMessage(forwarded.text, forwarded.author_name) if forwarded else None,
         media=tuple([_media(each, inbound) for each in shown]),
         images=_images(shown) if shown else (),
+        recordings=_recordings(shown) if shown else (),
         pages=inbound.pages,
         transcript=inbound.transcript if asked.message.actor.source != "transcript" else None,
     )
@@ -322,6 +323,14 @@ def _images(shown: tuple[ShownFile, ...]) -> tuple[PromptImage, ...]:
         PromptImage(each.mime, each.attachment.content)
         for each in shown
         if each.treatment == "image" and each.attachment.content is not None
+    )
+
+
+def _recordings(shown: tuple[ShownFile, ...]) -> tuple[PromptAudio, ...]:
+    return tuple(
+        PromptAudio(each.attachment.mime, each.attachment.content)
+        for each in shown
+        if each.treatment == "audio" and each.attachment.content is not None
     )
 
 

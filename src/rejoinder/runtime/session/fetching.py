@@ -9,17 +9,17 @@ from contextlib import nullcontext
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Agent, CanSeeImages
+from rejoinder.agents.base import Agent, CanHearAudio, CanSeeImages
 from rejoinder.channels.base import CanFetch
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
-from rejoinder.inbound.media import USUAL, MediaLimits, image_type, too_large, worth_fetching
+from rejoinder.inbound.media import USUAL, MediaLimits, image_type, is_recording, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import CompletionMessage, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.senses import ReadsDocuments
+from rejoinder.senses import PreparesRecordings, ReadsDocuments
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ class Senses(Struct, frozen=True):
 
     describer: Agent | None = None
     reader: ReadsDocuments | None = None
+    recordings: PreparesRecordings | None = None
 
 
 NOBODY = Senses()
@@ -49,7 +50,11 @@ async def with_files(asked: tuple[TurnInput, ...], agent: Agent, senses: Senses 
         return asked
     describer = senses.describer
     eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
-    return tuple([await _with_files(each, agent, eyes, senses.reader) for each in asked])
+    return tuple([await _with_files(each, agent, eyes, senses) for each in asked])
+
+
+def hears_audio(agent: Agent) -> bool:
+    return can(agent, CanHearAudio) and agent.hears_audio
 
 
 def sees_images(agent: Agent) -> bool:
@@ -61,13 +66,19 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, reader: ReadsDocuments | None) -> TurnInput:
+async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, senses: Senses) -> TurnInput:
     inbound, own, here = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation
     shown = sees_images(agent) or eyes is not None
-    if reader is None:
-        files = tuple([await _fetched(file, here, shown=shown, limits=USUAL) for file in all_files(inbound)])
-    else:
-        files = tuple([await _read(file, here, reader, shown=shown) for file in all_files(inbound)])
+    recordings = senses.recordings if hears_audio(agent) else None
+
+    async def given(file: Attachment) -> Attachment:
+        if recordings is not None and is_recording(file):
+            return await _sounding(file, here, recordings)
+        if senses.reader is not None:
+            return await _read(file, here, senses.reader, shown=shown)
+        return await _fetched(file, here, shown=shown, limits=USUAL)
+
+    files = tuple([await given(file) for file in all_files(inbound)])
     if eyes is not None:
         files = tuple([await _described(file, eyes) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
@@ -120,6 +131,27 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
         log.exception("%s failed at fetching %r", name, file.name)
         return file
     return file if content is None else replace(file, content=content)
+
+
+async def _sounding(file: Attachment, here: Conversation, recordings: PreparesRecordings) -> Attachment:
+    """A recording with its sound, in a form that models take; without it, what was heard in it has to do."""
+    most, channel, name = USUAL.audio_bytes, here.channel, here.channel.name
+    if (file.size or 0) > most:
+        return file
+    content = file.content
+    try:
+        if content is None and can(channel, CanFetch):
+            here.sender.check()
+            content = await channel.fetch(file, most)
+        if content is None:
+            return file
+        mime, content = await recordings.prepare(content, most)
+        return replace(file, content=content, mime=mime)
+    except NotUnderstood as why:
+        log.warning("%s: the sound of %r is not given: %s", name, file.name, why.detail or why)
+    except Exception:  # as above
+        log.exception("%s failed at fetching %r", name, file.name)
+    return replace(file, content=None)
 
 
 async def _described(file: Attachment, eyes: Agent) -> Attachment:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from rejoinder.errors import Superseded
-from rejoinder.events import PromptText, Route
+from rejoinder.events import PromptText, Route, without_sound
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
@@ -202,7 +202,7 @@ def transcript(run: Run, now: datetime) -> tuple[AppendTranscript, ...]:
     if not run.exchange.told:
         return ()
     turn = run.claim.turn
-    entries = [TranscriptEntry("user", parts, now, turn) for parts in run.exchange.told]
+    entries = [TranscriptEntry("user", without_sound(parts), now, turn) for parts in run.exchange.told]
     if said := "".join(run.exchange.said):
         entries.append(TranscriptEntry("agent", (PromptText(said),), now, turn))
     return (AppendTranscript(run.session, tuple(entries)),)

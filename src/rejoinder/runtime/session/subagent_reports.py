@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from rejoinder.events import PromptText
 from rejoinder.inbound.commands.status import age
 from rejoinder.rendering.fence import fenced
-from rejoinder.store.base import KeptSubagent, TranscriptEntry
+from rejoinder.store.base import KeptSubagent, TranscriptEntry, log_of
 from rejoinder.turns.backlog import summary_line
 
 NONE = "No sub-agents here. /subagents spawn <agent> <task> starts one."
@@ -50,19 +49,13 @@ def info(kept: KeptSubagent, now: datetime) -> str:
     return "\n".join(lines)
 
 
-def log(kept: KeptSubagent, entries: Sequence[TranscriptEntry], lines: Sequence[str], saying: str) -> str:
-    """What it was told and said, and what it is doing; the latest, as it is."""
-    told = [f"{'>' if entry.role == 'user' else '<'} {_words(entry)}" for entry in entries]
-    doing = [*lines, *([f"< {saying}"] if saying and kept.is_running else ())]
-    text = "\n".join((*told, *doing)).strip()
+def log(kept: KeptSubagent, entries: Sequence[TranscriptEntry], doing: Sequence[str], saying: str) -> str:
+    """What it was told, did and said; the latest, as it is."""
+    text = "\n".join(line.plain for line in log_of(kept, entries, doing, saying)).strip()
     if not text:
         return f"{kept.name} has said nothing yet."
     cut = text if len(text) <= LONGEST_LOG else f"…{text[-LONGEST_LOG:]}"
     return f"{kept.name}:\n{fenced(cut)}"
-
-
-def _words(entry: TranscriptEntry) -> str:
-    return "\n".join(part.text for part in entry.parts if isinstance(part, PromptText)).strip()
 
 
 def _how(kept: KeptSubagent, now: datetime) -> str:

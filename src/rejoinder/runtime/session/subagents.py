@@ -16,8 +16,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.channels.base import ShowsSubagents
 from rejoinder.errors import Superseded
 from rejoinder.events import Route
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import subagent_reports as reports
@@ -25,7 +27,7 @@ from rejoinder.runtime.session.background import Background, BackgroundStarter
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.session import Session, subagent_key, with_event
+from rejoinder.session import Session, agent_of, subagent_key, with_event
 from rejoinder.store.base import KeptSubagent, PutSubagent, SubagentState, Verb
 from rejoinder.turns.subagents import MOST_AT_ONCE, Family, Wish, limit_reached, name_for, refusal
 
@@ -152,6 +154,8 @@ class Subagents:
         why = await self._background.begin(turn, also=(PutSubagent(kept),), at_once=True)
         if why is not None:
             del self._running[kept.session]
+        else:
+            self._show(kept)
         return why
 
     async def _tell_limit(self, root: str, touched: datetime, route: Route, why: str) -> None:
@@ -184,11 +188,12 @@ class Subagents:
         now = self._services.clock()
         for each in doomed.values():
             self._running.pop(each.session, None)
-        await self._write(*(PutSubagent(_over(each, "killed", "", now, told=True)) for each in doomed.values()))
+        await self._write(*(PutSubagent(self._over(each, "killed", "", now, told=True)) for each in doomed.values()))
         lanes = [lane for session in doomed if (lane := self._lanes.get(session)) is not None]
         await self._lanes.stop(lanes)
         for each in doomed.values():
             self._lines.pop(each.session, None)
+            self._show(each)
             if each.parent not in doomed:
                 self._services.runs.start("subagent stopped", self._note_stopped(each))
         return len(doomed)
@@ -217,13 +222,14 @@ class Subagents:
         if kept is None or any(each.parent == session for each in under_way) or (lane is not None and lane.waiting):
             return None
         state: SubagentState = "failed" if failure else "ended"
-        return replace(_over(kept, state, failure or text, self._services.clock(), told=False), turn=turn)
+        return replace(self._over(kept, state, failure or text, self._services.clock(), told=False), turn=turn)
 
     def ended(self, kept: KeptSubagent) -> None:
         """That it has ended is written."""
         self._running.pop(kept.session, None)
         self._lines.pop(kept.session, None)
         self._telling[kept.session] = kept
+        self._show(kept)
         self._services.runs.start(f"subagent:{kept.name}", self._tell(kept), then=lambda: self._was_told(kept))
 
     def _was_told(self, kept: KeptSubagent) -> None:
@@ -235,7 +241,7 @@ class Subagents:
             self._services.runs.start(f"subagent:{kept.name}", self._interrupted(kept))
 
     async def _interrupted(self, kept: KeptSubagent) -> None:
-        over = _over(kept, "failed", INTERRUPTED, self._services.clock(), told=False)
+        over = self._over(kept, "failed", INTERRUPTED, self._services.clock(), told=False)
         if self._running.pop(kept.session, None) is not None:
             await self._write(PutSubagent(over))
             self.ended(over)
@@ -270,9 +276,9 @@ class Subagents:
             conversation.sender.wake(rows=True)
 
     def _agent_of(self, kept: KeptSubagent) -> str:
-        """The agent of the session that started it: the first part of its key."""
+        """The agent of the session that started it."""
         above = self._running.get(kept.parent)
-        return above.agent if above is not None else kept.parent.partition(":")[0].replace("%3A", ":")
+        return above.agent if above is not None else agent_of(kept.parent)
 
     # --- after a restart ----------------------------------------------------------------------------------
 
@@ -300,10 +306,20 @@ class Subagents:
         return reports.info(kept, self._services.clock())
 
     async def log(self, kept: KeptSubagent) -> str:
-        entries = await self._store.transcript(kept.session, kept.started)
-        lane = self._lanes.get(kept.session)
-        said = "".join(lane.run.exchange.said) if lane is not None and lane.run is not None else ""
-        return reports.log(kept, entries, tuple(self._lines.get(kept.session, ())), said)
+        return reports.log(kept, await self._store.transcript(kept.session, kept.started), *self.doing(kept.session))
+
+    def doing(self, session: str) -> tuple[tuple[str, ...], str]:
+        """What the sub-agent at work in this session has done and said so far in its turn."""
+        lane = self._lanes.get(session) if session in self._running else None
+        if lane is None or lane.run is None:
+            return (), ""
+        return tuple(self._lines.get(session, ())), "".join(lane.run.exchange.said)
+
+    def _show(self, kept: KeptSubagent) -> None:
+        """A page that shows the runs beside a chat is to look again."""
+        conversation = self.conversation_of(kept)
+        if conversation is not None and can(channel := conversation.channel, ShowsSubagents):
+            self._services.runs.start("subagents shown", channel.subagents_changed(kept.route))
 
     async def find(self, root: str, name: str) -> KeptSubagent | None:
         known = {each.name.lower(): each for each in await self._store.subagents(root)}
@@ -320,6 +336,8 @@ class Subagents:
         if verbs:
             await WriteBatch(*verbs).insist(self._store)
 
-
-def _over(kept: KeptSubagent, state: SubagentState, result: str, now: datetime, *, told: bool) -> KeptSubagent:
-    return replace(kept, state=state, result=result, ended=now, told=told)
+    def _over(
+        self, kept: KeptSubagent, state: SubagentState, result: str, now: datetime, *, told: bool
+    ) -> KeptSubagent:
+        lines = tuple(self._lines.get(kept.session, ()))
+        return replace(kept, state=state, result=result, ended=now, lines=lines, told=told)

@@ -117,7 +117,8 @@ class Workers:
     @property
     def _senses(self) -> Senses:
         settings = self._settings.now
-        return Senses(self._agents.get(settings.describer or ""), settings.reads_documents)
+        describer = self._agents.get(settings.describer or "")
+        return Senses(describer, settings.reads_documents, settings.prepares_recordings)
 
     # --- a turn -----------------------------------------------------------------------------------
 

@@ -1,8 +1,12 @@
 """PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23).
 
 translate   the schema and the statements in PostgreSQL's words
-connection  one connection, with what verbs and reads ask of it
+connection  one connection that waits for each answer
+wire        one connection that sends without waiting, on the event loop
+fibers      functions that wait without being `async`
+pipelined   what verbs and reads ask of a connection, over a wire
 writer      what waits together is committed together
+asking      what is read for each message
 migrate     the schema, under a lock
 faults      the server's errors in the words of the operator
 store       the contract

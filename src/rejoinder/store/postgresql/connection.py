@@ -57,8 +57,8 @@ class Connection(SqlConnection):
     def generation_of(self, shard: int) -> int:
         """With a lock that a claim of the shard waits for, and that a stuck process does not keep for long: the server
         ends the session of one that is idle in a transaction."""
-        self.execute("SELECT pg_advisory_xact_lock_shared(?, ?)", lock_of(shard))
-        (found,) = self.execute("SELECT generation FROM shard WHERE id = ?", (shard,)).fetchone() or (-1,)
+        self.execute(*taking(shard))
+        (found,) = self.execute(LATEST, (shard,)).fetchone() or (-1,)
         return found
 
     def draw_generation(self, shard: int) -> int:
@@ -72,8 +72,16 @@ OURS = 0x526A6E72
 """The first half of our advisory locks: "Rjnr"."""
 
 
+LATEST = "SELECT generation FROM shard WHERE id = ?"
+
+
 def lock_of(shard: int) -> tuple[int, int]:
     return OURS, shard
+
+
+def taking(shard: int) -> tuple[str, tuple[int, int]]:
+    """The statement that keeps others from claiming the shard until the transaction ends."""
+    return "SELECT pg_advisory_xact_lock_shared(?, ?)", lock_of(shard)
 
 
 def prepared(sql: str, parameters: Parameters) -> tuple[str, list[Any]]:

@@ -18,6 +18,7 @@ from secrets import token_hex
 import psycopg
 
 from rejoinder.store.postgresql.connection import OURS, Connection
+from rejoinder.store.sql.connection import SqlConnection
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +32,8 @@ PATIENCE = 5.0
 Told = Callable[[frozenset[int]], None]
 
 
-def notify(db: Connection, origin: str, shards: Iterable[int]) -> None:
-    """To be called after the commit: inside a transaction all writers would wait for each other."""
+def notify(db: SqlConnection, origin: str, shards: Iterable[int]) -> None:
+    """To be called after the commit."""
     if told := ",".join(map(str, sorted(shards))):
         db.execute("SELECT pg_notify(?, ?)", (CHANNEL, f"{origin} {told}"))
 

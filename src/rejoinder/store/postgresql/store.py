@@ -27,13 +27,14 @@ from rejoinder.store.base import (
     ShardOwners,
     Verb,
 )
+from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
 from rejoinder.store.postgresql.listening import Listening, gateways, notify
 from rejoinder.store.postgresql.migrate import migrate, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
-from rejoinder.store.sql.connection import Numbers
+from rejoinder.store.sql.connection import Numbers, SqlConnection
 from rejoinder.store.sql.leases import owners, renew
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.reader import SqlReader, SqlShard
@@ -158,6 +159,7 @@ class PostgresStore(PostgresReader):
         self._seconds = lease_seconds
         self._listening = listening
         self._writer = Writer(self._where, self._connect_writer, self._notify)
+        self._asking = Asking(self._connect)
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
         self._lease_db: Connection | None = None
         self._held: set[int] = set()
@@ -190,6 +192,9 @@ class PostgresStore(PostgresReader):
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         self._writer.refuse_when_closed()
+        if question in ON_LOOP:
+            with suppress(NotNow):
+                return await self._asking.ask(question, *arguments)
         return await super()._read(question, *arguments)
 
     async def recover(
@@ -259,7 +264,8 @@ class PostgresStore(PostgresReader):
     async def health(self) -> Health:
         try:
             self._writer.refuse_when_closed()
-            if (fault := self._writer.fault) is not None:
+            held_up = StoreUnavailable("locked", self._where) if self._writer.is_held_up else None
+            if (fault := self._writer.fault or held_up) is not None:
                 try:
                     async with asyncio.timeout(A_MOMENT):
                         await self._writer.touch()
@@ -275,7 +281,7 @@ class PostgresStore(PostgresReader):
     def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
         self._listening.tell(told)
 
-    def _notify(self, db: Connection, shards: set[int]) -> None:
+    def _notify(self, db: SqlConnection, shards: set[int]) -> None:
         if elsewhere := shards - self._held:
             notify(db, self._listening.origin, elsewhere)
 
@@ -284,6 +290,7 @@ class PostgresStore(PostgresReader):
         self._listening.end()
         with suppress(StoreUnavailable):  # closed before, or the server is gone
             await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
+        await self._asking.close()
         await self._writer.close()
         await self._listening.close()
         self._leases.shutdown()

@@ -1,7 +1,9 @@
-"""The one writer of a process: a thread that carries out what waits together, and commits it at once.
+"""The one writer of a process, on the event loop: what waits together is carried out together, and committed at once.
 
-Rule 1: units that arrive while a group is under way form the next group: one commit for all of them.
-Rule 2: a unit that lost its fence rolls back only itself; a fault of the store fails the whole group.
+Rule 1: units that arrive while a group is under way form the next group: one commit for all of them. Within a group
+        units of different shards are under way at the same time, those of one shard in their order.
+Rule 2: a group is first carried out optimistically (pipelined.py). Units that lost a fence are done again, each behind
+        its own savepoint, in the place they had in the order; a fault of the store fails the whole group.
 Rule 3: nobody is told anything before the commit.
 Rule 4: a commit without an answer is looked up when the database is back, never guessed (SC-22): each group writes its
         number to a row of this writer, and the lock on that row waits for a group that is still under way.
@@ -9,48 +11,59 @@ Rule 4: a commit without an answer is looked up when the database is back, never
 
 import asyncio
 import logging
-import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from queue import SimpleQueue
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, suppress
 from secrets import token_hex
-from typing import Any
+from typing import Any, Final, TypeVar
 
 import psycopg
+from greenlet import getcurrent, greenlet
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Accept, Lease, Verb
+from rejoinder.store.base import Accept, BeginTurn, Lease, MoveCursor, PlanParts, Verb
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
+from rejoinder.store.postgresql.fibers import run_lanes, start, wait
+from rejoinder.store.postgresql.pipelined import Failed, Pipelined
+from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.values import seal
 
 log = logging.getLogger(__name__)
 
-GROUP = 200
+GROUP: Final = 200
 """The most rows in one commit; a single larger unit is committed alone."""
-SCOPE = "rejoinder/commits"
+SCOPE: Final = "rejoinder/commits"
 """Of the facts in which each writer keeps the number of its last commit."""
-PAUSE = 0.5
-TRIES = 5
+PAUSE: Final = 0.5
+TRIES: Final = 5
+SLOW: Final = 5.0
+"""Seconds after which a group that is still under way is a fault that `health` tells."""
 
 Verbs = tuple[Verb[Any], ...]
-Work = Callable[[Connection], Any]
+Work = Callable[[SqlConnection], Any]
+T = TypeVar("T")
 
 
 class PendingWrite:
     """What one caller wants done together, and where the answer goes."""
 
-    def __init__(self, verbs: Verbs, work: Work, known: Callable[[Any], None] | None) -> None:
+    def __init__(
+        self, verbs: Verbs, work: Work, known: Callable[[Any], None] | None = None, lease: Lease | None = None
+    ) -> None:
         accepted = [len(verb.events) - 1 for verb in verbs if type(verb) is Accept]
+        self.verbs = verbs
         self.rows = len(verbs) + sum(accepted)
         self.accepts = bool(accepted)
         self.work = work
         self.known = known
-        self.loop = asyncio.get_running_loop()
-        self.answer: asyncio.Future[Any] = self.loop.create_future()
+        self.lane = _lane(verbs, lease)
+        self.is_careful = False
+        self.fiber: greenlet | None = None
+        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.result: Any = None
         self.error: Exception | None = None
 
@@ -65,158 +78,252 @@ class PendingWrite:
         self.answer.set_result(self.result)
 
 
+def _lane(verbs: Verbs, lease: Lease | None) -> int | str | None:
+    """Units of different lanes have nothing to do with each other; None: it is alone on all of them."""
+    if lease is not None:
+        return lease.shard
+    return "accepting" if verbs and all(isinstance(verb, Accept | MoveCursor) for verb in verbs) else None
+
+
 class Writer:
     def __init__(
-        self, where: str, connect: Callable[[], Connection], notify: Callable[[Connection, set[int]], None]
+        self, where: str, connect: Callable[[], Connection], notify: Callable[[SqlConnection, set[int]], None]
     ) -> None:
         self._notify = notify
         self._name = token_hex(8)
         self._groups = 0
         self._where = where
         self._connect = connect
-        self._db: Connection | None = None
-        self._queue: SimpleQueue[PendingWrite | None] = SimpleQueue()
-        self._next: PendingWrite | None = None
+        self._db: Pipelined | None = None
+        self._waiting: deque[PendingWrite] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._idle: asyncio.Future[None] | None = None
+        self._ended: asyncio.Future[None] | None = None
+        self._since: float | None = None
+        self._commits = False
+        self._touched: set[int] = set()
         self._closed = False
         self.fault: StoreUnavailable | None = None
-        self._thread = threading.Thread(target=self._run, name="rejoinder-store", daemon=True)
-        self._thread.start()
 
     async def write(
         self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
     ) -> tuple[Any, ...]:
-        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known))
+        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known, lease))
 
     async def touch(self) -> None:
         """A write that changes nothing: whether one is possible."""
-        await self.submit(PendingWrite((), _touch, None))
+        await self.submit(PendingWrite((), _touch))
 
     async def submit(self, unit: PendingWrite) -> Any:
         self.refuse_when_closed()
-        self._queue.put(unit)
+        self._waiting.append(unit)
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._ended = self._loop.create_future()
+            self._loop.call_soon(start, self._run)
+        self._wake()
         return await unit.answer
 
     def refuse_when_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable("closed", self._where)
 
+    @property
+    def is_held_up(self) -> bool:
+        """The server has not answered for long, or another session keeps this one waiting."""
+        return self._since is not None and time.monotonic() - self._since > SLOW
+
     async def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._queue.put(None)
-            await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
+            self._wake()
+            if self._ended is not None:
+                await self._ended
 
-    # --- in the thread ------------------------------------------------------------------------------
+    def _wake(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    # --- in the fiber -------------------------------------------------------------------------------
 
     def _run(self) -> None:
         while (group := self._group()) is not None:
+            self._since = time.monotonic()
             try:
-                self._carry_out(group)
+                done = self._carry_out(group)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
                 self._failed(group, error)
-            self._settle(group)
+                done = True
+            self._since = None
+            if done:
+                for unit in group:
+                    unit.settle()
+                self._tell_others()
+            else:
+                self._waiting.extendleft(reversed(group))
         if self._db is not None:
-            with suppress(psycopg.Error):
+            with suppress(psycopg.Error, Failed):
                 self._db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (SCOPE, self._name))
+                self._db.round_trip()
         self._let_go()
+        if self._ended is not None:
+            self._ended.set_result(None)
 
     def _group(self) -> list[PendingWrite] | None:
         """What waits, as far as one commit has room for it."""
-        first = self._next or self._queue.get()
-        self._next = None
-        if first is None:
-            return None
-        group, rows = [first], first.rows
-        while not self._queue.empty():
-            unit = self._queue.get()
-            if unit is None:
-                self._queue.put(None)
+        assert self._loop is not None, "it runs there"
+        while not self._waiting:
+            if self._closed:
+                return None
+            self._idle = self._loop.create_future()
+            wait(self._idle)
+        group, rows = [self._waiting.popleft()], 0
+        while self._waiting and self._waiting[0].is_careful is group[0].is_careful:
+            rows += group[-1].rows
+            if rows + self._waiting[0].rows > GROUP:
                 break
-            if rows + unit.rows > GROUP:
-                self._next = unit
-                break
-            group.append(unit)
-            rows += unit.rows
+            group.append(self._waiting.popleft())
         return group
 
-    def _carry_out(self, group: list[PendingWrite]) -> None:
+    def _carry_out(self, group: list[PendingWrite]) -> bool:
+        """Returns False when some of them have to be done again."""
         for _ in range(TRIES):
+            was_connected = self._db is not None
             db = self._ready()
+            db.is_careful = group[0].is_careful
+            self._commits = False
             try:
-                if not self._together(db, group):
-                    self._one_by_one(db, group)
-                return self._tell(None)
+                done = self._one_by_one(db, group) if db.is_careful else self._together(db, group)
+                self._tell(None)
+                return done
             except psycopg.Error as error:
-                if error.sqlstate not in AGAIN:
+                if db.wire.is_closed and was_connected and not self._commits:
+                    self._let_go()  # the server had ended it while nobody looked
+                elif error.sqlstate in AGAIN:
+                    self._take_back(db)
+                else:
                     raise
-                self._take_back(db)
         raise StoreUnavailable("locked", self._where, "other processes write the same rows all the time")
 
-    def _ready(self) -> Connection:
+    def _ready(self) -> Pipelined:
         if self._db is None:
-            self._db = self._connect()
-            row = (SCOPE, self._name, seal(b"0"))
-            self._db.execute("INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
+            assert self._loop is not None, "it runs there"
+            before = self._in_thread(self._begin)
+            self._db = Pipelined(before.db, self._loop)
+            self._db.shards, self._db.numbers = before.shards, before.numbers
         return self._db
 
-    def _together(self, db: Connection, group: list[PendingWrite]) -> bool:
-        """Returns False when one of them has lost its fence."""
-        db.db.execute(b"BEGIN")
+    def _begin(self) -> Connection:
+        db = self._connect()
+        row = (SCOPE, self._name, seal(b"0"))
+        db.execute("INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
+        return db
+
+    def _in_thread(self, work: Callable[[], T]) -> T:
+        assert self._loop is not None, "it runs there"
+        return wait(self._loop.run_in_executor(None, work))
+
+    # --- a group ------------------------------------------------------------------------------------
+
+    def _together(self, db: Pipelined, group: list[PendingWrite]) -> bool:
+        """Returns False when some have to be done again, carefully."""
+        try:
+            db.begin()
+            for table, count in _new_rows(group).items():
+                db.draw(table, count)
+            for lanes in _stages(group):
+                run_lanes(([self._work_of(db, unit) for unit in lane] for lane in lanes), db.round_trip)
+            number = self._count(db)
+            db.round_trip()
+            believed_wrongly = db.disproved()
+        except Failed as failed:
+            if unavailable(failed.error, self._where) is not None or _is_in_the_way(failed.error):
+                raise failed.error from None
+            believed_wrongly = {failed.fiber}
+        except Lost as lost:
+            believed_wrongly = {lost.unit.fiber}
+        else:
+            if not believed_wrongly:
+                self._commit(db, group, number)
+                return True
+        self._take_back(db)
         for unit in group:
+            unit.is_careful = unit.fiber in believed_wrongly
+        if not any(unit.is_careful for unit in group):  # whoever it was: none of them is believed
+            for unit in group:
+                unit.is_careful = True
+        return False
+
+    def _work_of(self, db: Pipelined, unit: PendingWrite) -> Callable[[], None]:
+        def work() -> None:
+            unit.fiber = getcurrent()
             try:
                 unit.result, unit.error = unit.work(db), None
+            except Failed:
+                raise
             except Exception as error:
                 if unavailable(error, self._where) is not None or _is_in_the_way(error):
                     raise
-                self._take_back(db)
-                return False
-        self._commit(db, group)
-        return True
+                raise Lost(unit) from None
 
-    def _one_by_one(self, db: Connection, group: list[PendingWrite]) -> None:
-        db.db.execute(b"BEGIN")
+        return work
+
+    def _one_by_one(self, db: Pipelined, group: list[PendingWrite]) -> bool:
+        db.begin()
         for unit in group:
-            db.db.execute(b"SAVEPOINT unit")
+            db.execute("SAVEPOINT unit")
             try:
                 unit.result, unit.error = unit.work(db), None
             except Exception as error:
                 if unavailable(error, self._where) is not None or _is_in_the_way(error):
                     raise
                 unit.error = error
-                db.db.execute(b"ROLLBACK TO unit")
+                db.execute("ROLLBACK TO unit")
                 db.forget_all()
-            db.db.execute(b"RELEASE unit")
-        self._commit(db, group)
+            db.execute("RELEASE unit")
+        self._commit(db, group, self._count(db))
+        return True
 
-    def _commit(self, db: Connection, group: list[PendingWrite]) -> None:
+    def _count(self, db: Pipelined) -> bytes:
         self._groups += 1
         number = seal(str(self._groups).encode())
         db.execute("UPDATE fact SET body = ? WHERE scope = ? AND key = ?", (number, SCOPE, self._name))
+        return number
+
+    def _commit(self, db: Pipelined, group: list[PendingWrite], number: bytes) -> None:
         if any(unit.accepts for unit in group):
             crashpoint("K3")
+        self._commits = True
         try:
-            db.db.execute(b"COMMIT")
+            db.is_careful = True
+            db.execute("COMMIT")
         except psycopg.OperationalError as error:
-            if not db.db.closed:
+            if not db.wire.is_closed:
                 raise
             self._let_go()
-            if not self._was_committed(number):
+            if not self._in_thread(lambda: self._was_committed(number)):
                 raise error
+            return
         for unit in group:
             if unit.accepts:
                 crashpoint("K4")
-        touched, db.touched = db.touched, set()
-        with suppress(psycopg.Error):  # those who wait also look by themselves
-            self._notify(db, touched)
+        self._touched, db.touched = db.touched, set()
+
+    def _tell_others(self) -> None:
+        """After the commit: inside a transaction all writers would wait for each other."""
+        touched, self._touched = self._touched, set()
+        if self._db is not None and touched:
+            with suppress(psycopg.Error):  # those who wait also look by themselves
+                self._notify(self._db, touched)
 
     def _was_committed(self, number: bytes) -> bool:
         """Asks until somebody answers: the caller must not be told what may not be so."""
         while not self._closed:
             try:
                 sql = "SELECT body FROM fact WHERE scope = ? AND key = ? FOR UPDATE"
-                (last,) = self._ready().execute(sql, (SCOPE, self._name)).fetchone()
+                with closing(self._begin()) as db:
+                    (last,) = db.execute(sql, (SCOPE, self._name)).fetchone()
             except psycopg.Error as error:
-                self._let_go()
                 self._tell(unavailable(error, self._where))
                 time.sleep(PAUSE)
                 continue
@@ -232,13 +339,9 @@ class Writer:
         for unit in group:
             unit.error = fault or error
 
-    def _settle(self, group: list[PendingWrite]) -> None:
-        for unit in group:
-            with suppress(RuntimeError):  # the loop has ended, and with it the caller
-                unit.loop.call_soon_threadsafe(unit.settle)
-
-    def _take_back(self, db: Connection) -> None:
-        db.db.execute(b"ROLLBACK")
+    def _take_back(self, db: Pipelined) -> None:
+        db.is_careful = True
+        db.execute("ROLLBACK")
         db.forget_all()
         db.touched.clear()
 
@@ -256,9 +359,47 @@ class Writer:
             log.warning("The store %s can be written again.", self._where)
 
 
+class Lost(Exception):
+    """A unit has lost its fence, or is told something that may not be so."""
+
+    def __init__(self, unit: PendingWrite) -> None:
+        self.unit = unit
+
+
+def _stages(group: Iterable[PendingWrite]) -> Iterator[list[list[PendingWrite]]]:
+    """What can be under way at the same time, in lanes of what has to keep its order."""
+    lanes: defaultdict[int | str, list[PendingWrite]] = defaultdict(list)
+    for unit in group:
+        if unit.lane is not None:
+            lanes[unit.lane].append(unit)
+            continue
+        if lanes:
+            yield [*lanes.values()]
+            lanes.clear()
+        yield [[unit]]
+    if lanes:
+        yield [*lanes.values()]
+
+
+def _new_rows(group: Iterable[PendingWrite]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for unit in group:
+        for verb in unit.verbs:
+            match verb:
+                case Accept():
+                    found["inbox"] += len(verb.events)
+                case BeginTurn():
+                    found["turn"] += 1
+                case PlanParts():
+                    found["part"] += len(verb.parts)
+                case _:
+                    pass
+    return found
+
+
 def _is_in_the_way(error: Exception) -> bool:
     return isinstance(error, psycopg.Error) and error.sqlstate in AGAIN
 
 
-def _touch(db: Connection) -> None:
+def _touch(db: SqlConnection) -> None:
     db.execute("UPDATE gateway SET generation = generation")

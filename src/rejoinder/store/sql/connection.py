@@ -53,13 +53,11 @@ class SqlConnection:
 
     numbers: Numbers
     shards: int
-    acting: int | None
 
     def __init__(self) -> None:
         self.numbers = Numbers()
         self.shards = 1
-        self.acting = None
-        """The shard whose owner writes now; None: nobody's."""
+        self._acting: int | None = None
         self._places: dict[Route, int] = {}
         self._shards: dict[int, int] = {}
         self._handles: dict[int, int] = {}
@@ -81,6 +79,15 @@ class SqlConnection:
         if rows.rowcount != count:
             raise Superseded(f"{what} has been moved on by somebody else")
 
+    def expect_row(self, rows: Rows, what: str) -> None:
+        """A fence: unless the statement has found a row, another writer was faster."""
+        if rows.fetchone() is None:
+            raise Superseded(f"{what} has been moved on by somebody else")
+
+    def is_latest(self, shard: int, generation: int) -> bool:
+        """Whether nobody has claimed the shard since; nobody does before this transaction ends."""
+        return self.generation_of(shard) == generation
+
     def generation_of(self, shard: int) -> int:
         """The latest generation of a shard, which does not change before this transaction ends."""
         raise NotImplementedError
@@ -92,16 +99,25 @@ class SqlConnection:
     def know_owner(self, shard: int, generation: int) -> None:
         """The shard has been claimed."""
 
+    def act_for(self, shard: int | None) -> None:
+        """Says whose shard the next verbs are written for; None: nobody's."""
+        self._acting = shard
+
+    def acts_for(self, shard: int) -> bool:
+        return self._acting is None or self._acting == shard
+
     # --- what is remembered -------------------------------------------------------------------------
 
     def known_place(self, route: Route) -> int | None:
         return self._places.get(route)
 
-    def know_place(self, route: Route, id: int) -> None:
-        """A place keeps its number for ever, unless the transaction that made it is rolled back."""
+    def know_place(self, route: Route, id: int, shard: int) -> None:
+        """A place keeps its number and shard for ever, unless the transaction that made it is rolled back."""
         if len(self._places) >= PLACES:
             self._places.clear()
+            self._shards.clear()
         self._places[route] = id
+        self._shards[id] = shard
 
     def shard_of_place(self, place: int) -> int:
         if self.shards == 1:

@@ -25,7 +25,7 @@ TRYING = "SELECT id FROM inbox WHERE state = 'new' AND trying = 1 AND shard = :s
 
 def held(db: SqlConnection, lease: Lease) -> int:
     """The shard of a lease that is valid."""
-    if db.generation_of(lease.shard) != lease.generation:
+    if not db.is_latest(lease.shard, lease.generation):
         raise LeaseLost(f"{lease.holder} no longer holds shard {lease.shard}")
     return lease.shard
 

@@ -82,7 +82,7 @@ def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *,
     shard = db.shard_of_place(place)
     state: PartState = "planned"
     generation = attempts = 0
-    if claims and _is_ours(db, shard) and not _waits(db, place, intent.kind):
+    if claims and db.acts_for(shard) and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
     id = db.insert(
         "part",
@@ -100,11 +100,11 @@ def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *,
     if id is not None:
         name(db, of_part(intent.key), intent.blobs)
         new = StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
-        return new if _is_ours(db, shard) else replace(new, elsewhere=True)
+        return new if db.acts_for(shard) else replace(new, elsewhere=True)
     known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
     if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
         raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
-    return known if _is_ours(db, shard) else replace(known, elsewhere=True)
+    return known if db.acts_for(shard) else replace(known, elsewhere=True)
 
 
 def _waits(db: SqlConnection, place: int, kind: str) -> bool:
@@ -113,13 +113,9 @@ def _waits(db: SqlConnection, place: int, kind: str) -> bool:
     return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
 
 
-def _is_ours(db: SqlConnection, shard: int) -> bool:
-    return db.acting is None or db.acting == shard
-
-
 def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | Later | None:
     place = find_place(db, verb.route)
-    if place is None or not _is_ours(db, db.shard_of_place(place)):
+    if place is None or not db.acts_for(db.shard_of_place(place)):
         return None
     row = db.execute(NEXT, {"place": place}).fetchone()
     if row is None:

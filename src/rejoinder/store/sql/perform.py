@@ -93,8 +93,5 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
 
 def perform(db: SqlConnection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
     """`lease`: of the engine that writes; without it, nobody's shard is acted for."""
-    if lease is None:
-        db.acting = None
-    else:
-        db.acting = leases.held(db, lease)
+    db.act_for(None if lease is None else leases.held(db, lease))
     return tuple([PERFORM[type(verb)](db, verb) for verb in verbs])

@@ -176,6 +176,9 @@ class SqlReader:
     async def subagents(self, root: str, limit: int = 200) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.subagents, root, limit)
 
+    async def subagents_at(self, channel: str, chat: str, limit: int = 20) -> tuple[KeptSubagent, ...]:
+        return await self._read(subagents.subagents_at, channel, chat, limit)
+
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.latest_subagents, limit)
 

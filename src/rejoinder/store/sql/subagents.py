@@ -10,16 +10,23 @@ _pack, _unpack = packer(KeptSubagent)
 def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
     kept = verb.subagent
     sql = (
-        "INSERT INTO subagent (session, root, shard, state, told, started, body) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "INSERT INTO subagent (session, root, shard, state, told, started, body, channel, chat) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (session) DO UPDATE SET state = excluded.state, told = excluded.told, body = excluded.body"
     )
     shard = session_shard(db, kept.root)
-    db.execute(sql, (kept.session, kept.root, shard, kept.state, kept.told, micros(kept.started), _pack(kept)))
+    state = (kept.state, kept.told, micros(kept.started), _pack(kept))
+    db.execute(sql, (kept.session, kept.root, shard, *state, kept.route.channel, kept.route.chat))
 
 
 def subagents(db: SqlConnection, root: str, limit: int) -> tuple[KeptSubagent, ...]:
     sql = "SELECT body FROM subagent WHERE root = ? ORDER BY started DESC LIMIT ?"
     return tuple(_unpack(body) for (body,) in db.execute(sql, (root, limit)))[::-1]
+
+
+def subagents_at(db: SqlConnection, channel: str, chat: str, limit: int) -> tuple[KeptSubagent, ...]:
+    sql = "SELECT body FROM subagent WHERE channel = ? AND chat = ? ORDER BY started DESC LIMIT ?"
+    return tuple(_unpack(body) for (body,) in db.execute(sql, (channel, chat, limit)))
 
 
 def subagent(db: SqlConnection, session: str) -> KeptSubagent | None:

@@ -27,6 +27,7 @@ UNTOLD = (
 
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
+    untold = db.execute(UNTOLD, (verb.session,)) if verb.tells else ()  # asked first: both answers come together
     if (busy := _active(db, verb.session)) is not None:
         return busy
     place, shard = place_of(db, verb.route), session_shard(db, verb.session)
@@ -35,8 +36,7 @@ def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
     assert turn is not None, "its number is new"
     for event in verb.events:
         moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    told = [(turn, event, verb.session) for (event,) in db.execute(UNTOLD, (verb.session,))] if verb.tells else ()
-    if told:
+    if told := [(turn, event, verb.session) for (event,) in untold]:
         db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
     return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 

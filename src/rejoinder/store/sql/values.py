@@ -8,7 +8,7 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
-from rejoinder.errors import Superseded, Unreadable
+from rejoinder.errors import Unreadable
 from rejoinder.events import Inbound, Route
 from rejoinder.session import route_home, session_home, shard_of
 from rejoinder.sqlite_faults import Damaged
@@ -79,8 +79,7 @@ def moved(db: SqlConnection, sql: str, arguments: tuple[Any, ...] | dict[str, An
 def hold(db: SqlConnection, run: RunClaim) -> None:
     """Makes sure that this run still has its session; no other writer can change that within this transaction."""
     sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
-    if db.execute(sql, (run.session, run.turn, run.generation)).fetchone() is None:
-        raise Superseded(f"the run of turn {run.turn} has been moved on by somebody else")
+    db.expect_row(db.execute(sql, (run.session, run.turn, run.generation)), f"the run of turn {run.turn}")
 
 
 # --- places -------------------------------------------------------------------------------------
@@ -89,12 +88,13 @@ def hold(db: SqlConnection, run: RunClaim) -> None:
 def find_place(db: SqlConnection, route: Route) -> int | None:
     if (known := db.known_place(route)) is not None:
         return known
-    sql = "SELECT id FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
+    sql = "SELECT id, shard FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
     found = db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()
     if found is None:
         return None
-    db.know_place(route, found[0])
-    return found[0]
+    id, shard = found
+    db.know_place(route, id, shard)
+    return id
 
 
 def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
@@ -103,10 +103,13 @@ def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
         return known
     home = home or route_home(route)
     columns = {"channel": route.channel, "account": route.account, "chat": route.chat, "thread": route.thread or ""}
-    new = db.insert("place", **columns, home=home, shard=shard_of(home, db.shards))
+    shard = shard_of(home, db.shards)
+    new = db.insert("place", **columns, home=home, shard=shard)
     if new is None:  # another process has made it meanwhile
         new = find_place(db, route)
         assert new is not None, "there is one"
+    else:
+        db.know_place(route, new, shard)
     return new
 
 

@@ -28,6 +28,16 @@ class SubagentsKept(Opened):
             assert await store.subagent("s:eve") == over
             assert await store.subagent("s:nobody") is None
 
+    async def test_the_sub_agents_of_a_chat(self, tmp_path: Path):
+        """TU-36: with those of its threads, the latest first; other chats have their own."""
+        async with self.opened(tmp_path) as store:
+            below = replace(EVE, session="s:bob", route=Route("web", "room", "w1"), started=NOW + timedelta(seconds=1))
+            other = replace(EVE, session="t:eve", route=Route("web", "cellar"))
+            await store.write(PutSubagent(EVE), PutSubagent(below), PutSubagent(other))
+            assert await store.subagents_at("web", "room") == (below, EVE)
+            assert await store.subagents_at("web", "room", 1) == (below,)
+            assert await store.subagents_at("telegram", "room") == ()
+
     async def test_what_is_still_to_be_done_with_sub_agents(self, tmp_path: Path):
         """TU-36: those at work, and those whose end has not been told."""
         async with self.opened(tmp_path) as store:

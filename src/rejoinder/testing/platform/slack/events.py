@@ -21,6 +21,8 @@ from rejoinder.testing.platform.slack.world import APP, BOT_USER, SIGNING_SECRET
 MOST_TRIES = 4
 MOST_SOCKETS = 10
 RETRY_SECONDS = 0.05
+HTTP_RETRIES = (RETRY_SECONDS, 1.0, 5.0)
+"""Slack calls again at once, after a minute and after five; here it is sixty times as fast."""
 
 
 class Going(Struct):
@@ -51,6 +53,7 @@ class Events:
         self.subscribed = bool(options.get("subscribed", True))
         self.socket_mode = bool(options.get("socket_mode", True))
         self.events_url: str = options.get("events_url", "")
+        """Where signed events are sent; empty: they go to the app's sockets."""
         self.acknowledged: list[tuple[str, float]] = []
         """The kind of each, and how long it took."""
         self.lost: list[Going] = []
@@ -140,7 +143,7 @@ class Events:
             self._undelivered.append(going)
             return
         self.retried += 1
-        await asyncio.sleep(RETRY_SECONDS)
+        await asyncio.sleep(HTTP_RETRIES[going.tries - 1] if self.events_url else RETRY_SECONDS)
         self._start(going)
 
     async def _by_socket(self, going: Going) -> bool:

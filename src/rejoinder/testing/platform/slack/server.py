@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from yarl import URL
 
 from rejoinder.channels.slack import manifest
 from rejoinder.testing.platform.faults import Fault, Verb
@@ -19,6 +20,7 @@ from rejoinder.testing.platform.slack.world import (
     APP_TOKEN,
     BOT_TOKEN,
     BOT_USER,
+    SIGNING_SECRET,
     TEAM,
     Room,
     Stored,
@@ -68,7 +70,11 @@ class SlackServer:
         ]
 
     def config(self, url: str) -> str:
-        return f'kind = "slack"\nbot_token = "{BOT_TOKEN}"\napp_token = "{APP_TOKEN}"\napi_root = "{url}/api/"\n'
+        same = f'kind = "slack"\nbot_token = "{BOT_TOKEN}"\napi_root = "{url}/api/"\n'
+        if not (called := self.events.events_url):
+            return f'{same}app_token = "{APP_TOKEN}"\n'
+        here = URL(called)
+        return f'{same}signing_secret = "{SIGNING_SECRET}"\nevents_port = {here.port}\nevents_path = "{here.path}"\n'
 
     def id_of(self, name: str) -> str:
         return self.world.id_of(name)

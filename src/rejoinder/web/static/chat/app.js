@@ -13,6 +13,7 @@ import { Panel } from "./panel.js";
 import { Requests } from "./requests.js";
 import { Sidebar } from "./sidebar.js";
 import { ChatState, placeOf, threadOf } from "./state.js";
+import { Subagents } from "./subagents.js";
 import { welcome } from "./welcome.js";
 import { wordsOf } from "./words.js";
 
@@ -47,6 +48,7 @@ export class App {
       empty: () => welcome(this),
       escape: () => this.#escape(),
     });
+    this.subagents = new Subagents(this);
     this.panel = new Panel(this);
     this.heading = h("div", { class: "heading" });
     this.banner = h("div", { class: "banner", role: "status", hidden: true });
@@ -97,7 +99,7 @@ export class App {
       h(
         "main",
         { class: "room-view" },
-        h("header", { class: "room-header" }, menu, this.heading, search, keys),
+        h("header", { class: "room-header" }, menu, this.heading, this.subagents.button, search, keys),
         this.banner,
         this.pane.element,
       ),
@@ -162,6 +164,7 @@ export class App {
   #frame(frame) {
     if (frame.type === "done" || frame.type === "refused") return this.#confirmed(frame);
     if (frame.type === "page") return this.#page(frame);
+    if (this.subagents.takes(frame)) return;
     if (frame.type === "message" && frame.message.client && this.state.me?.id === frame.message.author) {
       this.requests.done(frame.message.client);
       this.latestDelivered = frame.message.client;
@@ -189,6 +192,7 @@ export class App {
       if (thread) this.panel.openThread({ room: id, id: thread }, false);
       this.visited(true);
     }
+    this.subagents.look();
     this.requests.resend();
   }
 
@@ -309,11 +313,17 @@ export class App {
     if (sent) this.#asked.set(client, { place, before, around });
   }
 
+  /** Asks for something that nobody waits for when the line goes down. @param {any} frame
+   * @returns {string} the id of the request; empty: the line is down */
+  inquire(frame) {
+    const client = newId();
+    return this.line.send({ ...frame, client }) ? client : "";
+  }
+
   /** @param {string} query @param {string | null} room @param {number | null} before only what is older than this `seq`
    * @returns {string} the id of the request; empty: the line is down */
   search(query, room, before) {
-    const client = newId();
-    return this.line.send({ type: "search", client, query, room, before }) ? client : "";
+    return this.inquire({ type: "search", query, room, before });
   }
 
   /** @param {string} id @param {boolean} [visits] whether it is a new entry of the browser's history */
@@ -323,7 +333,8 @@ export class App {
     this.#expected = "";
     this.room = id;
     localStorage.setItem("rejoinder.room", id);
-    if (this.panel.kind === "thread") this.panel.close(false);
+    if (this.panel.kind === "thread" || this.panel.kind === "subagents") this.panel.close(false);
+    this.subagents.look();
     if (visits) this.visited();
     const agents = room.agents.map((agent) => this.state.member(agent));
     const to = room.kind === "direct" ? namesOf(agents) : `#${clean(room.title)}`;

@@ -1,4 +1,4 @@
-/** The place beside the room: a thread, or what a search found. */
+/** The place beside the room: a thread, what a search found, why something was decided, or the runs beside it. */
 
 import { get } from "../shared/api.js";
 import { clean, oneLine } from "../shared/clean.js";
@@ -12,7 +12,7 @@ import { Pane } from "./pane.js";
 const PAUSE = 200;
 
 export class Panel {
-  kind = /** @type {"" | "thread" | "search" | "why"} */ ("");
+  kind = /** @type {"" | "thread" | "search" | "why" | "subagents"} */ ("");
   #explained = "";
   #timer = 0;
   #asked = "";
@@ -89,16 +89,30 @@ export class Panel {
     this.query.select();
   }
 
+  openSubagents() {
+    if (this.kind === "subagents") return this.close();
+    this.#open("subagents", "Sub-agents");
+    this.drawSubagents();
+    this.app.subagents.watched(true);
+    this.closing.focus();
+  }
+
+  drawSubagents() {
+    fill(this.content, this.app.subagents.element);
+  }
+
   /** @param {boolean} [visits] whether to be without it is a place to come back to */
   close(visits = true) {
     if (!this.kind) return;
-    const wasThread = this.kind === "thread";
+    const { kind } = this;
     this.kind = "";
+    if (kind === "subagents") this.app.subagents.watched(false);
     this.thread.place = this.thread.timeline.place = "";
     this.element.hidden = true;
     document.body.classList.remove("with-panel");
-    if (wasThread && visits) this.app.visited();
-    if (!narrow()) this.app.pane.composer.focus();
+    if (kind === "thread" && visits) this.app.visited();
+    if (kind === "subagents" && visits) this.app.subagents.button.focus();
+    else if (!narrow()) this.app.pane.composer.focus();
   }
 
   /** @param {any} page @returns {boolean} whether it was an answer to this search */
@@ -140,9 +154,10 @@ export class Panel {
     if (this.kind === "search" && !this.#asked) this.#search();
   }
 
-  /** @param {"thread" | "search" | "why"} kind @param {string} title */
+  /** @param {"thread" | "search" | "why" | "subagents"} kind @param {string} title */
   #open(kind, title) {
     const wasThread = this.kind === "thread" && kind !== "thread";
+    if (this.kind === "subagents") this.app.subagents.watched(false);
     this.kind = kind;
     if (wasThread) this.app.visited();
     this.title.textContent = title;

@@ -31,7 +31,10 @@ export class Card {
       if (text === this.#last && !this.element.querySelector("[data-since], [data-until]")) return;
       if (text === this.#last) return age(this.element);
       this.#last = text;
+      const unfolded = new Set([...this.content.querySelectorAll("details[open] > summary")].map(words));
       fill(this.content, ...this.draw(answer, this));
+      for (const summary of this.content.querySelectorAll("details > summary"))
+        if (unfolded.has(words(summary))) /** @type {any} */ (summary.parentElement).open = true;
       age(this.element);
     } catch (error) {
       this.tell(/** @type {Error} */ (error).message);
@@ -83,6 +86,9 @@ export class Card {
     this.problem.hidden = false;
   }
 }
+
+/** @param {Element} element */
+const words = (element) => element.textContent;
 
 /** A time that grows older while one looks at it. @param {string} moment */
 export const since = (moment) => h("time", { datetime: moment, "data-since": moment });

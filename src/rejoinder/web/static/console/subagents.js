@@ -26,7 +26,7 @@ function drawSubagent(each) {
     { class: failed ? "bad" : "" },
     icon(failed ? "alert" : "clock"),
     h("strong", {}, clean(each.name)),
-    h("span", { class: "quiet-text" }, `${STATES[each.state]} · `, since(each.ended ?? each.started)),
+    h("span", { class: "quiet-text" }, `${STATES[each.state]} · `, each.ended ? "" : "started ", since(each.ended ?? each.started)),
     h("p", { class: "reason" }, clean(each.task)),
     each.log.length
       ? h("details", {}, h("summary", {}, `Log of ${clean(each.name)}`), h("pre", {}, clean(each.log.join("\n"))))

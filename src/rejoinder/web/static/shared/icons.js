@@ -17,6 +17,7 @@ const PATHS = /** @type {Record<string, string>} */ ({
   check: "M5 13l4 4L19 7",
   clock: "M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18zM12 7v5l3 2",
   alert: "M12 4l9 16H3zM12 10v4M12 17v.5",
+  back: "M15 5l-7 7 7 7",
   down: "M12 5v14M6 13l6 6 6-6",
   sun: "M12 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5L19 19M19 5l-1.5 1.5M6.5 17.5L5 19",
   moon: "M20 14A8.5 8.5 0 0 1 10 4a8.5 8.5 0 1 0 10 10z",
@@ -30,6 +31,8 @@ const PATHS = /** @type {Record<string, string>} */ ({
   file: "M6 3h8l4 4v14H6zM14 3v4h4",
   gauge: "M4 18a9 9 0 1 1 16 0M12 14l4-5",
   retry: "M20 12a8 8 0 1 1-2.5-5.8M20 3v5h-5",
+  branch:
+    "M6 4a2 2 0 1 1 0 4 2 2 0 0 1 0-4zM6 16a2 2 0 1 1 0 4 2 2 0 0 1 0-4zM18 7a2 2 0 1 1 0 4 2 2 0 0 1 0-4zM6 8v8M18 11c0 4-9 1-12 5",
   person: "M12 4a4 4 0 1 1 0 8 4 4 0 0 1 0-8zM4 21c1-5 4-7 8-7s7 2 8 7",
 });
 

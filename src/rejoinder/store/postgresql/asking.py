@@ -1,0 +1,127 @@
+"""Reads made for each message, on the event loop: what is asked together is one transaction, in which all questions are
+under way at the same time. A handover to a thread would take longer than the answer.
+
+Whatever goes wrong here is left to the threads: they try again with a connection of their own, and say what it is.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+import psycopg
+
+from rejoinder.store.postgresql.connection import Connection
+from rejoinder.store.postgresql.fibers import run_lanes, start, wait
+from rejoinder.store.postgresql.pipelined import Failed, Pipelined
+from rejoinder.store.sql import lookups, reads
+from rejoinder.store.sql.reader import SHORT
+
+T = TypeVar("T")
+
+ON_LOOP: Final = SHORT | {reads.undecided, reads.to_send, lookups.wanted}
+BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class NotNow(Exception):
+    """Ask in a thread."""
+
+
+class Question:
+    def __init__(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        self.question = question
+        self.arguments = arguments
+        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def put(self, db: Pipelined) -> None:
+        try:
+            found = self.question(db, *self.arguments)
+        except psycopg.Error:
+            raise
+        except Exception as error:  # noqa: BLE001 - the caller's own
+            self.fail(error)
+        else:
+            if not self.answer.done():
+                self.answer.set_result(found)
+
+    def fail(self, error: Exception) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+
+
+class Asking:
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._db: Pipelined | None = None
+        self._asked: list[Question] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._idle: asyncio.Future[None] | None = None
+        self._ended: asyncio.Future[None] | None = None
+        self._closed = False
+
+    async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
+        """`NotNow`: the answer has to be looked for in another way."""
+        if self._closed:
+            raise NotNow
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+            self._ended = loop.create_future()
+            loop.call_soon(start, self._run)
+        elif self._loop is not loop:
+            raise NotNow
+        asked = Question(question, arguments)
+        self._asked.append(asked)
+        self._wake()
+        return await asked.answer
+
+    async def close(self) -> None:
+        self._closed = True
+        self._wake()
+        if self._ended is not None and self._loop is asyncio.get_running_loop():
+            await self._ended
+
+    def _wake(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
+
+    # --- in the fiber -------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        assert self._loop is not None, "it runs there"
+        while self._asked or not self._closed:
+            if not self._asked:
+                self._idle = self._loop.create_future()
+                wait(self._idle)
+                continue
+            together, self._asked = self._asked, []
+            try:
+                self._put(together)
+            except (Exception, Failed):  # noqa: BLE001 - the threads meet it too, and say it
+                self._let_go()
+                for each in together:
+                    each.fail(NotNow())
+        self._let_go()
+        if self._ended is not None:
+            self._ended.set_result(None)
+
+    def _put(self, together: list[Question]) -> None:
+        db = self._ready()
+        db.begin(BEGIN)
+        run_lanes(([lambda each=each: each.put(db)] for each in together), db.round_trip)
+        db.execute("ROLLBACK")
+        db.round_trip()
+
+    def _ready(self) -> Pipelined:
+        if self._db is None:
+            assert self._loop is not None, "it runs there"
+            before = wait(self._loop.run_in_executor(None, self._connect))
+            self._db = Pipelined(before.db, self._loop)
+            self._db.shards = before.shards
+        return self._db
+
+    def _let_go(self) -> None:
+        if self._db is not None:
+            with suppress(psycopg.Error):
+                self._db.close()
+        self._db = None

@@ -1,0 +1,191 @@
+"""One connection in libpq's pipeline mode, served by the event loop: statements are sent without waiting for the
+answers of those before, and `round_trip` waits for all of them at once (SC-21).
+
+Rule 1: every statement is prepared when it is met for the first time; the server infers the types of its parameters.
+Rule 2: after an error the server skips what was sent up to the next `round_trip`: those answers say so.
+Rule 3: when the connection is lost, who waits is told; nothing more can be sent.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Final
+
+import psycopg
+from psycopg import pq
+from psycopg.adapt import Transformer
+from psycopg.errors import error_from_result
+
+BINARY: Final = 1
+PREPARED: Final = 2000
+"""The most statements a connection keeps prepared; ours are a few hundred."""
+
+FAILED = frozenset({pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.PIPELINE_ABORTED})
+Row = tuple[Any, ...]
+
+
+class Skipped(Exception):
+    """Another statement has failed before this one was reached."""
+
+
+class Answer:
+    """What the server says to one statement, once it has."""
+
+    __slots__ = ("owner", "result")
+
+    def __init__(self, owner: object = None) -> None:
+        self.owner = owner
+        self.result: pq.abc.PGresult | None = None
+
+    @property
+    def error(self) -> Exception | None:
+        if self.result is None or self.result.status not in FAILED:
+            return None
+        if self.result.status == pq.ExecStatus.PIPELINE_ABORTED:
+            return Skipped()
+        return error_from_result(self.result)
+
+
+class Wire:
+    def __init__(self, db: psycopg.Connection[Row], loop: asyncio.AbstractEventLoop) -> None:
+        self._db = db
+        self._loop = loop
+        self._conn = db.pgconn
+        self._conn.nonblocking = 1
+        self._conn.enter_pipeline_mode()
+        self._file = self._conn.socket
+        self._loads = Transformer(db)
+        self._names: dict[str, tuple[bytes, Answer]] = {}
+        self._numbers = 0
+        self._expected: deque[Answer | None] = deque()
+        """In the order in which they were sent; None stands for the end of a round trip."""
+        self._arrived: asyncio.Future[None] | None = None
+        self._writes = False
+        self._let_go = False
+        self.failed: list[Answer] = []
+        """The answers of this round trip that are errors."""
+
+    @property
+    def is_closed(self) -> bool:
+        return self._let_go or self._db.closed
+
+    def send(self, sql: str, values: Sequence[Any], owner: object = None) -> Answer:
+        name = self._prepared(sql)
+        values, formats = _encoded(values)
+        self._conn.send_query_prepared(name, values, formats, BINARY)
+        return self._expect(owner)
+
+    def _prepared(self, sql: str) -> bytes:
+        known = self._names.get(sql)
+        if known is not None:
+            return known[0]
+        self._numbers += 1
+        name = b"s%d" % self._numbers
+        self._conn.send_prepare(name, sql.encode())
+        self._names[sql] = name, self._expect(None)
+        return name
+
+    def _expect(self, owner: object) -> Answer:
+        answer = Answer(owner)
+        self._expected.append(answer)
+        return answer
+
+    def rows(self, answer: Answer) -> list[Row]:
+        assert answer.result is not None, "it has arrived"
+        if not answer.result.ntuples:
+            return []
+        self._loads.set_pgresult(answer.result)
+        return self._loads.load_rows(0, answer.result.ntuples, tuple)
+
+    # --- to the server and back ---------------------------------------------------------------------
+
+    def round_trip(self) -> asyncio.Future[None]:
+        """Done when everything that was sent so far is answered."""
+        assert self._arrived is None, "one at a time"
+        self.failed = []
+        self._arrived = arrived = self._loop.create_future()
+        try:
+            self._conn.pipeline_sync()
+            self._expected.append(None)
+            self._flush()
+            self._loop.add_reader(self._file, self._readable)
+        except psycopg.Error as error:
+            self._lost(error)
+        return arrived
+
+    def _flush(self) -> None:
+        unsent = bool(self._conn.flush())
+        if unsent and not self._writes:
+            self._loop.add_writer(self._file, self._writable)
+        elif self._writes and not unsent:
+            self._loop.remove_writer(self._file)
+        self._writes = unsent
+
+    def _writable(self) -> None:
+        try:
+            self._flush()
+        except psycopg.Error as error:
+            self._lost(error)
+
+    def _readable(self) -> None:
+        try:
+            self._conn.consume_input()
+            if self._writes:
+                self._flush()
+            while self._expected and not self._conn.is_busy():
+                self._receive(self._conn.get_result())
+        except psycopg.Error as error:
+            self._lost(error)
+
+    def _receive(self, result: pq.abc.PGresult | None) -> None:
+        head = self._expected[0]
+        if result is None:  # what there is to say to one statement has been said
+            self._expected.popleft()
+        elif head is None:
+            self._expected.popleft()
+            self._end()
+        else:
+            head.result = result
+            if result.status in FAILED:
+                self.failed.append(head)
+
+    def _end(self) -> None:
+        self._loop.remove_reader(self._file)
+        if self.failed:
+            self._names = {sql: known for sql, known in self._names.items() if known[1].error is None}
+        arrived, self._arrived = self._arrived, None
+        if arrived is not None and not arrived.done():
+            arrived.set_result(None)
+
+    def _lost(self, error: psycopg.Error) -> None:
+        self.close()
+        arrived, self._arrived = self._arrived, None
+        if arrived is not None and not arrived.done():
+            arrived.set_exception(error)
+
+    def close(self) -> None:
+        if not self._let_go:
+            self._let_go = True
+            self._loop.remove_reader(self._file)
+            self._loop.remove_writer(self._file)
+            self._conn.finish()
+
+
+def _encoded(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
+    """The values as libpq takes them, and whether each is text or bytes as they are."""
+    encoded: list[bytes | None] = []
+    formats: list[int] = []
+    for value in values:
+        match value:
+            case bytes():
+                encoded.append(value)
+                formats.append(BINARY)
+                continue
+            case str():
+                encoded.append(value.encode())
+            case None:
+                encoded.append(None)
+            case _:
+                encoded.append(b"%d" % value if isinstance(value, int) else repr(value).encode())
+        formats.append(0)
+    return encoded, formats

@@ -1,0 +1,62 @@
+"""The runs beside a room of the page, from the store, and what those of this process are doing."""
+
+from datetime import datetime
+
+from rejoinder.channels.web.nouns import Subagent, SubagentLine
+from rejoinder.session import agent_of
+from rejoinder.store.base import KeptSubagent, LogLine, log_of
+from rejoinder.web.services import PageServices
+
+MOST = 50
+"""Runs that are listed."""
+MOST_ENTRIES = 100
+MOST_CHARACTERS = 40_000
+"""Of a log, which a browser reads in one go."""
+LONGEST_TASK = 500
+
+
+class RoomSubagents:
+    def __init__(self, services: PageServices) -> None:
+        self._services = services
+        self._channel = services.channel.name
+
+    async def listed(self, room: str) -> tuple[Subagent, ...]:
+        return tuple(map(_subagent, await self._services.store.subagents_at(self._channel, room, MOST)))
+
+    async def log(self, room: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
+        store = self._services.store
+        kept = await store.subagent(subagent)
+        if kept is None or (kept.route.channel, kept.route.chat) != (self._channel, room):
+            return None
+        entries = await store.transcript(kept.session, kept.started, MOST_ENTRIES)
+        return _latest(log_of(kept, entries, *self._services.doing(kept.session)))
+
+
+def _subagent(kept: KeptSubagent) -> Subagent:
+    return Subagent(
+        kept.session,
+        kept.name,
+        kept.agent,
+        kept.state,
+        kept.task[:LONGEST_TASK],
+        _milliseconds(kept.started),
+        None if kept.ended is None else _milliseconds(kept.ended),
+        agent_of(kept.root),
+        kept.route.thread,
+        "" if kept.parent == kept.root else kept.parent,
+        kept.result[:LONGEST_TASK] if kept.state == "failed" else "",
+    )
+
+
+def _latest(log: list[LogLine]) -> tuple[tuple[SubagentLine, ...], bool]:
+    left, shown = MOST_CHARACTERS, list[SubagentLine]()
+    for line in reversed(log):
+        if left <= 0:
+            break
+        shown.append(SubagentLine(line.kind, line.text if len(line.text) <= left else f"…{line.text[-left:]}"))
+        left -= len(line.text)
+    return tuple(reversed(shown)), left < 0 or len(shown) < len(log)
+
+
+def _milliseconds(at: datetime) -> int:
+    return int(at.timestamp() * 1000)

@@ -1,0 +1,152 @@
+"""SC-21: what waits together goes to the server together, and nobody notices."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from rejoinder.errors import LeaseLost, StoreUnavailable, Superseded
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.store.base import Accept, Destination, InboxEvent, RouteEvent, SettleEvent, StoredCursor
+from rejoinder.store.postgresql import PostgresStore, open_store
+from rejoinder.store.postgresql.wire import Wire
+from rejoinder.testing.store_contract.given import NOW, an_inbound
+from tests.postgres import Server, an_emptied_database
+
+
+@pytest.fixture
+async def store(postgres: Server) -> AsyncIterator[PostgresStore]:
+    opened = open_store(an_emptied_database(postgres, "shards"))
+    yield opened
+    await opened.close()
+
+
+class Trips:
+    """Counts round trips, and the statements they carry."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count, self.sent = 0, list[str]()
+        round_trip, send = Wire.round_trip, Wire.send
+
+        def counted(wire: Wire) -> Any:
+            self.count += 1
+            return round_trip(wire)
+
+        def noted(wire: Wire, sql: str, *rest: Any) -> Any:
+            self.sent.append(sql)
+            return send(wire, sql, *rest)
+
+        monkeypatch.setattr(Wire, "round_trip", counted)
+        monkeypatch.setattr(Wire, "send", noted)
+
+
+def from_chat(number: int, chat: str) -> Inbound:
+    return Inbound("test", f"{chat}-{number}", f"{chat}-{number}", Chat(chat), Sender("ann", "Ann"), "hello")
+
+
+async def accepted(store: PostgresStore, *events: Inbound) -> tuple[InboxEvent, ...]:
+    return await store.write(Accept(events, NOW))
+
+
+async def test_many_units_take_few_round_trips(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SC-21: forty messages of forty chats that come together cost one commit."""
+    await accepted(store, *(from_chat(0, f"chat {chat}") for chat in range(40)))
+    trips = Trips(monkeypatch)
+    found = await asyncio.gather(*(accepted(store, from_chat(1, f"chat {chat}")) for chat in range(40)))
+    assert [len(each) for each in found] == [1] * 40
+    assert trips.sent.count("COMMIT") <= 2
+    assert trips.count <= 6
+    numbers = [event.id for (event,) in found]
+    assert numbers == sorted(set(numbers))
+
+
+async def test_of_shards_side_by_side_each_keeps_its_order(store: PostgresStore) -> None:
+    leases = [await store.claim(shard, "me") for shard in range(store.shards)]
+    events = await accepted(store, *(from_chat(number, f"chat {number % 7}") for number in range(40)))
+
+    async def decide(event: InboxEvent) -> None:
+        lease = leases[event.shard]
+        assert lease is not None
+        owned = store.owned(lease)
+        await owned.write(RouteEvent(event.id, (Destination(f"session {event.inbound.chat.id}"),)))
+
+    await asyncio.gather(*map(decide, events))
+    for chat in range(7):
+        waiting = [each.event.id for each in await store.waiting(f"session chat {chat}")]
+        assert waiting == [event.id for event in events if event.inbound.chat.id == f"chat {chat}"]
+
+
+async def test_who_lost_a_fence_stands_alone(store: PostgresStore) -> None:
+    """Of a group one is refused and one is known already: the others are written, and all are told their own."""
+    first, second, third = await accepted(store, an_inbound(1), an_inbound(2), an_inbound(3))
+    await store.write(SettleEvent(first.id, "seen before"))
+    results = await asyncio.gather(
+        store.write(SettleEvent(second.id, "this one")),
+        store.write(SettleEvent(first.id, "too late")),
+        accepted(store, an_inbound(1), an_inbound(4)),
+        store.write(SettleEvent(third.id, "and this one")),
+        accepted(store, an_inbound(5)),
+        return_exceptions=True,
+    )
+    assert isinstance(results[1], Superseded)
+    assert [isinstance(each, BaseException) for each in results] == [False, True, False, False, False]
+    assert [event.inbound.event_id for event in results[2]] == [an_inbound(4).event_id]
+    reasons = [event.reason for event in [*await store.events_of("1"), *await store.events_of("2")]]
+    assert reasons == ["seen before", "this one"]
+
+
+async def test_the_last_cursor_is_the_one_that_stands(store: PostgresStore) -> None:
+    """DU-1: also when an earlier message has to make its place first."""
+
+    async def accept(number: int, *events: Inbound) -> None:
+        await store.write(Accept(events, NOW, cursor=StoredCursor("test", "offset", str(number))))
+
+    await asyncio.gather(
+        accept(1, *(from_chat(number, f"new chat {number}") for number in range(5))),
+        accept(2, from_chat(9, "new chat 9")),
+        accept(3),
+    )
+    assert await store.cursor("test", "offset") == "3"
+
+
+async def test_a_lease_that_was_lost_writes_nothing(store: PostgresStore) -> None:
+    """SC-3: nothing of the one that lost it, everything of those beside it."""
+    (event,) = await accepted(store, an_inbound(1))
+    old = await store.claim(event.shard, "me")
+    new = await store.claim(event.shard, "me")
+    assert old is not None
+    assert new is not None
+    results = await asyncio.gather(
+        store.owned(old).write(SettleEvent(event.id, "of the old one")),
+        store.owned(new).write(SettleEvent(event.id, "of the new one")),
+        accepted(store, an_inbound(2)),
+        return_exceptions=True,
+    )
+    assert isinstance(results[0], LeaseLost)
+    assert not isinstance(results[1], BaseException)
+    assert (await store.events_of("1"))[0].reason == "of the new one"
+
+
+async def test_a_connection_that_ended_unnoticed_is_made_again(postgres: Server, store: PostgresStore) -> None:
+    """SC-22: nobody is told of a fault when the next connection is good."""
+    await accepted(store, an_inbound(1))
+    await store.admission("test", "default")
+    postgres.execute(
+        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+        "WHERE application_name = 'rejoinder' AND pid <> pg_backend_pid()"
+    )
+    assert len(await accepted(store, an_inbound(2))) == 1
+    assert len(await store.undecided()) == 2
+    assert (await store.health()).fault is None
+
+
+async def test_closing_commits_what_was_asked_for(postgres: Server) -> None:
+    url = an_emptied_database(postgres, "shards")
+    store = open_store(url)
+    asked = [asyncio.ensure_future(accepted(store, an_inbound(number))) for number in range(3)]
+    await asyncio.sleep(0)
+    await store.close()
+    assert [len(await each) for each in asked] == [1, 1, 1]
+    with pytest.raises(StoreUnavailable):
+        await accepted(store, an_inbound(9))

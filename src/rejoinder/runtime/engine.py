@@ -173,7 +173,7 @@ class Engine:
         self._external.changed()
 
     def read_again(self) -> None:
-        """What others may have changed, and is asked for with each message, is read again with the next one (SC-16)."""
+        """What others may have changed, and is asked for with each message, is read again with the next one."""
         self._external.read_again()
 
     def arrived(self) -> None:

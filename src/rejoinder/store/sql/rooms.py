@@ -193,7 +193,7 @@ def log_entry_under(db: SqlConnection, log: str, key: str) -> RoomEntry | None:
 def log_growing(db: SqlConnection, log: str, shard: int | None = None) -> tuple[RoomEntry, ...]:
     """`shard`: only in rooms that are at home there."""
     growing, values = "log = ? AND state = 'growing'", list[str | int]((log,))
-    if shard is not None:
+    if shard is not None and db.shards > 1:
         growing += " AND room IN (SELECT chat FROM place WHERE channel = ? AND shard = ?)"
         values += [log, shard]
     sql = f"SELECT {ENTRY} FROM room_entry WHERE {growing} ORDER BY seq"

@@ -1,4 +1,5 @@
-"""Fills the marked blocks of README.md, DESIGN.md and docs/*.md from the code, so that no list is written twice.
+"""Fills the marked blocks of README.md, DESIGN.md and docs/*.md from the code and from docs/figures.toml, so that
+nothing is written twice.
 
 <!-- generated: reactions -->
 what the function of that name in BLOCKS returns
@@ -11,6 +12,7 @@ python scripts/docs.py --check    writes nothing, fails when one is stale
 import inspect
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -163,7 +165,42 @@ def agent_failures() -> str:
     return table(["kind", "what the person reads"], [[f"`{kind}`", said] for kind, said in SENTENCES.items()])
 
 
+def figures(rows: str, headings: Sequence[str]) -> str:
+    """Measured figures, each of which stands once, in docs/figures.toml."""
+    page = tomllib.loads((ROOT / "docs" / "figures.toml").read_text("utf-8"))
+    values = {name: value for measured in page["values"].values() for name, value in measured.items()}
+    filled: list[list[str]] = []
+    for row in page[rows]:
+        beside = row.get("beside", "")
+        cells = [row["what"], row["ours"], *([beside] if isinstance(beside, str) else beside)]
+        command = [f"`{row['command']}`"] if "command" in row else []
+        filled.append([cell.format(**values) for cell in cells] + command)
+    return table(headings, filled)
+
+
+CRASHES = {
+    "trials": "trials",
+    "messages": "messages",
+    "lost": "lost",
+    "shown": "directives shown",
+    "twice_hold": "said twice, `hold`",
+    "held_hold": "kept back, `hold`",
+    "twice_resend": "said twice, `resend`",
+}
+
+
+def crashes() -> str:
+    measured = tomllib.loads((ROOT / "docs" / "figures.toml").read_text("utf-8"))["values"]["make crash"]
+    return table([*CRASHES.values()], [[measured[name] for name in CRASHES]])
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    "crashes": crashes,
+    "figures": partial(figures, "all", ("what", "rejoinder", "beside it", "command")),
+    "figures-few": partial(figures, "few", ("what", "rejoinder", "beside it", "`.venv/bin/python -m`")),
+    "figures-others": partial(
+        figures, "others", ("", "rejoinder", "nanobot 0.3.5", "Hermes 0.19.0", "OpenClaw 2026.9.6")
+    ),
     "abilities": abilities,
     "agent-failures": agent_failures,
     "directives-keys": directives_keys,

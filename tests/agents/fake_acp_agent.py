@@ -83,7 +83,9 @@ def offers() -> dict[str, Any]:
     if "--old" in ARGS:
         models = [{"modelId": "small", "name": "S"}, {"modelId": "large", "name": "L"}]
         return {"models": {"availableModels": models, "currentModelId": SETTINGS["model"]}}
-    return {"configOptions": config()}
+    modes = [{"id": each, "name": each} for each in (option("--modes") or "").split(",") if each]
+    told = {"modes": {"availableModes": modes, "currentModeId": modes[0]["id"]}} if modes else {}
+    return {"configOptions": config(), **told}
 
 
 def replay(session: str, but_last: int = 0) -> None:

@@ -34,6 +34,27 @@ async def test_what_an_agent_has_is_listed_and_what_it_has_not_is_refused():
         assert (await chat.hears()).text.startswith("Thinking: default, which is ")
 
 
+async def test_its_modes_are_listed_with_its_models():
+    """TU-35: `/models` tells in which modes it can work, and where one is set; without modes there is no such line."""
+    async with conversation(fake("--modes", "ask,plan,code")) as chat:
+        await chat.says("/models")
+        assert "Its modes: ask, plan, code (`options.mode` in [agents.coder] sets one)" in (await chat.hears()).text
+    async with conversation(fake()) as chat:
+        await chat.says("/models")
+        assert "modes" not in (await chat.hears()).text
+
+
+async def test_a_level_is_refused_by_an_agent_that_has_none():
+    """TU-35, IN-59: `/think high`, alone and before a text, is answered with why not, and nothing is stored."""
+    async with conversation(fake("--no-effort")) as chat:
+        await chat.says("/think high")
+        await chat.hears("The agent coder has no thinking levels.")
+        await chat.says("/status")
+        assert "think high" not in (await chat.hears()).text
+        await chat.says("/think high settings")
+        await chat.hears("The agent coder has no thinking levels.")
+
+
 async def test_its_own_commands_are_listed_and_passed_through():
     """TU-35: what it announced is in `/commands`, and reaches it as it was typed."""
     async with conversation(fake("--announce", "review,init")) as chat:

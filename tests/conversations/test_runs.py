@@ -73,19 +73,19 @@ async def test_who_waits_for_a_person_is_not_silent():
         await chat.hears()
         lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
         later = monotonic() + 100
-        assert lane.lease_until(later) == later + lane.run.lease.limits.idle_timeout_s
+        assert lane.times_out_at(later) == later + lane.run.timer.limits.idle_timeout_s
         agent.answers.put_nowait("yes")
         await chat.hears("I was told yes.")
 
 
-def test_an_agent_that_watches_itself_speaks_before_its_lease_runs_out():
-    """TU-20, TU-22: it can say that it was too late, and another model is tried; a lost lease is the end."""
+def test_an_agent_that_watches_itself_speaks_before_it_times_out():
+    """TU-20, TU-22: it can say that it was too late, and another model is tried; a lost run is the end."""
     gateway = GatewaySettings(idle_timeout_s=100, hard_timeout_s=900)
     agent, channel = ScriptedAgent(), FakeChannel()
     settings = with_channel(Settings(gateway=gateway), channel.name, agent.name, ())
-    lease = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).lease
-    assert gateway.idle_timeout_s < lease.idle_timeout_s < 2 * gateway.idle_timeout_s
-    assert lease.hard_timeout_s == gateway.hard_timeout_s
+    timeouts = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).run_timeouts
+    assert gateway.idle_timeout_s < timeouts.idle_timeout_s < 2 * gateway.idle_timeout_s
+    assert timeouts.hard_timeout_s == gateway.hard_timeout_s
 
 
 async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_back():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.events import Part, Route
+from rejoinder.events import NewThread, Part, Route
 from rejoinder.outbound.operations import Amend, Open, React, Remove, Say
 from rejoinder.outbound.verdict import MOST_TRIES, Arrived, Forget, GiveUp, Hold, Look, Retry, judge
 from rejoinder.outcomes import Delivered, Rejected, RetryAfter, Unknown
@@ -48,6 +48,17 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
 def test_what_follows_from_an_outcome(outcome, operation, recognises, verdict):
     """DE-31, DE-32, DE-13, OD-62, DU-3."""
     assert judge(outcome, operation, recognises, tries=1) == verdict
+
+
+def test_an_answer_whose_thread_and_question_are_gone_is_said_without_both():
+    """CH-24, CH-21: a question that was deleted while it was answered."""
+    operation = Say(Part(ROUTE, "hi", opens=NewThread("7", "hi")))
+    first = judge(Rejected("no", "thread"), operation, KEYS, tries=1)
+    assert first == Retry(0, "no", counted=False, concedes="thread")
+    then = judge(Rejected("gone", "target"), operation, KEYS, tries=2, conceded=frozenset({"thread"}))
+    assert then == Retry(0, "gone", counted=False, concedes="target")
+    both = frozenset({"thread", "target"})
+    assert judge(Rejected("gone", "target"), operation, KEYS, tries=3, conceded=both) == GiveUp("gone")
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,13 @@ class CanTellModels(Protocol):
 
 
 @runtime_checkable
+class CanTellModes(Protocol):
+    """Knows in which modes of its own it can work; empty: it has none, or cannot tell."""
+
+    async def modes(self) -> tuple[str, ...]: ...
+
+
+@runtime_checkable
 class HasProfiles(Protocol):
     """Has other keys or endpoints, chosen together with a model: `turn.model` is then `name@profile`."""
 

@@ -295,6 +295,13 @@ class CanSendFiles(Protocol):
 
 
 @runtime_checkable
+class LimitsFilesByPlace(Protocol):
+    """Takes larger files in some places than `file_limits` says of all of them."""
+
+    def file_limits_at(self, route: Route) -> FileLimits: ...
+
+
+@runtime_checkable
 class UsesStore(Protocol):
     """Keeps something of its own in the gateway's store, such as rooms if it is a platform itself."""
 

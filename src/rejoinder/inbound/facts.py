@@ -72,6 +72,7 @@ class Facts(Struct, frozen=True):
     runs: RunFacts = RunFacts()
     last_trace: tuple[Step, ...] = ()  # of the message before this one, or of the one it answers
     offered: tuple[str, ...] = ()  # the models the agent says it has; empty: it does not say
+    modes: tuple[str, ...] = ()  # in which it says it can work
     levels: tuple[str, ...] | None = None  # at which it says it can think; None: it does not say
     steers: bool | None = None  # whether it says it can take a message into a running turn; None: it does not say
     announced: frozenset[str] = frozenset()  # the slash commands the agent itself understands

@@ -162,7 +162,7 @@ def _lost_target(operation: Operation, conceded: frozenset[str]) -> Concession |
     match operation:
         case Amend() if "message" not in conceded:
             return "message" if operation.resend_if_gone else None
-        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None:
-            return None if "target" in conceded else "target"
+        case Say(part=part) | Open(part=part) | Amend(part=part) if part.reply_to is not None or "thread" in conceded:
+            return None if "target" in conceded else "target"  # without its thread it replies to what opened that
         case _:
             return None

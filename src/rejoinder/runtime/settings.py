@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.events import ReplyMode
-from rejoinder.filetypes import FileLimits
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.understanding import UnderstandingSettings
 from rejoinder.outbound.budget import Rate
@@ -68,8 +67,6 @@ class ChannelFacts(Struct, frozen=True):
     private_needs_interaction: bool = False
     edits_told: bool = False
     voice_form: VoiceForm = "opus"
-    files: FileLimits | None = None
-    """Which files the channel sends, if it sends any."""
 
 
 class SpeechOptions(Struct, frozen=True):
@@ -86,7 +83,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     rules: Rules
     channels: Mapping[str, ChannelFacts] = {}
     queue: QueueOverride = QueueOverride()
-    lease: RunTimeouts = RunTimeouts()
+    run_timeouts: RunTimeouts = RunTimeouts()
     limits: SlotLimits = SlotLimits()
     typing_mode: TypingMode | None = None
     system_prompts: Mapping[str, str] = {}

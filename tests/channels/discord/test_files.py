@@ -64,10 +64,34 @@ async def test_a_file_that_may_have_arrived_is_taken_once(discord):
     assert len(platform.truth.messages("ann")) == 1
 
 
+async def test_a_boosted_server_takes_larger_files():
+    """CH-11: a direct chat does not, nor one of which nobody has told; and the next process knows it too."""
+    async with asyncio.timeout(PATIENCE), FakePlatform("discord") as platform:
+        platform.people.world.boosts = 3
+        team, ann = (Route("discord", platform.people.world.room(chat).id) for chat in ("#team", "ann"))
+        inlet = KeptInlet()
+        async with listening(bot(platform), inlet) as channel:
+            await platform.says("#team", "ann", "hi")
+            await inlet.message("hi")
+            limits = [channel.file_limits_at(route).size >> 20 for route in (team, ann, Route("discord", "7"))]
+            assert limits == [100, 10, 10]
+            large = (file("large.bin", bytes(11 << 20)),)
+            assert isinstance(await channel.send_files(part_of(team, *large, key="1"), large), Delivered)
+            assert isinstance(await channel.send_files(part_of(ann, *large, key="2"), large), Rejected)
+        async with listening(bot(platform), inlet) as channel:
+            await platform.says("#team", "ann", "again")
+            await inlet.message("again")
+            assert channel.file_limits_at(team).size == 100 << 20
+            platform.people.boosts(2)
+            await platform.says("#team", "ann", "less")
+            await inlet.message("less")
+            assert channel.file_limits_at(team).size == 50 << 20
+
+
 async def test_a_file_that_is_too_large_is_refused(discord):
     """CH-11: the refusal says so; nothing is tried again."""
     platform, channel, here = discord
-    platform.people.rest.file_limit = 1000
+    platform.people.rest.file_limits[0] = 1000
     files = (file("a.txt", bytes(1001)),)
     assert isinstance(refused := await channel.send_files(part_of(here, *files), files), Rejected)
     assert "too large" in refused.reason

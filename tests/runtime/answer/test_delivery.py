@@ -11,8 +11,8 @@ from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.outbound.operations import Open, encode
 from rejoinder.runtime.answer import delivery
-from rejoinder.runtime.answer.acting import Occasion
-from rejoinder.runtime.answer.handoff import HandedRow, handed_over, said
+from rejoinder.runtime.answer.handed_row import HandedRow, handed_over, said
+from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.outbox import yielding_calls
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts

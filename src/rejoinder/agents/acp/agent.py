@@ -109,6 +109,9 @@ class AcpAgent:
     async def offered(self) -> tuple[str, ...]:
         return (await (await self._work()).learn()).models
 
+    async def modes(self) -> tuple[str, ...]:
+        return (await (await self._work()).learn()).modes
+
     async def levels(self) -> tuple[str, ...] | None:
         return (await (await self._work()).learn()).levels
 

@@ -20,7 +20,9 @@ from rejoinder.setup import SetupQuestion
 
 LIMITS = Limits(2000, "utf16")
 FILES = FileLimits(10 << 20, album=10)
-"""What every server takes; those that are boosted take more."""
+"""What every server takes."""
+BOOSTED: dict[int, FileLimits] = {2: FileLimits(50 << 20, album=10), 3: FileLimits(100 << 20, album=10)}
+"""What one takes that its members have boosted to this level."""
 API_ROOT = "https://discord.com/api"
 ONLY = "default"
 """The account of the token that stands outside `accounts`."""

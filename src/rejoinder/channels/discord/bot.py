@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected
-from rejoinder.channels.discord import FILES, LIMITS, ONLY
+from rejoinder.channels.discord import BOOSTED, FILES, LIMITS, ONLY
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
@@ -31,6 +31,7 @@ from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, EarlierMessage, MenuCommand, Part, ReplyContext, Route
+from rejoinder.filetypes import FileLimits
 from rejoinder.secret import Secret
 
 log = logging.getLogger(__name__)
@@ -149,6 +150,9 @@ class DiscordBot:
         return convert(answer.result, Channel) if isinstance(answer, Ok) else None
 
     # --- out ----------------------------------------------------------------------------------------
+
+    def file_limits_at(self, route: Route) -> FileLimits:
+        return BOOSTED.get(self._places.level_at(place_of(route)), FILES)
 
     async def send(self, part: Part) -> Outcome:
         return await self.send_files(part, ())

@@ -42,6 +42,8 @@ UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_WEBHOOK, UNKNOWN_INTERA
 )
 ALREADY_ANSWERED, THREAD_EXISTS, INVALID_FORM = 40060, 160004, 50035
 NO_ACCESS, NO_PERMISSION, INVALID_WEBHOOK_TOKEN = 50001, 50013, 50027
+NO_TEXT = 50008
+"""No text can be sent there, such as into a forum, which has posts."""
 
 REFUSALS: dict[int, Refusal] = {
     UNKNOWN_CHANNEL: "gone",
@@ -51,7 +53,7 @@ REFUSALS: dict[int, Refusal] = {
     50001: "gone",  # no access to the channel
     50005: "target",  # a message of another user cannot be edited
     50007: "gone",  # this person takes no messages of the bot
-    50008: "gone",  # no text can be sent there
+    NO_TEXT: "gone",
     50013: "gone",  # no permission
     50083: "gone",  # the thread is archived and locked
     50278: "gone",  # this person has no server in common with the bot

@@ -11,9 +11,11 @@ from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, Rejected, 
 from rejoinder.channels.discord import payloads
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.emoji import with_own_emoji
+from rejoinder.channels.discord.forum import Forums
 from rejoinder.channels.discord.history import History
 from rejoinder.channels.discord.http import OneAttempt
 from rejoinder.channels.discord.outcomes import (
+    NO_TEXT,
     THREAD_EXISTS,
     UNKNOWN_CHANNEL,
     Ok,
@@ -55,6 +57,7 @@ class Outgoing:
         self._places = places
         self._reception = reception
         self._history = history
+        self._forums = Forums(api, places)
         self._echoes: Bounded[str, str] = Bounded(MOST_ECHOES)
 
     def echoed(self, nonce: str, message: str) -> None:
@@ -73,8 +76,14 @@ class Outgoing:
             return failed
         if part.reply_to is not None and not part.reply_to.isdecimal():
             return Rejected(f"there is no message {part.reply_to!r} to reply to", "target")
-        path, where = MESSAGES, place_of(part.route)
-        answer = await self._api.call("POST", path, payloads.message(part), files=files, channel_id=where)
+        if self._forums.is_one(part.route):
+            return await self._forums.post(part, files)
+        where = place_of(part.route)
+        answer = await self._api.call("POST", MESSAGES, payloads.message(part), files=files, channel_id=where)
+        if isinstance(answer, Refused) and answer.code == NO_TEXT:
+            await self._forums.asked(where)
+            if self._forums.is_one(part.route):
+                return await self._forums.post(part, files)
         answer = self._troubles.note(where, answer)
         if isinstance(answer, Ok):
             return Delivered(str(answer.result["id"]))
@@ -85,6 +94,12 @@ class Outgoing:
         part = self._worded(part)
         if part.reply_context is not None:
             return await self._reception.find(part, part.reply_context)
+        where = place_of(part.route)
+        if self._places.get(where) is None and not isinstance(known := await self._forums.asked(where), Ok):
+            found = failure(known)
+            return found if isinstance(found, RetryAfter) and found.limited else Unknown(found.reason)
+        if self._forums.is_one(part.route):
+            return await self._forums.find(part, since, me)
         mark = payloads.nonce(part.key)
         if (message := self._echoes.get(mark)) is not None:
             return Delivered(message)
@@ -139,8 +154,12 @@ class Outgoing:
         """An idempotent change to a message."""
         if not message.isdecimal():
             return Rejected(f"there is no message {message!r}", "target")
-        answer = await self._api.call(method, MESSAGE, change, channel_id=place_of(route), message_id=message)
-        return Delivered(message) if isinstance(answer, Ok) else failure(answer)
+        where = place_of(route)
+        answer = await self._api.call(method, MESSAGE, change, channel_id=where, message_id=message)
+        if isinstance(answer, Ok):  # which does not tell whether anything new can be said there
+            return Delivered(message)
+        refused = self._troubles.note(where, answer)
+        return Delivered(message) if isinstance(refused, Ok) else failure(refused)
 
 
 def _is_same(message: Message, part: Part, mark: str) -> bool:

@@ -39,6 +39,11 @@ def message(part: Part) -> Payload:
     return payload
 
 
+def post(part: Part) -> Payload:
+    """For the first message of a post in a forum, which has no nonce and replies to nothing."""
+    return message(replace(part, key="", reply_to=None))
+
+
 def change(part: Part) -> Payload:
     """For Edit Message: it has the buttons that the part has, or none."""
     payload = content(replace(part, files=()))

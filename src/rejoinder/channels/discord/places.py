@@ -30,6 +30,8 @@ class Place(Struct, frozen=True, omit_defaults=True):
     guild: str = ""
     read: str = ""
     """The newest message that is stored."""
+    level: int = 0
+    """Of a server: how much it is boosted."""
 
     @property
     def opens_threads(self) -> bool:
@@ -51,7 +53,6 @@ class Places:
         self.guilds: dict[str, str] = {}
         """Names, by id."""
         self._emojis: dict[str, dict[str, str]] = {}  # of each guild: what stands for its own emoji, by name
-        self._levels: dict[str, int] = {}
         self.own_roles: set[str] = set()
         """Roles that Discord made for this bot: whoever mentions one means the bot."""
 
@@ -80,21 +81,23 @@ class Places:
             self.learn(replace(channel, guild_id=guild.id))
 
     def learn_level(self, guild: Guild) -> None:
-        if guild.premium_tier is not None:
-            self._levels[guild.id] = guild.premium_tier
+        """It is stored as a place of its own: a resumed session does not tell it again."""
+        before = self._known.get(guild.id, Place("other"))
+        if guild.premium_tier is not None and guild.premium_tier != before.level:
+            self._known.renew(guild.id, replace(before, level=guild.premium_tier))
+            self._changed.add(guild.id)
 
     def forget_guild(self, guild: str) -> str:
         """Returns its name."""
         for id in [id for id, place in self._known.items() if place.guild == guild]:
             self.forget(id)
         self._emojis.pop(guild, None)
-        self._levels.pop(guild, None)
         return self.guilds.pop(guild, "")
 
     def level_at(self, channel: str) -> int:
         """How much the server around it is boosted; 0 where that is not known, and in direct chats."""
-        place = self._known.get(channel, None)
-        return self._levels.get(place.guild, 0) if place is not None else 0
+        place = self._known.get(channel, Place())
+        return self._known.get(place.guild, Place()).level
 
     def learn_emojis(self, guild: Guild) -> None:
         self._emojis[guild.id] = {each.name: each.written for each in guild.emojis or () if each.name and each.id}

@@ -179,6 +179,15 @@ class Interaction(Struct, frozen=True):
     data: Pressed | None = None
 
 
+class Tag(Struct, frozen=True):
+    """Of a post in a forum."""
+
+    id: str
+    name: str = ""
+    moderated: bool | None = False
+    """Only moderators may set it."""
+
+
 class Channel(Struct, frozen=True):
     """A channel or a thread."""
 
@@ -188,6 +197,14 @@ class Channel(Struct, frozen=True):
     guild_id: str | None = None
     parent_id: str | None = None
     last_message_id: str | None = None
+    owner_id: str | None = None
+    """Of a thread: who opened it."""
+    flags: int = 0
+    available_tags: list[Tag] | None = None
+
+
+class ActiveThreads(Struct, frozen=True):
+    threads: list[Channel] = []
 
 
 class Role(Struct, frozen=True):

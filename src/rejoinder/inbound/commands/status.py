@@ -113,6 +113,8 @@ def _models(call: CommandCall) -> Answer:
     if further := [name for name in models.offered if not models.allowed and name not in others]:
         more = f" and {len(further) - MOST_OFFERED} more" if len(further) > MOST_OFFERED else ""
         lines.append(f"It also offers: {', '.join(further[:MOST_OFFERED])}{more}")
+    if modes := call.message.facts.modes:
+        lines.append(f"Its modes: {', '.join(modes[:MOST_OFFERED])} (`options.mode` in [agents.{agent.name}] sets one)")
     return Answer(("\n".join(lines),))
 
 
@@ -142,6 +144,6 @@ COMMANDS = (
         handle=_usage,
     ),
     Command("context", "What the prompt is made of, and how large each part is.", "status", handle=_context),
-    Command("models", "The models one may choose.", "status", handle=_models),
+    Command("models", "The models one may choose, and the agent's modes.", "status", handle=_models),
     Command("agents", "The agents of this place and others.", "status", handle=_agents),
 )

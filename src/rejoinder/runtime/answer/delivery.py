@@ -32,10 +32,12 @@ from rejoinder.outbound.speech import LONGEST_READ
 from rejoinder.rendering.enclosures import closing_of
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.acting import Acting, HandOver, Occasion
+from rejoinder.runtime.answer.acting import Acting
 from rejoinder.runtime.answer.drafting import Drafting, foresee, streaming_for
+from rejoinder.runtime.answer.handoffs import HandOver
 from rejoinder.runtime.answer.heartbeats import Beat
 from rejoinder.runtime.answer.length import Length
+from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.speaking import Speech, voice_note
 from rejoinder.runtime.answer.unposted import Start
@@ -122,13 +124,13 @@ class StreamedAnswer:
         self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
         self._unseen_size = 0
         self._drafting = Drafting(
-            sender, streaming, delivery.options, self._acting.wording, self._stem, run, delivery.human_delay
+            sender, streaming, delivery.options, self._acting.shape.wording, self._stem, run, delivery.human_delay
         )
         self._drafting.take_over(turn.earlier)
 
     @property
     def outcomes(self) -> Outcomes:
-        return self._acting.outcomes
+        return self._acting.log.outcomes
 
     async def use(self, directive: Directive) -> Step:
         return await self._acting.use(directive)
@@ -153,7 +155,7 @@ class StreamedAnswer:
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
-            await self._acting.send_files()
+            await self._acting.files.flush()
             if not self._is_hidden:
                 self._pass_on(self._reveal.end_word())
             self._between_segments = True
@@ -190,15 +192,15 @@ class StreamedAnswer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        await self._acting.send_files()
+        await self._acting.files.flush()
         whole_file = await self._end_cut()
         if self._reader.silent:
-            await self._withdraw(self._acting.hand_over(), self._beside)
+            await self._withdraw(self._acting.handoffs.plan(), self._beside)
             if self._turn.beat is None and (self._turn.says_when_empty or not self._occasion.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
         elif self._has_words and await self._is_old_news():
-            await self._withdraw(self._acting.hand_over())
+            await self._withdraw(self._acting.handoffs.plan())
             log.info("%s has said the same within a day", self._occasion.agent)
         elif self._has_words:
             if footer:
@@ -212,7 +214,7 @@ class StreamedAnswer:
             own = self._settled(words, f"{self._stem}/own") if taken_over else self._say(NO_RESPONSE)
             await self._post(own, final=True)
         else:
-            await self._withdraw(self._acting.hand_over(), () if self._acting.asked else self._beside)
+            await self._withdraw(self._acting.handoffs.plan(), () if self._acting.asked else self._beside)
         await self._acting.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
@@ -224,7 +226,7 @@ class StreamedAnswer:
             log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
         if self._turn.beat is not None or not self._may_speak():
             return await self.abandon()
-        await self._acting.send_files()
+        await self._acting.files.flush()
         await self._settle(await self._end_cut(), sentence)
         await self._acting.finish(PATIENCE)
         if detail:
@@ -248,7 +250,7 @@ class StreamedAnswer:
             match event:
                 case Text(text=text):
                     if is_seen(text):
-                        await self._acting.send_files()
+                        await self._acting.files.flush()
                     self._note_spoken(text)
                     self._show(text)
                 case Directive():
@@ -262,7 +264,7 @@ class StreamedAnswer:
                 case Problem(code=code, level="info", detail=detail):
                     log.info("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
                 case Problem(detail=detail):
-                    await self._acting.warn(detail)
+                    await self._acting.log.warn(detail)
                 case Silent():
                     pass  # the last event: `finish` withdraws the answer
 
@@ -315,7 +317,7 @@ class StreamedAnswer:
         closing = await asyncio.to_thread(closing_of, self._words)
         self._drafting.grow(f"{closing}\n\n{cut.sentence}")
         self._between_segments = True
-        return () if cut.file is None else await self._acting.show_whole(cut.file)
+        return () if cut.file is None else await self._acting.files.show_whole(cut.file)
 
     def _pass_on(self, seen: str, *, whole: bool = False) -> None:
         seen = self._length.take(seen)
@@ -347,21 +349,21 @@ class StreamedAnswer:
         if sentence:
             planned += self._say(sentence, is_error=True)
         words = self._words
-        handed = [*beside, *(self._acting.hand_over(words) if whole else ())]
+        handed = [*beside, *(self._acting.handoffs.plan(words) if whole else ())]
         if whole:
-            self._acting.keep_named(words)
+            self._acting.handoffs.keep_named(words)
         message = await self._post([*planned, *handed], final=True)
         if whole and not planned and not handed:
-            await self._acting.stands(message)
+            await self._acting.handoffs.stands(message)
         if whole:
-            self._acting.was_said(words, message)
+            self._acting.handoffs.was_said(words, message)
 
     async def _settle_spoken(self, beside: Sequence[PlannedOperation]) -> None:
         """Delivers the whole answer, with a voice note after its last message where it is to be spoken (ME-3)."""
         speech = self._occasion.speech
-        if speech is None or self._turn.beat is not None or not speech.speaks_whole(marked=self._acting.as_voice):
+        if speech is None or self._turn.beat is not None or not speech.speaks_whole(marked=self._acting.shape.as_voice):
             return await self._settle(beside, whole=True)
-        wording = replace(self._acting.wording(), reply_to=None)
+        wording = replace(self._acting.shape.wording(), reply_to=None)
         note: list[PlannedOperation] = []
         try:
             note = await voice_note("".join(self._to_speak), speech, self._conversation, wording, self._stem)
@@ -371,10 +373,10 @@ class StreamedAnswer:
         if note and not speech.options.keeps_text and self._drafting.draft.streaming.mode != "blocks":
             self._pass_on_rest()
             words = self._words
-            handed = self._acting.hand_over(words)
-            self._acting.keep_named(words)
+            handed = self._acting.handoffs.plan(words)
+            self._acting.handoffs.keep_named(words)
             await self._withdraw([*note, *beside, *handed])
-            return self._acting.was_said(words, "")
+            return self._acting.handoffs.was_said(words, "")
         await self._settle([*note, *beside], whole=True)
 
     def _note_spoken(self, text: str) -> None:
@@ -384,7 +386,7 @@ class StreamedAnswer:
             self._spoken_size += len(text)
 
     def _settled(self, text: str, stem: str) -> list[PlannedOperation]:
-        channel, wording = self._conversation.channel, self._acting.wording()
+        channel, wording = self._conversation.channel, self._acting.shape.wording()
         return plan.settle(
             text,
             self._drafting.slots(),
@@ -399,7 +401,7 @@ class StreamedAnswer:
 
     def _say(self, sentence: str, *, is_error: bool = False) -> list[PlannedOperation]:
         """A sentence of the gateway's own, sent in the agent's name."""
-        wording = self._acting.wording()
+        wording = self._acting.shape.wording()
         target = wording.reply_to if not self._has_words else None
         plain = AnswerWording(target, author=wording.author, is_error=is_error, opens=wording.opens)
         plain = replace(plain, reply_context=wording.reply_context)
@@ -427,7 +429,7 @@ class StreamedAnswer:
             *self._turn.kept_with_it(),
             *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
-        unit.include(self._acting.kept)
+        unit.include(self._acting.handoffs.kept)
         return unit
 
     async def _post(self, planned: list[PlannedOperation], *, final: bool = False) -> str:
@@ -435,7 +437,7 @@ class StreamedAnswer:
         also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._turn.run, final=final, also=also) if planned else ()
         if final and posted:
-            posted[-1].add_done_callback(lambda last: self._acting.answered(last, posted[0]))
+            posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)
         if waiting := [result for result in self._drafting.blocks if not result.done()]:
             await asyncio.wait(waiting, timeout=PATIENCE)

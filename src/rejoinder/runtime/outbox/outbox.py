@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 from msgspec.structs import replace
 
 from rejoinder.blobs import Blobs
-from rejoinder.channels.base import CanSendFiles, Channel, FileLimits
+from rejoinder.channels.base import CanSendFiles, Channel, FileLimits, LimitsFilesByPlace
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.outbox.losses import Losses, Sentence
@@ -63,9 +63,10 @@ class Outbox:
     def blobs(self) -> Blobs:
         return self._services.blobs
 
-    def file_limits(self, channel: CanSendFiles) -> FileLimits:
-        """What the platform takes, and the operator allows."""
-        limits, most = channel.file_limits, self._services.settings.now.max_file_bytes
+    def file_limits(self, channel: CanSendFiles, route: Route) -> FileLimits:
+        """What the platform takes in this place, and the operator allows."""
+        limits = channel.file_limits_at(route) if isinstance(channel, LimitsFilesByPlace) else channel.file_limits
+        most = self._services.settings.now.max_file_bytes
         return limits if limits.size <= most else replace(limits, size=most)
 
     def _account(self, route: Route) -> AccountPace:

@@ -188,6 +188,6 @@ def form_of(part: Part, plain: Part | None, conceded: frozenset[str], place: Rou
     if place is not None:
         return replace(part, route=place, opens=None, title="", reply_to=None)
     if "thread" in conceded and part.opens is not None:
-        chat, root = replace(part.route, thread=None), part.opens.thread
+        chat, root = replace(part.route, thread=None), None if "target" in conceded else part.opens.thread
         part = replace(part, route=chat, opens=None, title="", reply_to=root, key=f"{part.key}/chat")
     return part

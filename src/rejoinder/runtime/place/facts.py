@@ -4,7 +4,14 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.agents.base import AnnouncesCommands, CanTellLevels, CanTellModels, CanTellMore, TellsSteering
+from rejoinder.agents.base import (
+    AnnouncesCommands,
+    CanTellLevels,
+    CanTellModels,
+    CanTellModes,
+    CanTellMore,
+    TellsSteering,
+)
 from rejoinder.channels.base import KnowsItself
 from rejoinder.events import EarlierMessage, Inbound, Quote, Route, Step
 from rejoinder.inbound.activation import group_settings
@@ -96,6 +103,7 @@ class FactGatherer:
             runs=runs,
             last_trace=await self._trace(quote, conversation) if "trace" in needs else (),
             offered=await self._offered(agent) if "models" in needs else (),
+            modes=await self._modes(agent) if "models" in needs else (),
             levels=await self._levels(agent) if "levels" in needs else None,
             question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
             steers=self._steers(agent),
@@ -108,6 +116,11 @@ class FactGatherer:
         """The models the agent says it has."""
         speaker = self._agents.get(agent)
         return await speaker.offered() if can(speaker, CanTellModels) else ()
+
+    async def _modes(self, agent: str) -> tuple[str, ...]:
+        """In which modes the agent says it can work."""
+        speaker = self._agents.get(agent)
+        return await speaker.modes() if can(speaker, CanTellModes) else ()
 
     async def _levels(self, agent: str) -> tuple[str, ...] | None:
         """At which levels the agent says it can think."""

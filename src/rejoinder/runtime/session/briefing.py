@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from rejoinder.agents.base import Agent
+from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import EarlierMessage, Inbound, PromptAudio, PromptImage, PromptPart, Strictness, Turn
 from rejoinder.filetypes import FileLimits, in_words, safe_name
 from rejoinder.inbound.activation import group_settings
@@ -27,6 +28,7 @@ from rejoinder.inbound.speech import effective_speech
 from rejoinder.inbound.understanding import is_own_voice
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import sixteen
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -78,6 +80,8 @@ class Surroundings(Struct, frozen=True):
     """Our agents in the group it speaks in, if there are several."""
     participants: tuple[str, ...]
     """Who takes part in the group (IN-34)."""
+    files: FileLimits | None
+    """Which files can be sent there, if any."""
 
 
 class Scene(Surroundings, frozen=True):
@@ -105,7 +109,9 @@ def surroundings_of(
     rules = settings.rules
     channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
     there = _participants(message, agent, conversation) if message.in_group else ()
-    return Surroundings(message, session, agent, profile, channel, settings, _room(message, channel), there)
+    room, platform = _room(message, channel), conversation.channel
+    files = conversation.outbox.file_limits(platform, conversation.route) if can(platform, CanSendFiles) else None
+    return Surroundings(message, session, agent, profile, channel, settings, room, there, files)
 
 
 def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
@@ -225,7 +231,7 @@ def system_part(where: Surroundings) -> SystemPart:
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
-            *((_folder_notice(folder, here.files, settings),) if folder is not None and here.files is not None else ()),
+            *((_folder_notice(folder, where.files),) if folder is not None and where.files is not None else ()),
         ),
         group=group,
         group_intro=intro,
@@ -233,9 +239,9 @@ def system_part(where: Surroundings) -> SystemPart:
     )
 
 
-def _folder_notice(folder: OutboxFolder, limits: FileLimits, settings: RuntimeSettings) -> str:
+def _folder_notice(folder: OutboxFolder, limits: FileLimits) -> str:
     album = ALBUM.format(most=limits.album) if limits.album > 1 else ""
-    return FOLDER.format(path=folder.path, size=in_words(min(limits.size, settings.max_file_bytes)), album=album)
+    return FOLDER.format(path=folder.path, size=in_words(limits.size), album=album)
 
 
 def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:

@@ -93,6 +93,7 @@ class LaneJournal:
         self._sessions = sessions
         self._prefixes = prefixes
         self._clock = services.clock
+        self._hooks = services.hooks
 
     async def begin(self, run: Run) -> None:
         if run.resumed is not None:
@@ -167,7 +168,7 @@ class LaneJournal:
         else:
             turn = run.claim.turn
             unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
-            unit.add_all(transcript(run, now))
+            unit.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
         told = () if run.released or run.message.listening else notices.why_it_ended(run.timer.overdue, run.crashed)
         if told:
             unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
@@ -175,6 +176,7 @@ class LaneJournal:
         run.closed = True
         if unit.is_written:
             notices.wake((run.conversation,))
+            self._hooks.told()
 
     async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> WriteBatch:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
@@ -187,7 +189,8 @@ class LaneJournal:
             return WriteBatch()
         notices.clear(run.conversation, resumed.parts)
         removed = notices.removed(run.conversation, now, resumed.parts)
-        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
+        ended = self._hooks.kept(run.turn_ended(turn, "cancelled"))
+        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed, *ended)
 
     async def _superseded(self, unit: WriteBatch) -> None:
         """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""

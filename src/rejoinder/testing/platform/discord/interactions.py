@@ -186,7 +186,7 @@ class Interactions:
     def _follow_up(self, opened: Open, payload: Payload, files: tuple[Upload, ...]) -> Payload:
         check_fields(payload, FOLLOW_UP)
         check_words(payload, files)
-        check_files(payload, [len(file.content) for file in files], self._rest.file_limit)
+        check_files(payload, [len(file.content) for file in files], self._rest.file_limit(opened.room))
         if opened.original is None and opened.answered == DEFERRED:
             opened.original = self._say(opened, payload, files)
             return self._world.message(opened.original)

@@ -12,6 +12,8 @@ from rejoinder.testing.platform.discord.gateway import GatewayServer
 from rejoinder.testing.platform.discord.strict import (
     CREATE,
     EDIT,
+    POST,
+    POSTED,
     THREAD,
     Refusal,
     check_commands,
@@ -19,6 +21,7 @@ from rejoinder.testing.platform.discord.strict import (
     check_fields,
     check_files,
     check_message,
+    check_tags,
     check_words,
     invalid,
     known_room,
@@ -74,11 +77,14 @@ class Rest:
         self._nonces: dict[tuple[str, str], tuple[str, str, float]] = {}
         self.url = ""
         self.files: dict[str, bytes] = {}
-        self.file_limit = 10 << 20
-        """Bytes that a file may have."""
+        self.file_limits = {0: 10 << 20, 1: 10 << 20, 2: 50 << 20, 3: 100 << 20}
+        """Bytes that a file may have, by the level of the server; in a direct chat as in one that is not boosted."""
         self.commands: dict[str, list[Payload]] = {}
         """The menu of each bot."""
         self.clock: Callable[[], float] = time.monotonic
+
+    def file_limit(self, room: Place) -> int:
+        return self.file_limits[0 if room.type == DIRECT else self._world.boosts]
 
     # --- who ----------------------------------------------------------------------------------------
 
@@ -117,6 +123,10 @@ class Rest:
     def guild_channels(self, call: Call) -> list[Payload]:
         rooms = [room for room in self._world.rooms.values() if room.type != DIRECT and room.parent is None]
         return [self._world.channel(room) for room in rooms]
+
+    def active_threads(self, call: Call) -> Payload:
+        rooms = [room for room in self._world.rooms.values() if room.parent is not None]
+        return {"threads": [self._world.channel(room) for room in rooms], "members": []}
 
     def guild(self, call: Call) -> Payload:
         return self._world.guild(call.bot)
@@ -169,7 +179,7 @@ class Rest:
             raise Refusal(400, 50008, "Cannot send messages in a non-text channel")
         check_fields(call.payload, CREATE)
         check_words(call.payload, call.files)
-        check_files(call.payload, [len(file.content) for file in call.files], self.file_limit)
+        check_files(call.payload, [len(file.content) for file in call.files], self.file_limit(room))
         check_message(call.payload, room)
         nonce = call.payload.get("nonce")
         if nonce and call.payload.get("enforce_nonce") and (known := self._taken(call.bot, str(nonce))):
@@ -179,11 +189,20 @@ class Rest:
             self._nonces[call.bot, str(nonce)] = (room.id, stored.id, self.clock())
         return {**self._world.message(stored), "nonce": nonce} if nonce else self._world.message(stored)
 
-    def say(self, room: Place, by: str, payload: Payload, files: Sequence[Upload] = (), only_for: str = "") -> Stored:
+    def say(
+        self,
+        room: Place,
+        by: str,
+        payload: Payload,
+        files: Sequence[Upload] = (),
+        only_for: str = "",
+        id: str | None = None,
+    ) -> Stored:
+        """`id`: of the first message of a post, which has that of its thread."""
         content = str(payload.get("content") or "").strip()
         reference: Payload = payload.get("message_reference") or {}
         target = str(reference.get("message_id", "")) if reference.get("message_id") in room.messages else None
-        stored = self._world.add(room, by, content, reply_to=target, only_for=only_for)
+        stored = self._world.add(room, by, content, id=id, reply_to=target, only_for=only_for)
         stored.flags, stored.nonce = int(payload.get("flags", 0)), payload.get("nonce")
         stored.components = payload.get("components") or []
         stored.attachments = [self._attached(room, stored, number, file) for number, file in enumerate(files)]
@@ -274,11 +293,16 @@ class Rest:
         room = self._room(call)
         if room.type != FORUM:
             raise Refusal(400, 50024, "Cannot execute action on this channel type")
+        check_fields(call.payload, POST)
         words: Payload = call.payload.get("message") or {}
+        check_fields(words, POSTED, "message")
         check_words(words, call.files)
+        check_files(words, [len(file.content) for file in call.files], self.file_limit(room))
+        check_tags(room, call.payload.get("applied_tags") or [])
         thread = self._world.open_thread(room, self._world.new_id(), _title(call.payload))
+        thread.bot = call.by
         self._gateway.tell("THREAD_CREATE", {**self._world.channel(thread), "newly_created": True}, room)
-        stored = self.say(thread, call.by, words, call.files)
+        stored = self.say(thread, call.by, words, call.files, id=thread.id)
         return {**self._world.channel(thread), "message": self._world.message(stored)}
 
     # --- shared -------------------------------------------------------------------------------------
@@ -373,6 +397,7 @@ ROUTES: tuple[tuple[str, str, Verb, Callable[[Rest, Call], Any]], ...] = (
     ("GET", r"/guilds/(\d+)", "other", Rest.guild),
     ("GET", r"/guilds/(\d+)/channels", "other", Rest.guild_channels),
     ("GET", r"/guilds/(\d+)/members/(\d+)", "other", Rest.guild_member),
+    ("GET", r"/guilds/(\d+)/threads/active", "other", Rest.active_threads),
     ("GET", C, "other", Rest.channel),
     ("POST", C + "/typing", "typing", Rest.typing),
     ("GET", C + "/messages", "other", Rest.messages),

@@ -18,6 +18,7 @@ from rejoinder.testing.platform.discord.strict import Refusal
 from rejoinder.testing.platform.discord.world import (
     BOT_NAME,
     FORUM,
+    GUILD,
     World,
     channel_id,
     now,
@@ -212,6 +213,13 @@ class DiscordServer:
         await self.says(forum, person, text, thread=thread.id)
         return thread.id
 
+    def add_forum(self, name: str, *tags: str, needs_tag: bool = False) -> str:
+        """`tags`: names; one that ends with `!` only moderators may set. Returns its id."""
+        room = self.world.room(name)
+        room.type, room.needs_tag = FORUM, needs_tag
+        room.tags = {self.world.new_id(): tag for tag in tags}
+        return room.id
+
     def add_bot(self, name: str) -> str:
         """Another bot in the server; returns its token."""
         self.world.add_bot(name)
@@ -220,6 +228,20 @@ class DiscordServer:
     def add_role(self, name: str) -> str:
         self.world.roles[name] = role_id(name)
         return self.world.roles[name]
+
+    def boosts(self, level: int) -> None:
+        """The server's level changes."""
+        self.world.boosts = level
+        self.gateway.tell("GUILD_UPDATE", self.world.guild(BOT_NAME))
+
+    def deletes_thread(self, thread: str) -> None:
+        room = self.world.rooms.pop(thread)
+        about = {"id": room.id, "parent_id": room.parent, "guild_id": GUILD, "type": room.type}
+        self.gateway.tell("THREAD_DELETE", about)
+
+    def removes_bot(self, bot: str = BOT_NAME) -> None:
+        """The bot is removed from the server."""
+        self.gateway.tell("GUILD_DELETE", {"id": GUILD}, only=bot)
 
     def closes(self, chat: str, code: int = 50001) -> None:
         """The bots are not let in any more."""

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 import emoji
 
-from rejoinder.testing.platform.discord.world import Room, World
+from rejoinder.testing.platform.discord.world import MODERATED, Room, World
 
 MOST_FILES = 10
 MOST_CONTENT, MOST_NONCE, MOST_LABEL, MOST_ID, MOST_OPTIONS = 2000, 25, 80, 100, 25
@@ -16,6 +16,8 @@ CREATE = WORDS | {"enforce_nonce", "message_reference", "nonce", "poll", "shared
 EDIT = WORDS | {"sticker_ids"}
 FOLLOW_UP = WORDS | {"applied_tags", "avatar_url", "poll", "thread_name", "tts", "username"}
 THREAD = frozenset({"auto_archive_duration", "name", "rate_limit_per_user"})
+POST = THREAD | {"applied_tags", "message"}
+POSTED = WORDS | {"sticker_ids"}
 MENTIONS = frozenset({"parse", "replied_user", "roles", "users"})
 REFERENCE = frozenset({"channel_id", "fail_if_not_exists", "guild_id", "message_id", "type"})
 ATTACHMENT = frozenset(
@@ -144,6 +146,15 @@ def check_message(payload: dict[str, Any], room: Room) -> None:
         invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
     if target is not None and target.type not in (0, 19, 20, 23):
         invalid("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
+
+
+def check_tags(room: Room, applied: Sequence[str]) -> None:
+    if len(applied) > 5 or not set(applied) <= room.tags.keys():
+        invalid("applied_tags", "BASE_TYPE_CHOICES", "Unknown tag")
+    if any(room.tags[tag].endswith(MODERATED) for tag in applied):
+        raise Refusal(403, 50013, "Missing Permissions")
+    if room.needs_tag and not applied:
+        raise Refusal(400, 40067, "A tag is required to create a forum post in this channel")
 
 
 def check_mentions(allowed: dict[str, Any] | None) -> None:

@@ -19,6 +19,8 @@ TEXT, DIRECT, FORUM, PUBLIC_THREAD = 0, 1, 15, 11
 ALL = str(((1 << 50) - 1) & ~(1 << 3))  # all but to be an administrator
 THREAD_CREATED, THREAD_STARTER = 18, 21
 HAS_THREAD = 1 << 5
+NEEDS_TAG = 1 << 4
+MODERATED = "!"
 
 _MENTION = re.compile(r"<@!?([0-9]+)>")
 _ROLE = re.compile(r"<@&([0-9]+)>")
@@ -77,7 +79,10 @@ class Room(Struct):
     """The code with which the bots are refused here, if they are."""
     person: str = ""
     bot: str = ""
-    """Of a direct chat: who is in it, by id."""
+    """Of a direct chat: who is in it, by id; of a thread: the bot that opened it."""
+    tags: dict[str, str] = {}
+    """Of a forum: names by id; one that ends with `!` only moderators may set."""
+    needs_tag: bool = False
 
     @property
     def last(self) -> str | None:
@@ -132,8 +137,8 @@ class World:
         self._last = max(self._last + 1, (int(time.time() * 1000) - EPOCH) << 22)
         return str(self._last)
 
-    def add(self, room: Room, by: str, content: str, **more: Any) -> Stored:
-        stored = Stored(self.new_id(), room.id, by, content, **more)
+    def add(self, room: Room, by: str, content: str, *, id: str | None = None, **more: Any) -> Stored:
+        stored = Stored(id or self.new_id(), room.id, by, content, **more)
         room.messages[stored.id] = stored
         return stored
 
@@ -179,6 +184,12 @@ class World:
             counts = {"message_count": len(room.messages), "total_message_sent": len(room.messages), "member_count": 2}
             owner = {"parent_id": room.parent, "owner_id": room.bot or "0", "rate_limit_per_user": 0}
             return {**written, **owner, **counts, "thread_metadata": meta}
+        if room.type == FORUM:
+            tags = [
+                {"id": id, "name": name.rstrip(MODERATED), "moderated": name.endswith(MODERATED)}
+                for id, name in room.tags.items()
+            ]
+            written |= {"available_tags": tags, "flags": NEEDS_TAG if room.needs_tag else 0}
         return {**written, "position": 0, "permission_overwrites": _denied(room), "parent_id": None, "nsfw": False}
 
     def guild(self, bot: str) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""What an answer hands over to the other agents of the room: by a hand-off, or by naming them (OD-50, IN-21)."""
+
+import asyncio
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from rejoinder.channels.base import TellsAgents
+from rejoinder.events import EarlierMessage
+from rejoinder.inbound.rooms import named_in
+from rejoinder.outbound import plan
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation
+from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
+from rejoinder.runtime.answer.handed_row import HandedRow
+from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.reply_shape import ReplyShape
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
+from rejoinder.runtime.write_batch import WriteBatch
+
+HandOver = Callable[[str, str, str], HandedRow]
+"""Takes a name, words and an id; makes the row that gives the agent of this name (if empty: the agents named in the
+words) a turn with these words, once per id."""
+
+
+class HandoffRequest(Struct, frozen=True):
+    to: str
+    words: str
+    id: str
+
+
+class Handoffs:
+    def __init__(
+        self,
+        conversation: Conversation,
+        occasion: Occasion,
+        log: ActionLog,
+        shape: ReplyShape,
+        hand_over: HandOver | None,
+    ) -> None:
+        self.kept = WriteBatch()
+        """What is written with the answer: a row for everything it hands over."""
+        self._conversation = conversation
+        self._occasion = occasion
+        self._log = log
+        self._shape = shape
+        self._hand_over = hand_over
+        self._handed: list[HandoffRequest] = []
+        self._rows: list[HandedRow] = []
+        self._named: HandedRow | None = None
+
+    async def request(self, to: str, words: str) -> None:
+        """A hand-off waits for the end of the turn (OD-50); equal ones count as one."""
+        peers = {peer.casefold(): peer for peer in self._occasion.peers}
+        whom = peers.get(to.removeprefix("@").casefold())
+        if whom is None:
+            there = f"there are: {', '.join(peers.values())}" if peers else "there is nobody else"
+            self._log.outcomes.note(f"handoff to {to}", "failed", f"no agent called {to!r} here; {there}")
+            return await self._log.warn(f"handoff failed: no agent called {to!r} here; {there}")
+        if any((handed.to, handed.words) == (whom, words) for handed in self._handed):
+            return
+        if self._log.is_full(len(self._handed)):
+            return await self._log.deny(f"handoff to {whom}", TOO_MANY, "handoff")
+        # The id omits the words: an agent asked again after a restart may word it differently, yet hands over once.
+        number = sum(handed.to == whom for handed in self._handed)
+        self._handed.append(HandoffRequest(whom, words, f"{self._log.stem}/handoff/{whom}/{number}"))
+
+    def plan(self, answer: str = "") -> list[PlannedOperation]:
+        """Plans the hand-offs as messages that follow the answer (DE-21), and adds their rows to `kept`.
+
+        Words that the answer says already are not said again (OD-58).
+
+        Where the channel tells agents of each other's messages, the message itself wakes the other agent. Where the
+        channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
+        """
+        knows_agents = can(self._conversation.channel, TellsAgents)
+        planned: list[PlannedOperation] = []
+        delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
+        for handed in self._handed:
+            wording = AnswerWording(
+                author=name, addressed=(handed.to,) if knows_agents else (), opens=self._shape.opens
+            )
+            is_said = bool(handed.words) and answer.strip().startswith(handed.words)
+            words = f"@{handed.to}" if is_said else f"@{handed.to} {handed.words}".rstrip()
+            if delivery.prefix == AUTO:
+                words = prefixed(words, AUTO, Speaker(name))
+            planned += plan.say(words, route, delivery.options, wording, handed.id)
+            if self._hand_over is not None and not knows_agents:
+                row = self._hand_over(handed.to, handed.words, handed.id)
+                self.kept.include(row.accept)
+                self._rows.append(row)
+        return planned
+
+    @property
+    def _tells_peers(self) -> bool:
+        """Whether the gateway must tell the other agents in the room of an answer, as the platform does not."""
+        return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
+
+    def keep_named(self, text: str) -> None:
+        """Agents named in the answer get a turn (IN-21), as if it were handed over to them."""
+        if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
+            self._named = self._hand_over("", text, f"{self._log.stem}/named")
+            self.kept.include(self._named.accept)
+
+    def answered(self, last: "asyncio.Future[DeliveryResult]", first: "asyncio.Future[DeliveryResult]") -> None:
+        """The last part of the answer was delivered or given up: the next agents begin. If it was cancelled, their
+        turns are called off."""
+        for row in self._rows:
+            if last.cancelled():
+                row.call_off()
+            else:
+                row.begin()
+        if self._named is not None and last.cancelled():
+            self._named.call_off()
+        elif self._named is not None:
+            self._named.begin(message_of(first))
+
+    async def stands(self, message: str) -> None:
+        """The draft already shows the whole answer: there is nothing to plan, only `kept` to write."""
+        if self._named is not None:
+            await self.kept.insist(self._conversation.store)
+            self._named.begin(message)
+
+    def was_said(self, text: str, message: str) -> None:
+        """Agents that the answer does not wake see it with their next turn."""
+        if self._tells_peers and self._named is None:
+            agent = self._occasion.agent
+            self._conversation.hear_ours(EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers)
+
+    def note(self) -> None:
+        """At the end of the turn, when they have been handed over."""
+        for handed in self._handed:
+            self._log.outcomes.note(f"handoff to {handed.to}", "done")

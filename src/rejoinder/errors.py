@@ -76,6 +76,7 @@ Fault = Literal[
     "no-rights",
     "crowded",
     "standby",
+    "served",
     "closed",
 ]
 
@@ -101,6 +102,7 @@ FAULTS: dict[Fault, str] = {
     "rejoinder goes on by itself.",
     "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; when it can be "
     "written, rejoinder goes on by itself.",
+    "served": "A gateway runs on it. Stop every one that does, and try again.",
     "closed": "It has been closed.",
 }
 

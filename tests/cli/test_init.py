@@ -15,6 +15,7 @@ from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.platform.discord.world import token_of
+from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN
 
 EVERY = init._setups()
 TOKEN = "700000001:a-token-for-tests-only_0123456789ab"
@@ -37,7 +38,8 @@ def asked_about(monkeypatch: pytest.MonkeyPatch, *channels: str) -> None:
 
 
 def answered(*answers: str, status: int = 0, more: tuple[str, ...] = ()) -> str:
-    result = CliRunner().invoke(app, ["init", *more], input="".join(f"{each}\n" for each in answers))
+    """Enter is the answer to the last question, whether voice is wanted."""
+    result = CliRunner().invoke(app, ["init", *more], input="".join(f"{each}\n" for each in (*answers, "")))
     assert result.exit_code == status, result.output
     return result.output
 
@@ -82,8 +84,25 @@ def test_the_shortest_way(folder):
     )
 
 
+def test_voice_is_one_question_and_off_by_default(folder):
+    """CH-12, ME-1, ME-2: what is missing is said with what to install; what is chosen is complete."""
+    said = answered("", "", "", "", "3", "n", "9", "3", "y")
+    assert "there is no program 'whisper-cli': install it" in said
+    assert "there is no program 'flite': install it (Debian: apt-get install flite)" in said
+    assert said.count("Hear voice messages, and answer them by voice?") == 2
+    settings = load("rejoinder.toml", {})
+    assert settings.media.speech_to_text.command[0] == "whisper-cli"
+    assert settings.media.text_to_speech.command[0] == "flite"
+    assert settings.channels["web"].common.tts == "inbound"
+    said = answered("", "", "", "", "2", more=("--force",))
+    assert "OPENAI_API_KEY is not known here" in said
+    assert "Set OPENAI_API_KEY in the environment before you start" in said
+    assert "media" not in answered("", "", "", "", more=("--force",))
+    assert "media" not in (folder / "rejoinder.toml").read_text()
+
+
 def test_a_file_of_another_name_is_named_in_what_comes_next(folder):
-    said = CliRunner().invoke(app, ["init", "-c", "my own.toml"], input="\n\n\n\n").output
+    said = CliRunner().invoke(app, ["init", "-c", "my own.toml"], input="\n" * 5).output
     assert "`rejoinder run -c 'my own.toml'`; `rejoinder doctor -c 'my own.toml'`" in said
 
 
@@ -129,6 +148,28 @@ def test_a_discord_bot_is_verified(folder, monkeypatch):
     text = (folder / "rejoinder.toml").read_text()
     assert token not in text
     assert load("rejoinder.toml", {"DISCORD_TOKEN": token}).channels["discord"].common.owners == ("80351110224678912",)
+
+
+def test_a_slack_app_is_verified(folder, monkeypatch):
+    """CH-12: both tokens, each with its own fault; a name is no id, and Enter leaves an id out."""
+    asked_about(monkeypatch, "slack")
+    for variable in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"):
+        monkeypatch.delenv(variable, raising=False)
+    with beside("slack") as platform:
+        root = f"{platform.url}/api/"
+        bad = ("n", "", BOT_TOKEN, BOT_TOKEN, "n", "")
+        said = answered(
+            "", "y", root, "xoxb-wrong", APP_TOKEN, *bad, BOT_TOKEN, APP_TOKEN, "@ann", "", "#team", "C024BE91L"
+        )
+    assert "set its new token as `bot_token`" in said
+    assert "it begins with xapp-" in said
+    assert "it is @testbot in Example, by Socket Mode" in said
+    assert 'That does not work: "@ann" is no id' in said
+    assert 'That does not work: "#team" is no id' in said
+    text = (folder / "rejoinder.toml").read_text()
+    assert BOT_TOKEN not in text
+    common = load("rejoinder.toml", {"SLACK_BOT_TOKEN": "x", "SLACK_APP_TOKEN": "y"}).channels["slack"].common
+    assert (common.owners, common.allow_groups) == ((), ("C024BE91L",))
 
 
 def test_a_wrong_token_is_asked_for_again(folder):

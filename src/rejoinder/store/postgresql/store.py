@@ -97,7 +97,7 @@ class PostgresReader(SqlReader):
         db = connect(self._url, read_only=True)
         try:
             refuse_strange(db, self._where, migrations())
-            db.shards = _count_shards(db)
+            db.shards = count_shards(db)
         except BaseException:
             db.close()
             raise
@@ -139,7 +139,7 @@ class PostgresOperator(PostgresReader):
             db = connect(self._url)
             try:
                 refuse_strange(db, self._where, migrations())
-                db.shards = _count_shards(db)
+                db.shards = count_shards(db)
                 with db.db.transaction():
                     results = perform(db, verbs)
                 notify(db, "operator", range(db.shards))  # what it has changed may be in any of them
@@ -311,9 +311,9 @@ def open_store(
         db = connect(url)
         try:
             migrate(db, where, schema or migrations(), shards or SHARDS)
-            found = _count_shards(db)
+            found = count_shards(db)
             if shards not in (None, found):
-                hint = f"it stays so; set gateway.shards = {found}, or leave it out"
+                hint = f"`rejoinder store rehome --shards {shards}` changes that"
                 raise BadConfiguration(f"gateway.shards is {shards}, and the store {where} has {found}: {hint}")
         finally:
             db.close()
@@ -322,7 +322,7 @@ def open_store(
     return PostgresStore(url, found, lease_seconds, listening)
 
 
-def _count_shards(db: Connection) -> int:
+def count_shards(db: Connection) -> int:
     return db.execute("SELECT count(*) FROM shard").fetchone()[0]
 
 

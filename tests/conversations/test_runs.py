@@ -12,12 +12,17 @@ from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, Settings
-from rejoinder.session import SessionSettings
+from rejoinder.events import Route
+from rejoinder.runtime.engine import utc_now
+from rejoinder.runtime.session import journal
+from rejoinder.session import SessionSettings, with_event
+from rejoinder.store.base import BeginTurn, EndRun
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.turns.signals import Stop
 from rejoinder.wiring.runtime_settings import runtime_settings
 from tests.conversations.agents import Asking, Deaf, Steerable, said, signs, told
+from tests.conversations.restarting import settled
 from tests.conversations.settings import queueing
 
 
@@ -49,6 +54,33 @@ async def test_the_next_turn_is_told_once_that_the_run_was_aborted():
             await chat.says("go on")
             await chat.hears(text)
     assert ["aborted" in told(turn) for turn in agent.turns] == [False, True, False]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_a_message_for_a_busy_session_waits(monkeypatch, caplog, stopped):
+    """TU-10: the store says that a turn of the session runs which no lane knows. The message waits until that turn has
+    ended, or until somebody stops it, and what the session had to tell its agent is told by the turn that begins."""
+    monkeypatch.setattr(journal, "BUSY_PAUSE", 0.01)
+    agent = ScriptedAgent("One.", "Two.", "Three.")
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.hears("One.")
+        session, engine, store = agent.turns[0].session, chat.gateway.engine, chat.gateway.engine.journal._store
+        await settled(chat.gateway)
+        async with engine.journal._sessions.changing(session, agent.name, utc_now()) as held:
+            await journal.give_back(held, with_event(held.session, "The moon is full."), store)
+        claim = await store.write(BeginTurn(session, Route("fake", "room"), (), utc_now()))
+        await chat.says("two")
+        await until(lambda: any("a turn waits" in record.message for record in caplog.records))
+        assert len(agent.turns) == 1
+        if stopped:
+            await chat.says("/stop")
+            await chat.hears("Agent was aborted.")
+        await store.write(EndRun(claim, "stopped", utc_now()))
+        if stopped:
+            await chat.says("three")
+        await chat.hears("Two.")
+    assert [("moon" in told(turn), said(turn)) for turn in agent.turns[1:]] == [(True, ["three" if stopped else "two"])]
 
 
 @pytest.mark.parametrize("limit", ["idle_timeout_s", "hard_timeout_s"])

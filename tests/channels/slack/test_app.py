@@ -238,6 +238,25 @@ async def test_events_that_never_come_are_told(platform):
         assert channel.trouble == NO_EVENTS
 
 
+async def test_events_that_never_come_to_a_new_app_are_told(platform):
+    """CH-12, CH-13: nobody has ever been heard, so it asks Slack where people can write; an idle app asks ever less."""
+    inlet, events = KeptInlet(), platform.people.events
+    events.subscribed = False
+    channel = app(platform, pace=quick(no_events=0.02, ghosts=0.01))
+    async with listening(channel, inlet):
+        await until(lambda: calls(platform, "users.conversations") >= 2)
+        await platform.says("ann", "ann", "is anybody there?")
+        await inlet.message("is anybody there?")
+        await until(lambda: channel.trouble == NO_EVENTS)
+        asked = calls(platform, "users.conversations")
+        events.subscribed = True
+        await platform.says("ann", "ann", "and now?")
+        await inlet.message("and now?")
+        await until(lambda: not channel.trouble)
+    assert inlet.texts == ["is anybody there?", "and now?"]
+    assert calls(platform, "users.conversations") == asked
+
+
 async def test_it_shows_signs_of_life(platform):
     """CH-7."""
     channel, inlet = app(platform, pace=quick(ping=0.05)), KeptInlet()

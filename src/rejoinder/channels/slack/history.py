@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 PAGE = 200
 MOST_PAGES = 10
+MOST_ASKED = 50
 CLOCKS = 120.0
 """Seconds by which Slack's clock and ours may differ."""
 LOOKS = (0.0, 10.0, 20.0)
@@ -54,6 +55,16 @@ class HistoryReader:
         unique = {each.ts: each for each in heard if later(each.ts, ts)}
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
         return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
+
+    async def conversations(self) -> tuple[str, ...]:
+        """Where the app can be written to; nothing if Slack does not tell."""
+        asked = {"types": "im,mpim,public_channel,private_channel", "exclude_archived": True, "limit": MOST_ASKED}
+        answer = await self._api.ask("users.conversations", asked)
+        if not isinstance(answer, Ok):
+            log.debug("it is not known where people write: %s", answer)
+            return ()
+        found: list[dict[str, Any]] = answer.result.get("channels") or []
+        return tuple([str(each["id"]) for each in found if each.get("id")])
 
     async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of a thread before this one."""

@@ -167,10 +167,14 @@ class PostgresStore(PostgresReader):
     def _connect_writer(self) -> Connection:
         db = connect(self._url)
         db.shards = self.shards
-        # Who holds a shard's lock and has stopped must not keep others from claiming it.
-        db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
-        with db.db.transaction():
-            db.numbers = Numbers(draw_opening(db))
+        try:
+            # Who holds a shard's lock and has stopped must not keep others from claiming it.
+            db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
+            with db.db.transaction():
+                db.numbers = Numbers(draw_opening(db))
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _connect(self) -> Connection:

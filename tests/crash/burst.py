@@ -46,4 +46,4 @@ async def burst(
             await until_done(machine, MESSAGES)
     finally:
         await machine.kill()
-    return oracles.judge(platform.truth.frames, expected, name)
+    return oracles.judge(platform.truth.frames, expected, name, platform.truth.calls)

@@ -23,6 +23,8 @@ from rejoinder.testing.platform.truth import BOT, Frame
 WHOLE = "".join(ANSWER)
 PATIENCE = 15.0
 """Seconds for a bot to come; one that failed at its start never does."""
+COURSE = 300.0
+"""Seconds for a whole course; a bot that failed on the way never ends it."""
 
 
 class Questions:
@@ -109,7 +111,8 @@ async def serve(personality: str, chats: int, rounds: int) -> None:
         began = perf_counter()
         for chat in range(chats):
             questions.ask(f"person-{chat}")
-        await questions.over.wait()
+        async with asyncio.timeout(COURSE):
+            await questions.over.wait()
         took = perf_counter() - began
         print(msgspec.json.encode({"times": questions.times, "took": took}).decode(), flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)  # until the bot is measured

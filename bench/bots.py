@@ -1,8 +1,8 @@
 """The bots that bench/telegram.py, slack.py and discord.py compare, each in a process of its own.
 
-`python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `durable` the least that loses
-nothing (bench/durable_relay.py), `bolt` the least with slack-bolt (bench/bolt.py), `discord` the least with discord.py
-(bench/discord_bot.py). `python -m bench.bots gateway FILE` is `rejoinder run`.
+`python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `bolt` the least with slack-bolt
+(bench/bolt.py), `discord` the least with discord.py (bench/discord_bot.py); `durable`, `durable-bolt` and
+`durable-discord` are the least that lose nothing. `python -m bench.bots gateway FILE` is `rejoinder run`.
 """
 
 import asyncio
@@ -96,13 +96,17 @@ if __name__ == "__main__":
             from bench.durable_relay import durable_relay
 
             asyncio.run(durable_relay(api, model, folder))
-        case ["discord", url, model, _]:
+        case ["discord" | "durable-discord" as bot, url, model, folder]:
             from bench.discord_bot import discord_bot
 
-            asyncio.run(discord_bot(url, model))
+            asyncio.run(discord_bot(url, model, None if bot == "discord" else folder))
         case ["bolt", url, model, _]:
             from bench.bolt import bolt_bot
 
             asyncio.run(bolt_bot(url, model))
+        case ["durable-bolt", url, model, folder]:
+            from bench.bolt import durable_bolt_bot
+
+            asyncio.run(durable_bolt_bot(url, model, folder))
         case [_, file]:
             gateway(file)

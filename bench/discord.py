@@ -1,11 +1,11 @@
-"""`rejoinder run` on Discord beside a bare bot of discord.py (bench/discord_bot.py), written as such bots are: it keeps
-nothing."""
+"""`rejoinder run` on Discord beside two bots of discord.py (bench/discord_bot.py): one written as such bots are, which
+keeps nothing, and one that loses nothing."""
 
-from bench.beside_bare import compare
+from bench.beside_relays import Beside
 from bench.served import Served
 
 
 def run() -> None:
-    compare(
-        Served("discord", ("discord", "gateway")), "`rejoinder run` on Discord, every step on the disk", "discord.py"
-    )
+    beside = Beside(Served("discord", ("discord", "durable-discord", "gateway")), sessions=20, each=10)
+    beside.measure(rate_bar=False)
+    beside.show("`rejoinder run` on Discord, every step on the disk", ("discord.py", "discord.py, durable"))

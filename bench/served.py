@@ -94,7 +94,9 @@ class Served(Struct, frozen=True):
             spent = _cpu_seconds(process.pid)
             platform.stdin.write("go\n")
             platform.stdin.flush()
-            told = msgspec.json.decode(platform.stdout.readline())
+            course = platform.stdout.readline()
+            assert course, f"{bot} has stopped answering"
+            told = msgspec.json.decode(course)
             spent, after = _cpu_seconds(process.pid) - spent, _resident_mb(process.pid)
         times = told["times"]
         return Measured(ready, times[0], times, told["took"], spent / len(times), after)

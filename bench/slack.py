@@ -1,10 +1,12 @@
-"""`rejoinder run` on Slack by Socket Mode, and a bare bot of slack-bolt: the same fake Slack, the same model, each in a
-process of its own, in turns. The bare bot keeps nothing: it acknowledges a message before it has done anything."""
+"""`rejoinder run` on Slack by Socket Mode beside two bots of slack-bolt (bench/bolt.py): one acknowledges a message
+before it has done anything, one loses nothing."""
 
-from bench.beside_bare import compare
+from bench.beside_relays import Beside
 from bench.served import Served
 
 
 def run() -> None:
+    beside = Beside(Served("slack", ("bolt", "durable-bolt", "gateway")), sessions=20, each=10)
+    beside.measure(rate_bar=False)
     title = "`rejoinder run` on Slack by Socket Mode, every step on the disk"
-    compare(Served("slack", ("bolt", "gateway")), title, "bare slack-bolt")
+    beside.show(title, ("slack-bolt", "slack-bolt, durable"))

@@ -55,7 +55,6 @@ def test_floors_never_wait(name):
 LINES, STATEMENTS, PARAMETERS, ATTRIBUTES = 500, 60, 7, 27
 """How long a file and a function may be, how much a constructor may take, and how much an object may have."""
 LONGER = {
-    "runtime/session/work.py": "a turn from its messages to its end; to be split",
     "outbound/reader.py: _in_text": "one state of the reader, a branch for each character that matters",
     "web/pages.py: routes": "a list of routes",
     "web/chat.py: routes": "a list of routes",

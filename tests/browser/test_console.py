@@ -2,6 +2,7 @@
 
 import re
 import time
+from datetime import UTC, datetime
 
 import pytest
 from playwright.async_api import expect
@@ -130,6 +131,22 @@ async def test_ticks_are_in_the_flow(open_page: Open, staged: Playing) -> None:
     await first.get_by_role("button").first.click()
     await expect(first.locator("h3:text('Sent') + ul > li")).to_have_text(["Look 2"])
     await expect(first.get_by_text("The recorded trace")).to_have_count(0)
+
+
+async def test_programs_that_are_told_what_happens(open_page: Open, quiet: Playing) -> None:
+    """IN-8: what waits for each, since when and why; what was given up; and that nothing is wrong with another."""
+    quiet.stage.api["hooks"] = {"hooks": []}
+    page = await open_page(f"{quiet.url}/console")
+    card = page.get_by_role("region", name="Hooks")
+    await expect(card).to_contain_text("No program is told what happens")
+    fine = {"hook": "log", "waiting": 0, "dead": 0, "oldest": None, "error": ""}
+    oldest = datetime.fromtimestamp(time.time() - 300, UTC).isoformat()
+    sad = {"hook": "n8n", "waiting": 3, "dead": 2, "oldest": oldest, "error": "it answered 500"}
+    quiet.stage.api["hooks"] = {"hooks": [fine, sad]}
+    rows = card.get_by_role("listitem")
+    await expect(rows.nth(0)).to_have_text("lognothing waits")
+    await expect(rows.nth(1)).to_have_text(re.compile("n8n3 waiting2 given up5 min agoit answered 500"))
+    await expect(rows.nth(1)).to_have_class("bad")
 
 
 async def test_a_configuration_that_does_not_hold_is_said(open_page: Open, staged: Playing) -> None:

@@ -15,6 +15,7 @@ from rejoinder.config.kinds import agent_kinds
 from rejoinder.config.load import load
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.platform.discord.world import token_of
+from rejoinder.testing.platform.slack.world import APP_TOKEN, BOT_TOKEN
 
 EVERY = init._setups()
 TOKEN = "700000001:a-token-for-tests-only_0123456789ab"
@@ -129,6 +130,28 @@ def test_a_discord_bot_is_verified(folder, monkeypatch):
     text = (folder / "rejoinder.toml").read_text()
     assert token not in text
     assert load("rejoinder.toml", {"DISCORD_TOKEN": token}).channels["discord"].common.owners == ("80351110224678912",)
+
+
+def test_a_slack_app_is_verified(folder, monkeypatch):
+    """CH-12: both tokens, each with its own fault; a name is no id, and Enter leaves an id out."""
+    asked_about(monkeypatch, "slack")
+    for variable in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"):
+        monkeypatch.delenv(variable, raising=False)
+    with beside("slack") as platform:
+        root = f"{platform.url}/api/"
+        bad = ("n", "", BOT_TOKEN, BOT_TOKEN, "n", "")
+        said = answered(
+            "", "y", root, "xoxb-wrong", APP_TOKEN, *bad, BOT_TOKEN, APP_TOKEN, "@ann", "", "#team", "C024BE91L"
+        )
+    assert "set its new token as `bot_token`" in said
+    assert "it begins with xapp-" in said
+    assert "it is @testbot in Example, by Socket Mode" in said
+    assert 'That does not work: "@ann" is no id' in said
+    assert 'That does not work: "#team" is no id' in said
+    text = (folder / "rejoinder.toml").read_text()
+    assert BOT_TOKEN not in text
+    common = load("rejoinder.toml", {"SLACK_BOT_TOKEN": "x", "SLACK_APP_TOKEN": "y"}).channels["slack"].common
+    assert (common.owners, common.allow_groups) == ((), ("C024BE91L",))
 
 
 def test_a_wrong_token_is_asked_for_again(folder):

@@ -7,6 +7,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,11 @@ def started(folder: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[st
     """The program and what it says until it tells its address."""
     command = [REJOINDER, "run", "--port", "0", *arguments]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=folder, env=NO_AGENT, stdout=pipe, stderr=pipe, text=True) as program:
+    # Started by a shell in the background, this process ignores Ctrl-C, and so would the one it starts.
+    ctrl_c = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(
+        command, cwd=folder, env=NO_AGENT, stdout=pipe, stderr=pipe, text=True, preexec_fn=ctrl_c
+    ) as program:
         assert program.stdout is not None
         said: list[str] = []
         try:

@@ -12,12 +12,17 @@ from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, Settings
-from rejoinder.session import SessionSettings
+from rejoinder.events import Route
+from rejoinder.runtime.engine import utc_now
+from rejoinder.runtime.session import journal
+from rejoinder.session import SessionSettings, with_event
+from rejoinder.store.base import BeginTurn, EndRun
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.turns.signals import Stop
 from rejoinder.wiring.runtime_settings import runtime_settings
 from tests.conversations.agents import Asking, Deaf, Steerable, said, signs, told
+from tests.conversations.restarting import settled
 from tests.conversations.settings import queueing
 
 
@@ -51,6 +56,33 @@ async def test_the_next_turn_is_told_once_that_the_run_was_aborted():
     assert ["aborted" in told(turn) for turn in agent.turns] == [False, True, False]
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+async def test_a_message_for_a_busy_session_waits(monkeypatch, caplog, stopped):
+    """TU-10: the store says that a turn of the session runs which no lane knows. The message waits until that turn has
+    ended, or until somebody stops it, and what the session had to tell its agent is told by the turn that begins."""
+    monkeypatch.setattr(journal, "BUSY_PAUSE", 0.01)
+    agent = ScriptedAgent("One.", "Two.", "Three.")
+    async with conversation(agent) as chat:
+        await chat.says("one")
+        await chat.hears("One.")
+        session, engine, store = agent.turns[0].session, chat.gateway.engine, chat.gateway.engine.journal._store
+        await settled(chat.gateway)
+        async with engine.journal._sessions.changing(session, agent.name, utc_now()) as held:
+            await journal.give_back(held, with_event(held.session, "The moon is full."), store)
+        claim = await store.write(BeginTurn(session, Route("fake", "room"), (), utc_now()))
+        await chat.says("two")
+        await until(lambda: any("a turn waits" in record.message for record in caplog.records))
+        assert len(agent.turns) == 1
+        if stopped:
+            await chat.says("/stop")
+            await chat.hears("Agent was aborted.")
+        await store.write(EndRun(claim, "stopped", utc_now()))
+        if stopped:
+            await chat.says("three")
+        await chat.hears("Two.")
+    assert [("moon" in told(turn), said(turn)) for turn in agent.turns[1:]] == [(True, ["three" if stopped else "two"])]
+
+
 @pytest.mark.parametrize("limit", ["idle_timeout_s", "hard_timeout_s"])
 async def test_a_run_that_takes_too_long_is_ended_and_the_lane_is_free(limit):
     """TU-20: idle and hard timeout are separate settings; each ends the run in a sentence."""
@@ -73,19 +105,19 @@ async def test_who_waits_for_a_person_is_not_silent():
         await chat.hears()
         lane = chat.gateway.engine.lanes.get(agent.turns[0].session)
         later = monotonic() + 100
-        assert lane.lease_until(later) == later + lane.run.lease.limits.idle_timeout_s
+        assert lane.times_out_at(later) == later + lane.run.timer.limits.idle_timeout_s
         agent.answers.put_nowait("yes")
         await chat.hears("I was told yes.")
 
 
-def test_an_agent_that_watches_itself_speaks_before_its_lease_runs_out():
-    """TU-20, TU-22: it can say that it was too late, and another model is tried; a lost lease is the end."""
+def test_an_agent_that_watches_itself_speaks_before_it_times_out():
+    """TU-20, TU-22: it can say that it was too late, and another model is tried; a lost run is the end."""
     gateway = GatewaySettings(idle_timeout_s=100, hard_timeout_s=900)
     agent, channel = ScriptedAgent(), FakeChannel()
     settings = with_channel(Settings(gateway=gateway), channel.name, agent.name, ())
-    lease = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).lease
-    assert gateway.idle_timeout_s < lease.idle_timeout_s < 2 * gateway.idle_timeout_s
-    assert lease.hard_timeout_s == gateway.hard_timeout_s
+    timeouts = runtime_settings(settings, {agent.name: agent}, {channel.name: channel}).run_timeouts
+    assert gateway.idle_timeout_s < timeouts.idle_timeout_s < 2 * gateway.idle_timeout_s
+    assert timeouts.hard_timeout_s == gateway.hard_timeout_s
 
 
 async def test_what_is_stopped_while_one_of_it_is_being_taken_in_does_not_come_back():

@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.channels.base import RetryAfter
 from rejoinder.config.channels import CommonChannelSettings
@@ -13,6 +14,7 @@ from rejoinder.events import Attachment
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.testing import ScriptedAgent, conversation
 from rejoinder.testing.fake_channel import FakeFiles, FakeMessenger
+from rejoinder.testing.patience import until
 from tests.conversations.restarting import Machine
 from tests.conversations.test_telegram import telegram
 from tests.speech import SENTENCE, recognised, recogniser, speaker, spoken, words
@@ -230,6 +232,21 @@ async def test_where_files_cannot_be_sent_nothing_is_spoken(mouth):
         await chat.says("/tts hello")
         await chat.hears("There are no voice notes here.")
     assert mouth.said == []
+
+
+async def test_what_is_being_spoken_can_be_stopped(mouth, tmp_path):
+    """ME-2: by whoever asked for it."""
+    began = tmp_path / "began"
+    settings = speaking(mouth)
+    slow = TextToSpeech(command=("sh", "-c", f"touch {began}; sleep 600"))
+    async with conversation(
+        ScriptedAgent("Hello."), FakeFiles(), replace(settings, media=MediaSettings(text_to_speech=slow))
+    ) as chat:
+        await chat.says("/tts on and on")
+        await until(began.exists)
+        await chat.says("stop")
+        await chat.hears("That is not spoken: you asked to stop.")
+        await chat.hears("Nothing is running.")
 
 
 async def test_silence_is_not_spoken(mouth):

@@ -1,10 +1,14 @@
 """A gateway as people run it: `rejoinder run` on a file, in a process that can be killed."""
 
 import asyncio
+import io
+import json
 import os
 import signal
 import sqlite3
+import struct
 import sys
+import wave
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -47,6 +51,11 @@ kind = "python"
 call = "agent:share"
 path = "{folder}"
 
+[agents.brief]
+kind = "python"
+call = "agent:brief"
+path = "{folder}"
+
 [agents.take]
 kind = "python"
 call = "agent:take"
@@ -77,6 +86,19 @@ allow = ["handoff", "send_file"]
 UNFINISHED = ("planned", "sending", "unknown", "retry")
 
 
+def beep(seconds: float = 0.3) -> bytes:
+    """A sound that is not silent, as what speaks in these trials says it."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(16_000)
+        wavelength = 40
+        samples = [9000 if at % wavelength < wavelength // 2 else -9000 for at in range(int(seconds * 16_000))]
+        out.writeframes(struct.pack(f"<{len(samples)}h", *samples))
+    return file.getvalue()
+
+
 class Machine:
     """Where gateways come and go; the file of the store stays."""
 
@@ -91,11 +113,13 @@ class Machine:
         debounce_ms: int,
         agents: Sequence[str] = ("answer",),
         drafts: bool = True,
+        speaks_for: Sequence[str] = (),
         require_mention: bool = False,
         stable_after: float = STABLE_SOON,
         store: str = "sqlite:rejoinder.db",
     ) -> None:
-        """`stable_after`: seconds for which a process holds back what two have died with alone (DU-2)."""
+        """`speaks_for`: answers are spoken, and these people may use commands.
+        `stable_after`: seconds for which a process holds back what two have died with alone (DU-2)."""
         self.folder = folder
         self._program = (sys.executable, "-c", PROGRAM.format(stable_after=stable_after))
         config = CONFIG.format(
@@ -108,8 +132,13 @@ class Machine:
             mode=mode,
             debounce_ms=debounce_ms,
             require_mention=str(require_mention).lower(),
-            streaming="" if drafts else 'streaming = "off"',
+            streaming=("" if drafts else 'streaming = "off"\n') + ('tts = "always"' if speaks_for else ""),
         )
+        if speaks_for:
+            tone = folder / "tone.wav"
+            tone.write_bytes(beep())
+            config += f"\n[commands]\nallow_from = {{ {channel} = {json.dumps(list(speaks_for))} }}\n"
+            config += f'\n[media.text_to_speech]\ncommand = ["cp", "{tone}", "{{file}}"]\n'
         (folder / "rejoinder.toml").write_text(config)
         self.url = f"sqlite:{folder / 'rejoinder.db'}" if store.startswith("sqlite:") else store
         self._process: asyncio.subprocess.Process | None = None

@@ -117,6 +117,18 @@ SENDING_FILES: tuple[tuple[str, int], ...] = (("K27", 2), ("K14", 2), ("K15", 2)
 """Points around a file that an agent sends, each with a pass."""
 
 
+SPEAKING: tuple[tuple[str, int], ...] = (
+    ("K27", 1),
+    ("K27", 2),
+    ("K14", 1),
+    ("K15", 2),
+    ("K16", 2),
+    ("K17", 2),
+    ("K18", 2),
+)
+"""Points around a voice note, of an answer or of `/tts`."""
+
+
 def point(name: str) -> Point:
     return next(each for each in (*POINTS, FILE_KEPT) if each.name == name)
 

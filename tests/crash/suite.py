@@ -3,6 +3,7 @@
     python -m tests.crash.suite                      all of it
     python -m tests.crash.suite --points K17,K18 --personalities web --messages 5
     python -m tests.crash.suite --points any         at random moments
+    python -m tests.crash.suite --talk files,speaks  answers with files, and voice notes
 
 Prints a line for each trial as it ends, then the table; ends with 1 when anything is lost, twice or leaked that may
 not be, or when a point was not reached.
@@ -22,6 +23,7 @@ from tests.crash.points import (
     PERSONALITIES,
     POINTS,
     SENDING_FILES,
+    SPEAKING,
     point,
     sends_files,
 )
@@ -75,6 +77,12 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for personality in spoken_to
         if sends_files(personality)
     ]
+    spoken = [
+        Trial(point(name), personality, at, max(4, messages // 4), talk="speaks")
+        for name, at in SPEAKING
+        for personality in spoken_to
+        if sends_files(personality)
+    ]
     alone = [
         Trial(point(name), personality, at, max(4, messages // 4), talk="alone")
         for name, at in ALONE
@@ -87,7 +95,7 @@ def trials(points: Sequence[str], personalities: Sequence[str], messages: int) -
         for personality in spoken_to
         for at in AT_RANDOM.passes
     ]
-    every = (*answers, *handed, *files, *crossed, *alone, *at_random)
+    every = (*answers, *handed, *files, *spoken, *crossed, *alone, *at_random)
     return [trial for trial in every if not points or trial.point.name in points]
 
 
@@ -145,12 +153,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.crash.suite", description=__doc__)
     parser.add_argument("--points", default="", help="such as K3,K17; all when not given")
     parser.add_argument("--personalities", default="", help=f"of {', '.join(PERSONALITIES)}; all when not given")
+    parser.add_argument("--talk", default="", help="such as files,speaks; all when not given")
     parser.add_argument("--messages", type=int, default=20, help="in each trial")
     parser.add_argument("--jobs", type=int, default=4, help="trials at a time")
     given = parser.parse_args()
     wanted = trials(_named(given.points), _named(given.personalities), given.messages)
+    talks = _named(given.talk)
+    wanted = [trial for trial in wanted if not talks or trial.talk in talks]
     results = asyncio.run(run_all(wanted, given.jobs))
-    proven = [] if given.points or given.personalities else asyncio.run(prove_all())
+    proven = [] if given.points or given.personalities or given.talk else asyncio.run(prove_all())
     failed = [result for result in results if result.wrong]
     for result in failed:
         say(f"\n--- {result.trial.name}: the gateway's log\n{result.log[-4000:]}")

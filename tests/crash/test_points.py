@@ -15,7 +15,8 @@ ON_WEB = ("K2", "K4", "K8", "K9", "K10", "K14", "K15", "K19", "K22", "K23")
 ALSO = (("K11", "web"), ("K17", "web"), ("K5", "slack"), ("K17", "slack"))
 ON_ALONE = ("K16", "K17", "K18")
 """Exactly one message is of unknown fate there."""
-FILES = (("K27", "web"), ("K27", "telegram hold"), ("K17", "telegram resend"), ("K17", "slack"))
+FILES = (("K27", "web"), ("K27", "telegram hold"), ("K17", "telegram resend"), ("K17", "slack"), ("K18", "discord"))
+SPOKEN = (("K27", "telegram hold"), ("K15", "web"))
 HANDED = (("K15", "telegram hold", 2), ("K19", "web", 1), ("K22", "telegram resend", 1))
 
 
@@ -29,7 +30,8 @@ def a_slice() -> list[Trial]:
     alone.append(Trial(point("K22"), "telegram resend", 2, MESSAGES, talk="alone"))
     crossed = [Trial(point("K25"), "telegram hold", 1, MESSAGES, CHATS, crossed_with=("K17:1",))]
     files = [Trial(point(name), each, 2, MESSAGES, CHATS, "files") for name, each in FILES]
-    return [*answers, *handed, *files, *alone, *crossed, Trial(AT_RANDOM, "web", 1, MESSAGES)]
+    spoken = [Trial(point(name), each, 1, MESSAGES, CHATS, "speaks") for name, each in SPOKEN]
+    return [*answers, *handed, *files, *spoken, *alone, *crossed, Trial(AT_RANDOM, "web", 1, MESSAGES)]
 
 
 @pytest.fixture(scope="module")

@@ -24,16 +24,17 @@ KILLED, STOPPED = -9, (143, -15)
 """Stopped cleanly, or before anything had begun."""
 PATIENCE = 240.0
 LOOK_SECONDS = 0.2
-Talk = Literal["answers", "hands over", "files", "alone"]
+Talk = Literal["answers", "hands over", "files", "speaks", "alone"]
 CHATS: dict[Talk, tuple[tuple[str, str], ...]] = {
     "answers": (("ann", "ann"), ("bob", "bob"), ("cyd", "cyd"), ("#team", "ann"), ("#team", "bob")),
     "hands over": (("#team", "ann"), ("#team", "bob")),
     "files": (("ann", "ann"), ("#team", "bob")),
+    "speaks": (("ann", "ann"), ("#team", "bob")),
     "alone": (("ann", "ann"),),
 }
 """Where each question is asked, and by whom, in turn. What is handed over stays in one room, and who is alone in one
 chat, where no answer is shown before it is whole: elsewhere something might be under way by chance."""
-AGENTS: dict[Talk, tuple[str, ...]] = {"hands over": ("give", "take"), "files": ("share",)}
+AGENTS: dict[Talk, tuple[str, ...]] = {"hands over": ("give", "take"), "files": ("share",), "speaks": ("brief",)}
 KILLS = 3
 """At random, in one trial."""
 MAY_BE_HELD, MAY_BE_TWICE = ("K15", "K16", "K17", "K18"), ("K17", "K18")
@@ -113,7 +114,8 @@ async def run(trial: Trial) -> Result:
                 mode="collect" if trial.collects else "followup",
                 debounce_ms=150 if trial.collects else 0,
                 agents=AGENTS.get(trial.talk, ("answer",)),
-                drafts=trial.talk != "alone",
+                drafts=trial.talk not in ("alone", "speaks"),
+                speaks_for=[platform.id_of(each) for each in ("ann", "bob")] if trial.talk == "speaks" else (),
             )
             wrong: list[str] = []
             asked: list[Question] = []
@@ -155,13 +157,22 @@ async def _people(platform: FakePlatform, trial: Trial, asked: list[Question]) -
 
     async def talk(chat: str, questions: list[tuple[int, str]]) -> None:
         for number, person in questions:
-            message = await platform.says(chat, person, f"q{number}. What is it?")
+            message = await platform.says(chat, person, _words(number, trial))
             asked.append(Question(number, chat, person, message))
             await asyncio.sleep(random.uniform(0.1, 1.0))
 
     async with asyncio.TaskGroup() as chats:
         for chat, questions in by_chat.items():
             chats.create_task(talk(chat, questions))
+
+
+def _words(number: int, trial: Trial) -> str:
+    return f"/tts b{number}. is spoken." if _is_command(number, trial) else f"q{number}. What is it?"
+
+
+def _is_command(number: int, trial: Trial) -> bool:
+    """Half of what is spoken is asked for by the command, which has no other answer."""
+    return trial.talk == "speaks" and number % 4 > 1
 
 
 async def _die(trial: Trial, machine: Machine, platform: FakePlatform, under_way: list[StoredPart]) -> list[str]:
@@ -260,7 +271,8 @@ def _judged(
     expected: dict[str, list[str]] = {}
     for question in asked:
         marks = (f"a{question.number}.", f"h{question.number}.") if hands_over else marks_of(question.number)
-        marks = (f"a{question.number}.",) if trial.talk == "files" else marks
+        marks = (f"a{question.number}.",) if trial.talk in ("files", "speaks") else marks
+        marks = () if _is_command(question.number, trial) else marks
         expected.setdefault(question.chat, []).extend(marks)
     frames = truth.frames
     verdict = oracles.judge(frames, expected, channel, truth.calls)
@@ -283,8 +295,10 @@ def _judged(
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
     twice = _answers(verdict.duplicated)
     here_twice, also_beside = _split(twice, trial.passes_one_of(MAY_BE_TWICE))
-    wrong += stray(frames, expected)
-    if trial.talk == "files" and channel in ("telegram", "slack"):
+    wrong += [] if trial.talk == "speaks" else stray(frames, expected)
+    if trial.talk == "speaks":
+        wrong += _unspoken(trial, frames, asked, held)
+    if trial.talk == "files" and channel != "web":
         wrong += [
             f"without its file: {seen.text}" for seen in standing(frames) if " is in it" in seen.text and not seen.files
         ]
@@ -309,6 +323,19 @@ def stray(frames: list[Frame], expected: dict[str, list[str]]) -> list[str]:
     there = [seen for seen in standing(frames) if seen.by == BOT and not seen.text.endswith(ASK_AGAIN)]
     left = [seen for seen in there if not any(mark in seen.text for mark in expected.get(seen.chat, ()))]
     return [f"{seen.chat}: belongs to no answer: {seen.text!r}" for seen in left]
+
+
+def _unspoken(trial: Trial, frames: list[Frame], asked: list[Question], held: list[str]) -> list[str]:
+    """Every question has one voice note; on a blind channel those that were under way are held, or there twice."""
+    said = [seen for seen in standing(frames) if seen.by == BOT]
+    notes = [seen for seen in said if not seen.text.strip() or seen.files]
+    unsure = sum(" is short." not in text for text in held)
+    least, most = len(asked) - unsure, len(asked)
+    if trial.personality == "telegram resend":
+        most += trial.passes_one_of(MAY_BE_TWICE) * len(CHATS[trial.talk])
+    if least <= len(notes) <= most:
+        return []
+    return [f"{len(notes)} voice notes for {len(asked)} questions, {unsure} held: {[seen.text for seen in said]}"]
 
 
 def _answers(marks: Sequence[str]) -> list[str]:

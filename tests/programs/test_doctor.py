@@ -17,7 +17,15 @@ from typer.testing import CliRunner
 from rejoinder.cli import app
 from rejoinder.config.load import read
 from rejoinder.programs import doctor
-from rejoinder.store.base import Accept, QuarantineEvent
+from rejoinder.store.base import (
+    Accept,
+    ClaimHookEvent,
+    EndHookEvent,
+    HookEvent,
+    KeepHookEvents,
+    QuarantineEvent,
+    RetryHookEvent,
+)
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
 from tests.cli.a_store import ANNA, received
@@ -213,6 +221,29 @@ def test_a_full_disk(folder, monkeypatch):
     assert "free some space" in said
 
 
+def test_what_waits_for_programs_is_told(folder):
+    """IN-8: a hook that is fine, one whose receiver does not take what it is told, and one that has given some up."""
+    with (folder / "rejoinder.toml").open("a") as file:
+        for name in ("fine", "sad", "lost"):
+            file.write(f'[hooks.{name}]\nurl = "http://127.0.0.1:9/x"\nsecret = "canary-0123456789abcdef"\n')
+            file.write('events = ["turn_ended"]\n')
+    made = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)
+
+    async def kept() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        events = (("sad", "a"), ("sad", "b"), ("lost", "c"))
+        await store.write(KeepHookEvents(tuple(HookEvent(*each, "turn_ended", made, b"{}") for each in events)))
+        sad, lost = await store.write(ClaimHookEvent("sad", made, made), ClaimHookEvent("lost", made, made))
+        await store.write(RetryHookEvent(sad, made, "it answered 500"), EndHookEvent(lost, "dead", "it answered 410"))
+        await store.close()
+
+    asyncio.run(kept())
+    report = examined(status=1)
+    assert report["hooks.fine"] == (True, "nothing waits")
+    assert report["hooks.sad"] == (False, "2 events wait since 2030-01-02 03:04 UTC: it answered 500; see to it")
+    assert report["hooks.lost"] == (True, "0 events wait; 1 were given up after 24 hours")
+
+
 def test_skills(folder):
     """A folder without which the gateway would not start."""
     (folder / "rejoinder.toml").write_text(f'[commands]\nskills = "skills"\n{TOUR}[channels.web]\nport = 0\n')
@@ -303,6 +334,9 @@ async def test_voice_and_links_are_looked_at_where_they_are_configured(monkeypat
         ok, said = await found(f'[{speaks}]\nbase_url = "{url}/v1"\n', speaks)
     assert (ok, said.partition(",")[0]) == (False, "ffmpeg is not installed")
     assert (await found("[media.links]\nenabled = true\n", "media.links"))[0]
+    monkeypatch.setattr("rejoinder.media.check.find_spec", lambda _: None)
+    ok, said = await found("[media.links]\nenabled = true\n", "media.links")
+    assert (ok, "the extra 'documents'" in said, "html2text" in said) == (False, True, True)
 
 
 async def test_each_account_is_a_finding_of_its_own():

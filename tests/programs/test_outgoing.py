@@ -17,11 +17,14 @@ from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from rejoinder import webhooks
+from rejoinder.agents.base import Done, Failed, TextDelta
 from rejoinder.config.programs import HookSettings
 from rejoinder.programs import outgoing
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.secret import Secret
 from rejoinder.store.base import HookEvent, KeepHookEvents
 from rejoinder.store.sqlite import open_store
+from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import running, settings
 
@@ -240,6 +243,81 @@ async def test_kill_9_loses_no_event_and_a_repeat_has_the_same_id(tmp_path):
     first, *others = [event["event"] for event in receiver.events[1:]]
     assert first == "message_received"
     assert set(others) == {"reply_sent", "turn_ended"}  # a turn that a crash interrupted is closed beside its delivery
+
+
+class Slow:
+    """Told to wait, it waits; told to fail, it fails; it can shorten its memory."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.waits = asyncio.Event()
+
+    async def run(self, turn):
+        told = "".join(part.text for part in turn.parts)
+        if "wait" in told:
+            self.waits.set()
+            yield TextDelta("I was just")
+            await asyncio.Event().wait()
+        yield Failed("other", "no") if "fail" in told else TextDelta("Hello.")
+        yield Done()
+
+    async def compact(self, session, instructions=""):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("said", "outcomes"),
+    [
+        (("hello",), ["answered"]),
+        (("fail",), ["failed"]),
+        (("wait", "/stop"), ["cancelled"]),
+        (("hello", "/compact"), ["answered", "answered"]),
+    ],
+)
+async def test_the_end_of_a_turn_and_what_is_told_of_it_are_one_commit(said, outcomes, monkeypatch):
+    """IN-8: a turn that was answered, failed, was stopped, or shortened the memory: kill -9 leaves both or neither."""
+    commits: list[list[str]] = []
+
+    async def write(batch, store):
+        commits.append([type(verb).__name__ for verb in batch._verbs])
+        await written(batch, store)
+
+    written = WriteBatch.write
+    monkeypatch.setattr(WriteBatch, "write", write)
+    agent = Slow()
+    async with (
+        receiving() as receiver,
+        running(hooked(settings(), receiver.url, ("turn_ended",)), agents={"helper": agent}) as site,
+        site.page() as page,
+    ):
+        for number, text in enumerate(said):
+            await page.send(type="say", client=f"c{number}", room="helper~you", text=text)
+            if text == "wait":
+                await agent.waits.wait()
+            elif text == "hello":
+                await page.hears("Hello.")
+        await receiver.until(len(outcomes))
+    assert [event["data"]["outcome"] for event in receiver.events] == outcomes
+    ends = [verbs for verbs in commits if "EndRun" in verbs]
+    assert len(ends) == len(outcomes)
+    assert all("KeepHookEvents" in verbs for verbs in ends)
+
+
+async def test_a_turn_that_a_restart_interrupts_is_told_of_once_when_it_is_over(tmp_path):
+    """IN-8: it runs again in the next process, so its end is that one's; nobody hears that it was cancelled."""
+    made = settings(store=f"sqlite:{tmp_path / 'store.db'}")
+    async with receiving() as receiver:
+        configured = hooked(made, receiver.url, ("turn_ended",))
+        slow = Slow()
+        async with running(configured, agents={"helper": slow}) as site, site.page() as page:
+            await page.send(type="say", client="c1", room="helper~you", text="wait")
+            await slow.waits.wait()
+        again = ScriptedAgent("Here it is.", name="helper")
+        async with running(configured, agents={"helper": again}) as site:
+            await receiver.until(1)
+            await shown(site, lambda hooks: not hooks["log"]["waiting"])
+    assert [event["data"]["outcome"] for event in receiver.events] == ["answered"]
 
 
 async def test_the_receiver_of_the_docs_checks_and_prints(tmp_path):

@@ -201,7 +201,7 @@ def manners(character: Character) -> tuple[CastLine, ...]:
         CastLine(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
         CastLine(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),
         CastLine(asks("help", "can", "menu", "commands"), _helps, reply),
-        CastLine(asks("bye", "goodbye", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),
+        CastLine(asks("bye", "goodbye", "night", "later", "ciao"), SILENCE, reply_with("wave"), 0.0),
         CastLine(_is_short("yes", "no", "ok", "okay", "sure", "right"), SILENCE, reply_with("thumbsup"), 0.0),
         CastLine(is_told("hear"), _comes),
         CastLine(lambda heard: heard.by_bot, lambda heard: f"Noted, {heard.who}. I have nothing to add.", reply),

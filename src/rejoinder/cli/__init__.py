@@ -23,8 +23,10 @@ from rejoinder.cli.reply import reply
 from rejoinder.cli.run import run_gateway
 from rejoinder.cli.send import send
 from rejoinder.cli.sessions import list_sessions
+from rejoinder.cli.store import store
 
 OPERATE = "On a store, also while a gateway runs on it"
+ALONE = "On a store while no gateway runs on it"
 
 app = typer.Typer(
     cls=ErrorReportingGroup,
@@ -68,6 +70,7 @@ app.command(rich_help_panel=OPERATE)(pair)
 app.command(rich_help_panel=OPERATE)(cron)
 app.command("backup", rich_help_panel=OPERATE)(back_up)
 app.command(rich_help_panel=OPERATE)(export)
+app.command(rich_help_panel=ALONE)(store)
 
 
 def main() -> None:

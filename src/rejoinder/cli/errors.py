@@ -9,12 +9,15 @@
 import os
 import signal
 import sys
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from typer.core import TyperGroup
 
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 T = TypeVar("T")
 
@@ -93,7 +96,7 @@ def _say(error: RejoinderError) -> None:
     print(f"rejoinder: {harmless(str(error))}", file=sys.stderr)
 
 
-def run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T], new_loop: "Callable[[], AbstractEventLoop] | None" = None) -> T:
     """Runs it to its end, or until SIGTERM or SIGHUP ends it cleanly."""
     import asyncio
 
@@ -108,4 +111,5 @@ def run(work: Coroutine[Any, Any, T]) -> T:
             asyncio.get_running_loop().add_signal_handler(number, task.cancel)
         return await work
 
-    return asyncio.run(until_told())
+    with asyncio.Runner(loop_factory=new_loop) as runner:
+        return runner.run(until_told())

@@ -138,7 +138,7 @@ def _answers(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...
             case "number":
                 answer = _number(f"  {ask.question}", int(ask.default or 0), ask.least, ask.most)
             case "text":
-                answer = typer.prompt(f"  {ask.question}", default=ask.default or None)
+                answer = _text(name, section, ask)
         if found == "dropped":
             return found
         section.pop(ask.key, None)
@@ -155,6 +155,18 @@ def _address(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> "tu
         return _mistake({name: {**section, ask.key: said}}, f"{name}.{ask.key}")
 
     return ask_address(f"  {ask.question}", str(section.get(ask.key, ask.default)) or None, misspelled)
+
+
+def _text(name: str, section: Mapping[str, Any], ask: "SetupQuestion") -> str:
+    """What was typed, once it can be the value of its key; Enter leaves out what is optional."""
+    default = ask.default or ("" if ask.optional else None)
+    while True:
+        said = str(typer.prompt(f"  {ask.question}", default=default, show_default=bool(default))).strip()
+        key = f"{name}.{ask.key}[0]" if ask.listed else f"{name}.{ask.key}"
+        value = [said] if ask.listed else said
+        if said == default or (wrong := _mistake({name: {**section, ask.key: value}}, key)) is None:
+            return said
+        print(f"  That does not work: {wrong}")
 
 
 def _number(question: str, default: int, least: int, most: int) -> int:

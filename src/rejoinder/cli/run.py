@@ -38,6 +38,7 @@ def run_gateway(
     load_to_stay()
     from rejoinder import app
     from rejoinder.config.load import FILE
+    from rejoinder.event_loop import fast_loop
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import absent_programs, with_agent
     from rejoinder.programs.reloading import SettingsSource, Watch
@@ -47,7 +48,7 @@ def run_gateway(
 
     reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
     if demo:
-        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token))
+        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop())
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
         beginning = [*([sentence] if sentence else []), *absent_programs(settings)]
@@ -61,7 +62,8 @@ def run_gateway(
 
         made = serving.with_page(settings, port)
         source = SettingsSource(watch, read, overlay, settings_to_serve)
-        told = run(serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving))
+        serve = serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving)
+        told = run(serve, fast_loop())
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)
     if told is not None:

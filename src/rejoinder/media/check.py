@@ -2,10 +2,12 @@
 
 import asyncio
 import shutil
+from importlib.util import find_spec
 
 import aiohttp
 
 from rejoinder.errors import BadUse
+from rejoinder.extras import how_to_install
 from rejoinder.media import sound
 from rejoinder.media.settings import LinkSettings, SpeechToText, TextToSpeech
 
@@ -26,7 +28,12 @@ async def check_speech(said: SpeechToText | TextToSpeech) -> str:
 
 
 async def check_links(said: LinkSettings) -> str:
-    return _program(said.command) if said.command else "pages of the public internet are read"
+    """Raises BadUse with what to do."""
+    if said.command:
+        return _program(said.command)
+    if find_spec("html2text") is None:
+        raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install('documents')}")
+    return "pages of the public internet are read"
 
 
 def _program(command: tuple[str, ...]) -> str:

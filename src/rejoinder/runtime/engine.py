@@ -27,6 +27,7 @@ from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
+from rejoinder.runtime.place.spoken_ahead import SpokenAhead
 from rejoinder.runtime.place.tally import Tally
 from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.recovery import Recovery
@@ -111,14 +112,14 @@ class Engine:
             self.subagents,
         )
 
-        tally, self.shell = Tally(store), Shell(runs)
-        commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents)
+        tally, self.shell, spoken = Tally(store), Shell(runs), SpokenAhead(services)
+        commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents, spoken)
         revise = Revising(services, self.lanes, sessions).revise
         effects = Effects(parts, access, commands.run, revise)
         consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
         self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
         self._decider = Decider(
-            services, self.conversations, sessions, self._gatherer, consequences, Understanding(services)
+            services, self.conversations, sessions, self._gatherer, consequences, Understanding(services), spoken
         )
         self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)

@@ -83,7 +83,7 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     rules: Rules
     channels: Mapping[str, ChannelFacts] = {}
     queue: QueueOverride = QueueOverride()
-    lease: RunTimeouts = RunTimeouts()
+    run_timeouts: RunTimeouts = RunTimeouts()
     limits: SlotLimits = SlotLimits()
     typing_mode: TypingMode | None = None
     system_prompts: Mapping[str, str] = {}

@@ -14,14 +14,15 @@ PAUSE = 1.0
 
 
 class WriteBatch:
-    def __init__(self, *verbs: Verb[Any]) -> None:
+    """`then` is called when it is written."""
+
+    def __init__(self, *verbs: Verb[Any], then: Callable[[], object] | None = None) -> None:
         self._verbs = list(verbs)
         self.results: tuple[Any, ...] = ()
         """In the order of the verbs."""
         self._included: list[tuple[int, WriteBatch]] = []
         self.is_written = False
-        self.then: Callable[[], object] | None = None
-        """Called when the unit is written."""
+        self._then = then
 
     def add(self, verb: Verb[Result]) -> Callable[[], Result]:
         """Returns a function that gives the verb's result once the unit is written."""
@@ -48,8 +49,8 @@ class WriteBatch:
         self.results, self.is_written = results, True
         for start, other in self._included:
             other._written(results[start : start + len(other._verbs)])
-        if self.then is not None:
-            self.then()
+        if self._then is not None:
+            self._then()
 
     async def insist(self, store: Store) -> None:
         """Like `write`, but waits while the store is unavailable (DU-15): used to record what has already happened."""

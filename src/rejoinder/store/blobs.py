@@ -1,7 +1,8 @@
 """Verbs of blobs; `blob_keeper.py` keeps and reads whole files with them.
 
 Rule 1: a blob can be read once it is whole. Its chunks are committed one by one before that.
-Rule 2: a row that names blobs says so in the same transaction (`Intent.blobs`, `NameBlobs`).
+Rule 2: a row that names blobs says so in the same transaction (`Intent.blobs`, `NameBlobs`). A part of the outbox names
+        them until the platform has it (`MarkSent`).
 Rule 3: what no row names, or no longer, is removed a day later; what was never finished, an hour after its last chunk.
 """
 

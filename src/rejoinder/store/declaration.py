@@ -1,10 +1,21 @@
 """What a store engine declares: a module with `STORE = StoreKind(...)`, named like the scheme of its address."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
+
+if TYPE_CHECKING:
+    from rejoinder.store.sql.whole import WholeStore
+
+
+class OpensWhole(Protocol):
+    def __call__(self, url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
+        """One transaction, which is committed at the end. `new`: for a copy."""
+        ...
 
 
 class StoreKind(Struct, frozen=True):
@@ -18,3 +29,5 @@ class StoreKind(Struct, frozen=True):
     """For an operator, also while a gateway runs on it."""
     show: Callable[[str], str] = str
     """The address as it may be shown, without a password."""
+    whole: OpensWhole | None = None
+    """For work on all of it while no gateway runs on it; None: it is copied by its own tools."""

@@ -247,6 +247,8 @@ class MarkSent(Verb[IndexedMessage | None], frozen=True):
     author: str = ""
     place: Route | None = None
     """Where it stands, if not where it was sent (CH-2): it enters the index there."""
+    had_files: bool = False
+    """The files that it named are needed no more for it."""
 
 
 class MarkUnknown(Verb[StoredPart], frozen=True):

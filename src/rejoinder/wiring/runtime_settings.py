@@ -76,7 +76,7 @@ def runtime_settings(
         ),
         channels=here,
         queue=gateway,
-        lease=_lease(settings.gateway),
+        run_timeouts=_run_timeouts(settings.gateway),
         limits=_limits(settings.gateway),
         question_seconds=settings.gateway.question_timeout_s,
         on_crash=settings.gateway.on_crash,
@@ -124,7 +124,7 @@ def _acknowledgements(settings: schema.Settings) -> dict[str, int]:
     return {name: most for name, most in chars.items() if most is not None}
 
 
-def _lease(gateway: schema.GatewaySettings) -> RunTimeouts:
+def _run_timeouts(gateway: schema.GatewaySettings) -> RunTimeouts:
     """An agent that watches its own limit fails before the lease ends, and another model may be tried; the lease is for
     agents that do not watch it."""
     return RunTimeouts(gateway.idle_timeout_s * PATIENCE, gateway.hard_timeout_s)

@@ -2,12 +2,17 @@
 
 import asyncio
 import logging
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from rejoinder import plugins
 from rejoinder.config.kinds import no_such_store
-from rejoinder.errors import BadConfiguration, StoreUnavailable
+from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 from rejoinder.store.declaration import StoreKind
+
+if TYPE_CHECKING:
+    from rejoinder.store.sql.whole import WholeStore
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +45,14 @@ def open_reader(url: str) -> StoreReader:
 
 def open_for_operator(url: str) -> OperatorStore:
     return _kind(url).operate(url)
+
+
+def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
+    """For work on all of it while no gateway runs on it. `new`: for a copy."""
+    opens = _kind(url).whole
+    if opens is None:
+        raise BadUse(f"{shown(url)}: this kind of store is copied by its own tools")
+    return opens(url, new=new)
 
 
 def shown(url: str) -> str:

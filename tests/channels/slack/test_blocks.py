@@ -1,5 +1,7 @@
 """Tables, long code, buttons and menus as Slack's blocks; the text says the same."""
 
+import re
+
 import pytest
 
 from rejoinder.channels.slack import payloads, render
@@ -100,3 +102,38 @@ def test_the_platform_is_as_strict_as_slack(rows):
 def test_code_is_long_from_here_on():
     assert kinds(f"```\n{'x' * (LONG_CODE - 1)}\n```") == []
     assert kinds(f"```\n{'x' * LONG_CODE}\n```") == ["rich_text"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["&", "<", "[the page](https://example.org/a_page_with_a_name) ", "no-space-", "word ", "line of words\n\n"]
+)
+@pytest.mark.parametrize("before", range(7))
+def test_no_section_tears_anything_apart(unit, before):
+    """CH-33, CH-34: what is too long for a section goes on in the next; no link and no escaped character is cut."""
+    source = "x" * before + unit * (3900 // max(len(unit), 5))
+    sent = payload(source, choices=(Choice("Yes", "yes"),))
+    texts = [block["text"]["text"] for block in sent["blocks"][:-1]]
+    whole = "".join("".join(texts).split())
+    assert whole == "".join(sent["text"].split())
+    for text in texts:
+        assert not re.search(r"&(?!(?:amp|lt|gt);)", text)
+        assert text.count("<") == text.count(">")
+
+
+def test_choices_that_no_menu_holds_are_typed():
+    """CH-33: an empty menu would be refused, and the question with it."""
+    many = tuple(Choice(f"Choice {n}", "x" * 80) for n in range(9))
+    assert payload("Which?", choices=many).get("blocks", []) == []
+    assert (
+        payload("Which?", choices=(*many, Choice("Short", "s")))["blocks"][-1]["elements"][0]["options"][0]["value"]
+        == "s"
+    )
+
+
+@pytest.mark.parametrize("source", ["<!here>", "&lt;!here>", "&#60;!here>", "[x](!here)", "[x]( <@U1>)", "\\<!here>"])
+def test_what_is_inert_is_rendered_as_it_was_written(source):
+    """CH-34: a stream takes Markdown; blocks are made of what the agent wrote."""
+    still = render.inert(f"a {source} b")
+    assert not re.search(r"<[@!#]|\]\(\s*<?[@!#]|&(lt|#60);[@!#]", still)
+    assert render.inert(still) == still
+    assert render.written(still) == f"a {source} b"

@@ -1,6 +1,7 @@
 """DE-37, DU-2, ME-10: a file on its way from an agent's folder into a conversation."""
 
 from contextlib import asynccontextmanager
+from datetime import timedelta
 
 import pytest
 
@@ -172,6 +173,19 @@ async def test_the_store_holds_the_file_as_long_as_the_part_may_have_to_be_sent(
         assert await here.outbox.resend(here.route) == 1
         await here.rests()
         assert [file.content for file in here.channel.files] == [b"x"]
+
+
+async def test_the_store_holds_it_no_longer_than_a_day_after_the_platform_has_it():
+    """SC-14, DU-4: the part stays, for operators to ask about; the bytes are needed no more."""
+    async with place(FakeFiles()) as here:
+        await here.says('<send-file path="a.txt"/>', run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        ((file,),) = [part.files for part in here.channel.parts]
+        young = Retention(ended_before=here.now().replace(year=2000))
+        await here.store.write(Sweep(young, here.now() + timedelta(hours=23)))
+        assert await here.store.blob(file.id) is not None
+        await here.store.write(Sweep(young, here.now() + timedelta(hours=25)))
+        assert await here.store.blob(file.id) is None
+        assert (await here.store.census()).parts == {"sent": 1}
 
 
 async def test_a_channel_without_files_says_so_to_the_agent():

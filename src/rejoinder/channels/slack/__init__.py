@@ -138,11 +138,11 @@ IDENTITY = Identity(
 
 SETUP = Setup(
     offer="Serve a Slack app?",
-    steps=(
-        "Open https://api.slack.com/apps, Create New App, From a manifest, and paste what `rejoinder init "
-        "--slack-manifest` prints. Install it to the workspace: the bot token (xoxb-) is under OAuth & Permissions. "
-        "Under Basic Information make an app-level token (xapp-) with connections:write."
-    ),
+    steps="""\
+  1. `rejoinder init --slack-manifest` prints a manifest. Open https://api.slack.com/apps, choose Create New App,
+     From a manifest, and paste it.
+  2. Install it to the workspace. The bot token (xoxb-) is under OAuth & Permissions.
+  3. Under Basic Information, App-Level Tokens, make one with connections:write: the app token (xapp-).""",
     section={"bot_token": "${SLACK_BOT_TOKEN}", "app_token": "${SLACK_APP_TOKEN}"},
     asks=(
         SetupQuestion(
@@ -157,10 +157,17 @@ SETUP = Setup(
             optional=True,
             listed=True,
         ),
+        SetupQuestion(
+            key="allow_groups",
+            question="A channel it may take part in, by its id, such as C024BE91L: at the end of the channel's details "
+            "(Enter: direct messages only)",
+            optional=True,
+            listed=True,
+        ),
     ),
     advice="""\
-  Invite the app to a channel with /invite, and mention it there. In channels it answers in a thread under the question;
-  `threads` changes that.""",
+  More channels can be listed under `allow_groups`, by their ids. In each write /invite @ and the app's name, then
+  mention it. It answers in a thread under the question; `threads` changes that.""",
 )
 
 CHANNEL = ChannelKind(

@@ -6,6 +6,7 @@ Rule 2: up to five choices are buttons, more are a menu. A choice whose words ar
 Rule 3: a message has at most one table of Slack's; another one, or one that is too large, is code as in the text.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -32,6 +33,7 @@ LANGUAGES = frozenset(
 ACTION = "rejoinder_choice"
 
 Block = dict[str, Any]
+_UNITS = re.compile(r"<[^<>\n]*>|&(?:amp|lt|gt);")
 
 
 def blocks_of(part: Part, text: str, *, whole: bool) -> list[Block]:
@@ -40,7 +42,8 @@ def blocks_of(part: Part, text: str, *, whole: bool) -> list[Block]:
     body = _rich(part) if whole else []
     if not choices:
         return body
-    return [*(body or map(_section, _pieces(text))), {"type": "actions", "elements": _elements(choices)}]
+    elements = _elements(choices)
+    return [*(body or map(_section, _pieces(text))), {"type": "actions", "elements": elements}] if elements else body
 
 
 def addressed(part: Part, text: str) -> str:
@@ -109,12 +112,33 @@ def _pieces(text: str) -> Iterator[str]:
     """A section holds less than a message: cut at lines where that is possible, so that no mark is torn apart."""
     left = text
     while len(left) > LONGEST_SECTION:
-        at = left.rfind("\n", 1, LONGEST_SECTION)
-        at = at if at > 0 else LONGEST_SECTION
+        at = _cut_at(left)
         yield left[:at]
         left = left[at:].lstrip("\n")
     if left.strip():
         yield left
+
+
+def _cut_at(text: str) -> int:
+    """A line's end; else a word's, else where no link and no escaped character is torn apart."""
+    for end in "\n", " ":
+        at = text.rfind(end, LONGEST_SECTION // 2, LONGEST_SECTION)
+        if at > 0 and not _inside(text, at):
+            return at
+    at = LONGEST_SECTION
+    return _begin_of(text, at) if _inside(text, at) else at
+
+
+def _inside(text: str, at: int) -> bool:
+    return 0 < _begin_of(text, at) < at
+
+
+def _begin_of(text: str, at: int) -> int:
+    """Where the link or the escaped character begins in the midst of which this place is; else this place."""
+    found = [
+        match.start() for match in _UNITS.finditer(text, 0, at + LONGEST_SECTION) if match.start() < at < match.end()
+    ]
+    return found[0] if found else at
 
 
 # --- choices ------------------------------------------------------------------------------------
@@ -133,6 +157,8 @@ def _elements(choices: list[Choice]) -> list[Block]:
         ]
     fitting = [choice for choice in choices if len(choice.says) <= LONGEST_OPTION][:MOST_OPTIONS]
     options = [{"text": _label(choice.label), "value": choice.says} for choice in fitting]
+    if not options:
+        return []
     return [{"type": "static_select", "action_id": ACTION, "placeholder": _label("Choose"), "options": options}]
 
 

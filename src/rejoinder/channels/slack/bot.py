@@ -144,17 +144,19 @@ class SlackApp:
             return await self._send_privately(part, thread)
         if part.title and self._me.assistant and _is_direct(part.route):
             await self._assistant.title(part.route, part.title)
-        answer = await self._say("chat.postMessage", lambda rich: payloads.message(part, thread, rich=rich))
+        answer = await self._say("chat.postMessage", lambda how: payloads.message(part, thread, how))
         if isinstance(answer, Refused) and answer.error in NOT_THERE and part.reply_context is not None:
             return await self._respond(part, private=False)
         return self._delivered(answer, part, thread)
 
-    async def _say(self, method: str, words: Callable[[bool], payloads.Payload]) -> Answer:
-        """Slack may refuse tables and code as blocks; then the text says it."""
-        answer = await self._api.call(method, payload := words(True))
-        if isinstance(answer, Refused) and answer.error in BLOCKS and (simple := words(False)) != payload:
-            log.warning("%s: Slack refused the blocks of a message (%s); its text is sent", self._called, answer.error)
-            return await self._api.call(method, simple)
+    async def _say(self, method: str, words: Callable[[payloads.Form], payloads.Payload]) -> Answer:
+        """Slack may refuse tables and code as blocks, and buttons, too; then the text says it."""
+        answer = await self._api.call(method, payload := words("rich"))
+        for form in payloads.SIMPLER:
+            if isinstance(answer, Refused) and answer.error in BLOCKS and (simple := words(form)) != payload:
+                warning = "%s: Slack refused the blocks of a message (%s); it is sent with fewer"
+                log.warning(warning, self._called, answer.error)
+                answer = await self._api.call(method, payload := simple)
         return answer
 
     async def _send_privately(self, part: Part, thread: str | None) -> Outcome:
@@ -171,14 +173,15 @@ class SlackApp:
         return Delivered(f"response:{part.key}") if isinstance(answer, Ok) else failure(answer)
 
     def _delivered(self, answer: Answer, part: Part, thread: str | None) -> Outcome:
-        if not isinstance(answer, Ok):
-            return failure(answer)
-        return self._stands(Delivered(str(answer.result.get("ts", ""))), part, thread)
+        outcome = Delivered(str(answer.result.get("ts", ""))) if isinstance(answer, Ok) else failure(answer)
+        return self._noted(outcome, part, thread)
 
-    def _stands(self, outcome: Outcome, part: Part, thread: str | None) -> Outcome:
+    def _noted(self, outcome: Outcome, part: Part, thread: str | None) -> Outcome:
         if isinstance(outcome, Delivered):
             self._memory.sent(part.route, outcome.message, thread)
             self._assistant.said(part.route.chat, thread)
+        elif isinstance(outcome, Rejected) and outcome.why == "target" and part.opens is not None:
+            return Rejected(outcome.reason, "thread")  # the question is gone, and no thread can be opened under it
         return outcome
 
     # --- what is still being written (CH-32) --------------------------------------------------------
@@ -214,7 +217,7 @@ class SlackApp:
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return thread
-        return self._stands(await self._files.send(part, files, thread), part, thread)
+        return self._noted(await self._files.send(part, files, thread), part, thread)
 
     async def _thread(self, part: Part) -> str | Rejected | None:
         """Where it goes: to the thread of the message it replies to, else where it is said (CH-31)."""
@@ -259,7 +262,7 @@ class SlackApp:
         return Delivered(message) if isinstance(answer, Ok) else failure(answer)
 
     async def _update(self, route: Route, message: str, part: Part) -> Answer:
-        return await self._say("chat.update", lambda rich: payloads.update(route, message, part, rich=rich))
+        return await self._say("chat.update", lambda how: payloads.update(route, message, part, how))
 
     async def delete(self, route: Route, message: str) -> Outcome:
         if not _TS.fullmatch(message):

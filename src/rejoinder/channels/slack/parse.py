@@ -170,6 +170,8 @@ def _edited(change: Message, me: Me) -> Inbound | None:
         return None
     if old is not None and old.edited is not None and old.edited.ts == new.edited.ts:
         return None  # a link was unfurled, or somebody replied
+    if old is not None and (old.text, _ids(old)) == (new.text, _ids(new)):
+        return None  # a preview was removed, say
     heard = _said(msgspec.structs.replace(new, channel=change.channel, channel_type=change.channel_type), me)
     if heard is None:
         return None
@@ -181,6 +183,10 @@ def _edited(change: Message, me: Me) -> Inbound | None:
         former_text=texts.plain(old.text) if old is not None else None,
         sent_at=moment(new.edited.ts) or heard.sent_at,
     )
+
+
+def _ids(heard: Message) -> list[str]:
+    return [file.id for file in heard.files]
 
 
 def _deleted(change: Message, me: Me) -> Inbound | None:

@@ -5,7 +5,7 @@ Rule 2: nothing in a text notifies anybody but those who are addressed: the rend
 Rule 3: links are unfurled only where the agent asked for it; a reply is never broadcast to the channel (CH-31).
 """
 
-from typing import Any
+from typing import Any, Literal
 
 from rejoinder.channels.slack.blocks import addressed, blocks_of
 from rejoinder.events import Part, Route
@@ -16,11 +16,14 @@ OPENING = "/open"
 """What stands in the key of the opening of a draft."""
 
 Payload = dict[str, Any]
+Form = Literal["rich", "buttons", "text"]
+"""With tables and code as blocks, with no blocks but buttons, or with none."""
+SIMPLER: tuple[Form, ...] = ("buttons", "text")
 
 
-def message(part: Part, thread: str | None, *, rich: bool = True) -> Payload:
-    """For chat.postMessage; `rich`: with tables and code as blocks."""
-    payload: Payload = {**place(part.route.chat, thread), **words(part, rich=rich)}
+def message(part: Part, thread: str | None, form: Form = "rich") -> Payload:
+    """For chat.postMessage."""
+    payload: Payload = {**place(part.route.chat, thread), **words(part, form)}
     payload |= {"unfurl_links": part.previews, "unfurl_media": part.previews}
     if part.key:
         payload["metadata"] = {"event_type": KEY_EVENT, "event_payload": {KEY: part.key}}
@@ -41,15 +44,15 @@ def response(part: Part, *, private: bool) -> Payload:
     return {"response_type": "ephemeral" if private else "in_channel", "replace_original": False, **words(part)}
 
 
-def update(route: Route, message: str, part: Part, *, rich: bool = True) -> Payload:
+def update(route: Route, message: str, part: Part, form: Form = "rich") -> Payload:
     """For chat.update; a text without blocks removes those that were there."""
-    return {"channel": route.chat, "ts": message, "blocks": [], **words(part, rich=rich)}
+    return {"channel": route.chat, "ts": message, "blocks": [], **words(part, form)}
 
 
-def words(part: Part, *, rich: bool = False) -> Payload:
+def words(part: Part, form: Form = "buttons") -> Payload:
     text = addressed(part, part.text)
     is_whole = bool(part.key) and OPENING not in part.key  # a draft would jump
-    blocks = blocks_of(part, text, whole=rich and is_whole)
+    blocks = [] if form == "text" else blocks_of(part, text, whole=form == "rich" and is_whole)
     return {"text": text, "blocks": blocks} if blocks else {"text": text}
 
 

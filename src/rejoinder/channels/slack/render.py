@@ -6,7 +6,8 @@ from rejoinder.events import Rendering, TableStyle
 from rejoinder.rendering.layout import layout
 from rejoinder.rendering.marks import ZERO_WIDTH_SPACE, Marks, write
 
-_LIVE = re.compile("<(?=[@!#])")
+_LIVE = re.compile(r"(<|&lt;?|&#0*60;?|&#[xX]0*3[cC];?|\]\(\s*<?)(?=\\?[@!#])")
+_STILLED = re.compile(f"{_LIVE.pattern[: _LIVE.pattern.index('(?=')]}{ZERO_WIDTH_SPACE}(?=\\\\?[@!#])")
 _MARK_BEFORE_WORD = re.compile(r"(?<![\w*_~`])([*_~`])[*_~`]*(?=[^\s*_~`])")
 
 
@@ -17,12 +18,12 @@ def render(source: str, tables: TableStyle) -> Rendering:
 
 def inert(source: str) -> str:
     """The Markdown itself, for a stream, where Slack renders it: nothing in it notifies anybody."""
-    return _LIVE.sub("<" + ZERO_WIDTH_SPACE, source)
+    return _LIVE.sub(rf"\1{ZERO_WIDTH_SPACE}", source)
 
 
 def written(twin: str) -> str:
     """The Markdown as the agent wrote it, from what is inert; to be rendered, not to be sent."""
-    return twin.replace("<" + ZERO_WIDTH_SPACE, "<")
+    return _STILLED.sub(r"\1", twin)
 
 
 def plain(source: str) -> Rendering:

@@ -11,9 +11,10 @@ import logging
 from time import monotonic
 
 from rejoinder.bounded import Bounded
+from rejoinder.channels.base import Rejected
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.memory import ThreadMemory
-from rejoinder.channels.slack.outcomes import NO_STREAMS, Answer, Ok, Refused
+from rejoinder.channels.slack.outcomes import NO_STREAMS, Answer, Ok, Refused, refusal
 from rejoinder.channels.slack.render import inert
 from rejoinder.channels.slack.text import unescape
 from rejoinder.events import Part, Route
@@ -51,6 +52,9 @@ class Streams:
         if isinstance(answer, Refused) and answer.error in NO_STREAMS:
             self._has_streams = False
             log.info("%s: there are no native streams here (%s); drafts are shown by edits", self._called, answer.error)
+            return None
+        if isinstance(answer, Refused) and isinstance(refusal(answer), Rejected):
+            log.info("%s: no native stream for this answer (%s); it is shown by edits", self._called, answer.error)
             return None
         if isinstance(answer, Ok):
             self._note(part.route, str(answer.result.get("ts", "")), markdown)

@@ -29,8 +29,7 @@ class HandedRow:
         decide: Callable[[InboxEvent], object],
         is_left: Callable[[], bool],
     ) -> None:
-        self.accept = WriteBatch()
-        self.accept.then = self._go_on
+        self.accept = WriteBatch(then=self._go_on)
         self._accepted = self.accept.add(Accept((inbound,), services.clock()))
         self._store = services.store
         self._runs = services.runs

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from rejoinder.blobs import Blobs, Upload, whole
 from rejoinder.channels.base import CanSendFiles, FileLimits
+from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment
 from rejoinder.outbound import plan
@@ -66,6 +67,7 @@ async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: 
             raise NotUnderstood("the recording is too large", f"{len(made.content)} bytes")
         upload = Upload(name=_NAMES.get(made.mime, "voice"), mime=made.mime, key=key)
         blob, seconds = await blobs.keep(upload, whole(made.content)), made.seconds
+    crashpoint("K27")
     return replace(attached(blob, "voice", limits), seconds=seconds)
 
 

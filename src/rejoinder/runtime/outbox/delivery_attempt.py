@@ -186,7 +186,8 @@ class DeliveryAttempts:
         said = words(operation)
         receipt, author = (message, operation.part.author) if isinstance(operation, Words) else (None, "")
         place = None if place == self._route else place
-        marked = MarkSent(row, receipt, now, said, author, place)
+        had_files = isinstance(operation, Say) and bool(operation.part.files)
+        marked = MarkSent(row, receipt, now, said, author, place, had_files)
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)

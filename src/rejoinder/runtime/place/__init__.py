@@ -3,5 +3,5 @@
 the way in        decider, debounce, precedence
 inputs            understanding, facts, access, rights, tally
 consequences      consequences, inheriting, revising, room_log
-commands          effects, gateway_commands, program_commands, subagent_commands, shell, restarting
+commands          effects, spoken_ahead, gateway_commands, program_commands, subagent_commands, shell, restarting
 """

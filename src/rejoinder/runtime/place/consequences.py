@@ -24,7 +24,7 @@ from rejoinder.runtime.place.effects import Asking, Effects, Performed
 from rejoinder.runtime.place.inheriting import Inheritance
 from rejoinder.runtime.place.tally import Tally
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.journal import begin_turn
+from rejoinder.runtime.session.journal import begin_turn, give_back
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.payloads import pack
 from rejoinder.runtime.session.prefixes import Prefix, prefix_of
@@ -34,6 +34,7 @@ from rejoinder.runtime.session.turn_inputs import Granted
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, session_key
 from rejoinder.store.base import (
+    Busy,
     Destination,
     InboxEvent,
     IndexedMessage,
@@ -89,7 +90,7 @@ class Destined(Struct, frozen=True):
     session: Session
     queue: QueueSettings
     in_line: InLine
-    granted: Callable[[], Granted] | None
+    granted: Callable[[], Granted | Busy] | None
 
 
 class Consequences:
@@ -202,7 +203,7 @@ class Consequences:
             self._keep(own, session, conversation)
         if not message.listening:
             self._tally.add(event.inbound, decision.now)
-        self._enqueue(place, destined)
+        await self._enqueue(place, destined)
         if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
             told = message.agents if there is conversation else ()  # in the chat itself none of them was told
             conversation.hear(said_by(message), (each for each in decision.members if each not in told))
@@ -219,7 +220,7 @@ class Consequences:
         granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, place.message)
         return Destined(held, session, queue, in_line, granted)
 
-    def _enqueue(self, place: TurnPlace, destined: list[Destined]) -> None:
+    async def _enqueue(self, place: TurnPlace, destined: list[Destined]) -> None:
         conversation, said_in, message = place.conversation, place.said_in, place.message
         handle = conversation.messages.handle(message.inbound.message_id)
         for each in destined:
@@ -227,6 +228,9 @@ class Consequences:
             granted = each.granted() if each.granted is not None else None
             if granted is None:
                 each.held.became(each.session)
+            elif isinstance(granted, Busy):  # the lane asks again, and waits
+                await give_back(each.held, each.session, self._store)
+                granted = None
             key, agent = each.held.key, each.session.agent
             overheard = () if message.stands_alone else said_in.overheard(agent)
             asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)

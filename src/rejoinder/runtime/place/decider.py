@@ -12,13 +12,14 @@ from time import perf_counter
 from msgspec.structs import replace
 
 from rejoinder.errors import StoreUnavailable, Superseded
-from rejoinder.events import Inbound, Route
+from rejoinder.events import Inbound, Route, SpeakText
 from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.commands.native import typed_out
 from rejoinder.inbound.commands.suggest import suggestions
 from rejoinder.inbound.debounce import joined
 from rejoinder.inbound.finalise import arrived, finalise
-from rejoinder.inbound.outcome import Continue, walk
+from rejoinder.inbound.message import InboundMessage
+from rejoinder.inbound.outcome import Continue, Walk, walk
 from rejoinder.inbound.rooms import members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.inbound.stop_words import is_stop_command, is_stop_word
@@ -28,11 +29,13 @@ from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.place.consequences import Consequences, Decision
 from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.precedence import Arrival, Precedence
+from rejoinder.runtime.place.spoken_ahead import SpokenAhead
 from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.sessions import HeldSession, Sessions
+from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.write_batch import WriteBatch, until_good
-from rejoinder.session import ruled_by, session_key
+from rejoinder.session import Session, ruled_by, session_key
 from rejoinder.store.base import InboxEvent, SettleEvent
 
 log = logging.getLogger(__name__)
@@ -58,8 +61,10 @@ class Decider:
         gatherer: FactGatherer,
         consequences: Consequences,
         understanding: Understanding,
+        spoken: SpokenAhead,
     ) -> None:
         self._settings = services.settings
+        self._agents = services.agents
         self._runs = services.runs
         self._clock = services.clock
         self._store = services.store
@@ -68,6 +73,7 @@ class Decider:
         self._gatherer = gatherer
         self._consequences = consequences
         self._understanding = understanding
+        self._spoken = spoken
         self._precedence = Precedence()
         self._queues: dict[Route, PlaceQueue] = {}
 
@@ -85,6 +91,7 @@ class Decider:
         first = queue.arrived[0].events[-1].inbound if queue.arrived else inbound
         if first is not inbound and first.sender == inbound.sender and _asks_to_stop(inbound):
             self._understanding.stop(inbound.route)
+            self._spoken.stop(inbound.route)
         queue.arrived.append(Arrival(group, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
@@ -137,7 +144,7 @@ class Decider:
             again = 0
 
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
-        """Returns it if it had to be understood first: then it is to be decided once more."""
+        """Returns it if it had to be understood, or spoken, first: then it is to be decided once more."""
         now, rules, group = self._clock(), arrival.rules, arrival.events
         inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
         inbound = typed_out(inbound, rules)
@@ -168,12 +175,25 @@ class Decider:
             if opens is not None:
                 session = ruled_by(session, await self._sessions.find(chat_key, agent, now))
             decided = resume(decided, session, rules, now, perf_counter)
-            if (wanted := to_understand(decided, self._settings.now.understanding)) is None:
+            wanted = to_understand(decided, self._settings.now.understanding)
+            spoken = None if arrival.is_spoken else _to_speak(decided)
+            if wanted is None and spoken is None:
                 decision = replace(decision, walk=decided)
                 await self._decided(decision, held, in_thread(inbound) if opens is not None else None)
                 return None
+        if wanted is None:
+            return await self._speak(arrival, decided.message, session, conversation, spoken or "")
         event, steps = await self._understanding.of(event, wanted, conversation)
         return replace(arrival, events=(*before, event), understood=steps)
+
+    async def _speak(
+        self, arrival: Arrival, message: InboundMessage, session: Session, here: Conversation, words: str
+    ) -> Arrival:
+        """What a command wants spoken; while that is done, the session is not held."""
+        settings = self._settings.now
+        speech = speech_of(message, session, settings, here, self._agents[session.agent])
+        await self._spoken.speak(arrival.events[-1].id, words, speech, here)
+        return replace(arrival, is_spoken=True)
 
     async def _decided(self, decision: Decision, held: HeldSession, threaded: Inbound | None) -> None:
         """`threaded`: the message as it stands in the thread that its answer opens."""
@@ -206,3 +226,7 @@ class Decider:
 def _asks_to_stop(inbound: Inbound) -> bool:
     """Its sender need not wait until an earlier message of theirs has been listened to (IN-70)."""
     return is_stop_word(inbound.text) or is_stop_command(inbound.text, "")
+
+
+def _to_speak(decided: Walk) -> str | None:
+    return next((effect.text for effect in decided.effects if isinstance(effect, SpeakText)), None)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rejoinder.agents.base import Agent, CanTellMemory, Exchange
 from rejoinder.blobs import Upload, whole
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.errors import NotUnderstood
 from rejoinder.events import (
     AskSubagents,
     ChangeDebug,
@@ -25,19 +24,17 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import attached, captioned
-from rejoinder.runtime.answer.speaking import Speech, voice_note
-from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.place.effects import Asking, GatewayCommand, Performed
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.shell import Shell
+from rejoinder.runtime.place.spoken_ahead import SpokenAhead
 from rejoinder.runtime.place.subagent_commands import SubagentCommands
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
 from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.reminding import exchanges
-from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.work import Workers
@@ -64,11 +61,12 @@ class GatewayCommands:
         shell: Shell,
         program: ProgramCommands,
         subagents: Subagents,
+        spoken: SpokenAhead,
     ) -> None:
         self._agents = services.agents
         self._settings = services.settings
         self._store = services.store
-        self._runs = services.runs
+        self._spoken = spoken
         self._workers = workers
         self._restarting = restarting
         self._shell = shell
@@ -90,33 +88,18 @@ class GatewayCommands:
                 return self._shell.perform(line, asking.conversation, prefix)
             case ChangeDebug() | WriteConfig() | ChangeInvitations():
                 return Performed(says=await self._program.run(command))
-            case SpeakText(text=text):
-                return self._speak(text, asking, session)
+            case SpeakText():
+                return self._speak(asking)
             case AskSubagents():
                 return await self._subagents.run(command, asking)
 
-    def _speak(self, text: str, asking: Asking, session: Session) -> Performed:
-        """Speaking takes a while: it is done after the command is settled, and at most once."""
-        here, settings = asking.conversation, self._settings.now
-        speech = speech_of(asking.message, session, settings, here, self._agents[asking.agent])
-        if speech is None:
-            return Performed(says="There are no voice notes here.")
-        return Performed(then=lambda: self._start_speaking(text, speech, here, asking.event.id))
-
-    def _start_speaking(self, text: str, speech: Speech, here: Conversation, event: int) -> None:
-        self._runs.start(f"speak:{here.route.channel}:{here.route.chat}", self._say(text, speech, here, event))
-
-    async def _say(self, text: str, speech: Speech, here: Conversation, event: int) -> None:
-        try:
-            note = await voice_note(text, speech, here, AnswerWording(), f"{said_about(event)}/speak")
-        except NotUnderstood as why:
-            log.warning("%s: a text was not spoken: %s", here.channel.name, why.detail or why)
-            await here.send(f"That could not be spoken: {why}.")
-            return
-        if note:
-            here.sender.post(note)
-        else:
-            await here.send("There are no words in that to speak.")
+    def _speak(self, asking: Asking) -> Performed:
+        """Planned in the commit of the decision; it was spoken before."""
+        made, here = self._spoken.take(asking.event.id), asking.conversation
+        if isinstance(made, str):
+            return Performed(says=made)
+        rows = tuple(intent(each, here.route) for each in made)
+        return Performed((PlanParts(rows, asking.now),), lambda: here.sender.wake(rows=True))
 
     async def _context(self, asking: Asking, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation

@@ -41,6 +41,8 @@ class Arrival(Struct, frozen=True, eq=False):
     """Those in effect when it came; it is decided by them."""
     understood: tuple[Step, ...] = ()
     """What had to be understood of it before it could be decided."""
+    is_spoken: bool = False
+    """What it wants spoken has been, or could not be."""
 
 
 class Precedence:

@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.base import CanFetch, Channel, ShowsTranscripts
-from rejoinder.errors import NotUnderstood
+from rejoinder.channels.base import CanFetch, ShowsTranscripts
+from rejoinder.errors import LeaseLost, NotUnderstood
 from rejoinder.events import Attachment, LinkedPage, Route, Step
 from rejoinder.inbound.understanding import ToUnderstand, understood
 from rejoinder.runtime.abilities import can
@@ -57,6 +57,7 @@ class Understanding:
         self._under_way[route] = task
         await self._runs.wait(task)
         del self._under_way[route]
+        conversation.sender.check()
         missed = [file.id for file in wanted.recordings if file.id not in found.heard]
         found.unheard = dict.fromkeys(missed, STOPPED) | found.unheard
         inbound = understood(event.inbound, found.heard, found.unheard, found.pages)
@@ -76,20 +77,24 @@ class Understanding:
         found.pages = tuple(await asyncio.gather(*(self._read(each, conversation) for each in wanted.addresses)))
         for file in wanted.recordings:
             try:
-                found.heard[file.id] = await self._hear(file, channel)
+                found.heard[file.id] = await self._hear(file, conversation)
             except NotUnderstood as why:
                 found.unheard[file.id] = str(why)
                 log.warning("%s: %s was not heard: %s", channel.name, file.name, why.detail or why)
+            except LeaseLost:
+                raise
             except Exception:  # a channel may be foreign code; the message is decided without
                 found.unheard[file.id] = "something went wrong"
                 log.exception("%s failed at hearing %r", channel.name, file.name)
 
-    async def _hear(self, file: Attachment, channel: Channel) -> str:
+    async def _hear(self, file: Attachment, here: Conversation) -> str:
+        channel = here.channel
         ear, most = self._settings.now.hears, self._settings.now.understanding.max_bytes
         content = file.content
         if ear is None:
             raise NotUnderstood("nobody listens here any more")
         if content is None and can(channel, CanFetch):
+            here.sender.check()
             content = await channel.fetch(file, most)
         if content is None:
             raise NotUnderstood("it could not be fetched")

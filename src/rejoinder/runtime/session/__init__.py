@@ -2,10 +2,10 @@
 
 waiting       parts, lanes, lane, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
-before a turn briefing, fetching, thread_past, reminding
+before a turn turn_values, briefing, fetching, thread_past, reminding
 while it runs work, attempts, relay, fairness, questions, tools, thoughts, presence, speech
 unprompted    chores, compaction, background, clockwork
-sub-agents    subagents, subagent_reports
+sub-agents    subagents, subagent_runs, subagent_reports
 in words      prefixes, notices, unconfirmed
 without chat  completions
 """

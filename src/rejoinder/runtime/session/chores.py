@@ -10,7 +10,6 @@ from typing import Literal
 
 from rejoinder.agents.base import Agent
 from rejoinder.errors import Superseded
-from rejoinder.events import TurnEnded
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.services import Services
@@ -31,7 +30,7 @@ class Chores:
         self._sessions = sessions
         self._store = services.store
         self._clock = services.clock
-        self._tell = services.hooks.tell
+        self._hooks = services.hooks
 
     async def run(self, run: Run, agent: Agent) -> None:
         began, ended = monotonic(), "cancelled"
@@ -43,8 +42,7 @@ class Chores:
             await self._end(run, shortened, _step(agent, ended, began))
         finally:
             run.conversation.trace(run.trigger, (_step(agent, ended, began),))
-            where = (run.session, agent.name, run.conversation.route)
-            self._tell(TurnEnded(*where, run.trigger, ended, turn=run.claim.turn), kept=False)
+            self._hooks.tell(run.turn_ended(run.claim.turn, ended), kept=True)  # by whoever ends it
 
     async def _end(self, run: Run, shortened: Shortened | None, step: Step) -> None:
         now, event = self._clock(), run.asked[-1].event
@@ -53,6 +51,7 @@ class Chores:
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
             run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),
+            *self._hooks.kept(run.turn_ended(run.claim.turn, "failed" if shortened is None else "answered")),
         )
         async with self._sessions.changing(run.session, run.agent, now) as held:
             session = held.session

@@ -3,11 +3,15 @@
 Rule 1: what a turn tells the agent moves from the session to the turn in the commit that begins it. So the agent is
         told once, and told again if a crash interrupts the turn.
 Rule 2: a run is ended with its claim. A lost claim is not an error here: the run has been ended elsewhere.
+Rule 3: a turn begins when no other of its session runs. Where the store answers `Busy`, the message waits and the
+        session is as if nobody had asked; whoever stops the wait drops the message like any other that waits.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -32,6 +36,7 @@ from rejoinder.store.base import (
     ReleaseRun,
     ResumeTurn,
     SteerInputs,
+    Store,
     StoredPart,
     SummariseInputs,
     TranscriptEntry,
@@ -43,6 +48,8 @@ from rejoinder.turns.signals import Reason, Start
 log = logging.getLogger(__name__)
 
 A_MOMENT = timedelta(microseconds=1)
+BUSY_PAUSE = 1.0
+"""Seconds between two questions whether a session is free."""
 
 
 def begin_turn(
@@ -55,7 +62,7 @@ def begin_turn(
     heard: int,
     now: datetime,
     message: InboundMessage,
-) -> Callable[[], Granted]:
+) -> Callable[[], Granted | Busy]:
     """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
 
     A background turn does not count as use of the session: a session ends when people have been away. A chore
@@ -80,11 +87,15 @@ def begin_turn(
     return lambda: _granted(held, session, taken, begun())
 
 
-def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> Granted:
+def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> Granted | Busy:
     held.became(taken)
-    if isinstance(claim, Busy):
-        raise RuntimeError(f"{held.key} was to begin a turn while turn {claim.turn} runs")
-    return Granted(claim, before)
+    return claim if isinstance(claim, Busy) else Granted(claim, before)
+
+
+async def give_back(held: HeldSession, before: Session, store: Store) -> None:
+    """The session was busy: what the turn would have told the agent is the session's again."""
+    await WriteBatch(*held.becomes(before)).insist(store)
+    held.became(before)
 
 
 class LaneJournal:
@@ -93,32 +104,46 @@ class LaneJournal:
         self._sessions = sessions
         self._prefixes = prefixes
         self._clock = services.clock
+        self._hooks = services.hooks
 
     async def begin(self, run: Run) -> None:
-        if run.resumed is not None:
-            return await self._resume(run, run.resumed)
-        try:
-            await self._begin(run)
-        except Superseded:  # the session was changed from outside the engine; this second try reads it again
-            await self._begin(run)
+        claim = partial(self._begin, run) if run.resumed is None else partial(self._resume, run, run.resumed)
+        busy = await claim()
+        if busy is not None:
+            log.warning("%s: a turn waits until turn %d has ended", run.session, busy.turn)
+        while busy is not None:
+            run.is_claiming = False
+            await asyncio.sleep(BUSY_PAUSE)
+            busy = await claim()
 
-    async def _begin(self, run: Run) -> None:
+    async def _begin(self, run: Run) -> Busy | None:
+        try:
+            return await self._try_to_begin(run)
+        except Superseded:  # the session was changed from outside the engine; this second try reads it again
+            return await self._try_to_begin(run)
+
+    async def _try_to_begin(self, run: Run) -> Busy | None:
         now, is_told = self._clock(), run.is_gathered and not run.message.listening
         prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
         async with self._sessions.changing(run.session, run.agent, now) as held:
-            unit, heard = WriteBatch(), run.conversation.messages.count
+            unit, heard, before = WriteBatch(), run.conversation.messages.count, held.session
             granted = begin_turn(
-                unit, held, held.session, run.start, run.events, run.conversation.route, heard, now, run.message
+                unit, held, before, run.start, run.events, run.conversation.route, heard, now, run.message
             )
             if is_told:  # planned first, so it is shown above this answer and below earlier ones
                 unit.add_all((notices.away(run.conversation, run.asked, now, prefix),))
             run.is_claiming = True
             await unit.insist(self._store)
-            run.granted = granted()
+            answer = granted()
             if is_told:
                 notices.wake((run.conversation,))
+            if isinstance(answer, Busy):
+                await give_back(held, before, self._store)
+                return answer
+            run.granted = answer
+        return None
 
-    async def _resume(self, run: Run, resumed: Resumed) -> None:
+    async def _resume(self, run: Run, resumed: Resumed) -> Busy | None:
         """Begins a turn again, telling the agent the same."""
         turn, now = resumed.turn, self._clock()
         unit = WriteBatch()
@@ -126,9 +151,11 @@ class LaneJournal:
         run.is_claiming = True
         await unit.insist(self._store)
         claim = claimed()
-        if isinstance(claim, Claim):
-            session = await self._sessions.find(run.session, run.agent, now)
-            run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
+        if isinstance(claim, Busy):
+            return claim
+        session = await self._sessions.find(run.session, run.agent, now)
+        run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
+        return None
 
     async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None:
         events = _events(asked)
@@ -167,7 +194,7 @@ class LaneJournal:
         else:
             turn = run.claim.turn
             unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
-            unit.add_all(transcript(run, now))
+            unit.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
         told = () if run.released or run.message.listening else notices.why_it_ended(run.timer.overdue, run.crashed)
         if told:
             unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
@@ -175,6 +202,7 @@ class LaneJournal:
         run.closed = True
         if unit.is_written:
             notices.wake((run.conversation,))
+            self._hooks.told()
 
     async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> WriteBatch:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
@@ -187,7 +215,8 @@ class LaneJournal:
             return WriteBatch()
         notices.clear(run.conversation, resumed.parts)
         removed = notices.removed(run.conversation, now, resumed.parts)
-        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed)
+        ended = self._hooks.kept(run.turn_ended(turn, "cancelled"))
+        return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed, *ended)
 
     async def _superseded(self, unit: WriteBatch) -> None:
         """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""

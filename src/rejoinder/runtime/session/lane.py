@@ -361,7 +361,7 @@ class SessionLane:
             run.task.cancel()
             asyncio.get_running_loop().call_later(GRACE, self._ended, run)
 
-    def lease_until(self, now: float) -> float | None:
+    def times_out_at(self, now: float) -> float | None:
         """The time before which the current run cannot time out; ends a run that has timed out."""
         run = self.run
         if run is None or run.task is None or run.over or run.timer.overdue:

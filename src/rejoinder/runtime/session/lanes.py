@@ -136,11 +136,11 @@ class Lanes:
             await self.stop([lane])
 
     def _limits(self) -> RunTimeouts:
-        return self._settings.now.lease
+        return self._settings.now.run_timeouts
 
-    def _watch(self, lease: RunTimeouts) -> None:
+    def _watch(self, limits: RunTimeouts) -> None:
         """One timer serves all runs, and always fires before one that begins now can run out."""
-        soon = asyncio.get_running_loop().time() + min(lease.idle_timeout_s, lease.hard_timeout_s)
+        soon = asyncio.get_running_loop().time() + min(limits.idle_timeout_s, limits.hard_timeout_s)
         if self._look is not None and self._look.when() > soon:  # the limits have become shorter
             self._look.cancel()
             self._look = None
@@ -149,11 +149,11 @@ class Lanes:
 
     def _look_after_leases(self) -> None:
         now = monotonic()
-        held = [until for lane in self._lanes.values() if (until := lane.lease_until(now)) is not None]
+        held = [until for lane in self._lanes.values() if (until := lane.times_out_at(now)) is not None]
         self._look = None
         if held:
-            lease = self._settings.now.lease
-            soon = min(min(held) - now, lease.idle_timeout_s, lease.hard_timeout_s)
+            limits = self._settings.now.run_timeouts
+            soon = min(min(held) - now, limits.idle_timeout_s, limits.hard_timeout_s)
             self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
     def _rest(self, lane: SessionLane) -> None:

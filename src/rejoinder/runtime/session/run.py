@@ -5,7 +5,7 @@ from time import monotonic
 from typing import Protocol
 
 from rejoinder.errors import RejoinderError
-from rejoinder.events import PromptPart
+from rejoinder.events import PromptPart, TurnEnded, TurnOutcome
 from rejoinder.runtime.session.prefixes import Prefix, no_prefix
 from rejoinder.runtime.session.turn_inputs import Granted, Resumed, TurnInput
 from rejoinder.store.base import RunClaim as Claim
@@ -88,6 +88,11 @@ class Run:
         """The proof that this run owns the session: everything the run says is planned with it."""
         assert self.granted is not None, "nothing is said before the turn is claimed"
         return self.granted.claim
+
+    def turn_ended(self, turn: int, outcome: TurnOutcome, why: str | None = None) -> TurnEnded:
+        """What hooks are told of its end; the same in every place that can end it."""
+        also = tuple([each.message.inbound.message_id for each in (*self.asked[:-1], *self.taken_in)])
+        return TurnEnded(self.session, self.agent, self.conversation.route, self.trigger, outcome, why, also, turn)
 
     @property
     def before(self) -> tuple[StoredPart, ...]:

@@ -11,28 +11,22 @@ from rejoinder.agents.base import Agent, CanSteer, Failed, Question, SessionOpen
 from rejoinder.bounded import Bounded
 from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
-from rejoinder.events import AGENT_STEP, Directive, Inbound, Step, Turn, TurnEnded, TurnOutcome
+from rejoinder.events import Directive, Inbound, Step, Turn
 from rejoinder.inbound.directives.permission import decided_beforehand
-from rejoinder.inbound.rules import Rules
-from rejoinder.outbound.directives.effects import Spawn
 from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
-from rejoinder.outbound.tools import display_for
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
-from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer, stem_of
+from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer
 from rejoinder.runtime.answer.handed_row import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
-from rejoinder.runtime.answer.occasion import Occasion
-from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.speaking import Speech
-from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.attempts import COMPACTED, Answers, Attempts, Notice, Try
-from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, outbox_folder, people_of, scene_of
+from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, people_of, scene_of
 from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import Senses, with_files
@@ -40,21 +34,29 @@ from rejoinder.runtime.session.journal import transcript
 from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
-from rejoinder.runtime.session.relay import Relay, RunCallbacks, Shows, Watcher
+from rejoinder.runtime.session.relay import Relay, RunCallbacks, Watcher
 from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
-from rejoinder.runtime.session.speech import granted_by_speech, speech_of
-from rejoinder.runtime.session.subagents import Starter, Subagents
+from rejoinder.runtime.session.speech import speech_of
+from rejoinder.runtime.session.subagent_runs import SubagentRuns
+from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
 from rejoinder.runtime.session.tools import RunTools, ToolAsker
 from rejoinder.runtime.session.turn_inputs import LeftOut, TurnInput
+from rejoinder.runtime.session.turn_values import (
+    chose_model,
+    footer,
+    is_awaited,
+    occasion_of,
+    shows,
+    steps_of,
+)
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, with_event
 from rejoinder.store.base import (
     EndRun,
-    KeptSubagent,
     Outcome,
     PutSubagent,
     SaveAgentSession,
@@ -65,7 +67,6 @@ from rejoinder.store.base import (
 from rejoinder.turns.heartbeat import heartbeat_of
 from rejoinder.turns.signals import Reason
 from rejoinder.turns.status import State
-from rejoinder.turns.subagents import Wish
 
 NEW_SESSION = "This is a new session."
 LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
@@ -86,7 +87,6 @@ class Workers:
         subagents: Callable[[], Subagents],
     ) -> None:
         self._hand_over = hand_over
-        self._subagents = subagents
         self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
         self._agents = services.agents
         self._sessions = sessions
@@ -95,6 +95,7 @@ class Workers:
         self._runs = services.runs
         self._lease = services.lease
         self.questions = questions
+        self._subagent_runs = SubagentRuns(subagents, questions)
         self._clock = services.clock
         self._watcher = watcher
         self._hooks = services.hooks
@@ -136,7 +137,7 @@ class Workers:
         began = monotonic()
         agent, session = scene.agent, scene.session
         await self.reminder.remind(run.session, agent, session.started)
-        answer: Words = self._unposted(run, scene) if run.message.subagent else self._answer(run, scene)
+        answer: Words = self._subagent_runs.unposted(run, scene) if run.message.subagent else self._answer(run, scene)
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
@@ -159,27 +160,24 @@ class Workers:
                         self._fenced(relay.attempt),
                         lambda: relay.begun or not run.may_speak(),
                         notice,
-                        aloud=answer.add_line if _chose_model(scene) else notice,
+                        aloud=answer.add_line if chose_model(scene) else notice,
                     )
                 crashpoint("K14")
                 self._note_failure(run, failed)
                 run.ending = True
                 if failed is None:
-                    await answer.finish(_footer(session, relay.usage, run.exchange.model))
+                    await answer.finish(footer(session, relay.usage, run.exchange.model))
                     ended = "answered" if answer.undelivered is None else "failed"
                 else:
                     await answer.fail(failed.sentence, failed.detail)
                     ended = "failed"
             reason = failed.kind if failed is not None else answer.undelivered
-            over = None
-            if isinstance(answer, Unposted):
-                result = answer.text, answer.failure
-                over = self._subagents().ending(run.session, run.claim.turn, *result)
+            over = self._subagent_runs.ending(run, answer)
             also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
-            also = (*also, *self._hooks.kept(_turn_ended(run, agent, ended, reason)))
-            await self._end(run, relay.usage, answer, failed, _steps(agent, ended, reason, began, answer), also)
+            also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
+            await self._end(run, relay.usage, answer, failed, steps_of(agent, ended, reason, began, answer), also)
             if over is not None and run.closed:
-                self._subagents().ended(over)
+                self._subagent_runs.ended(over)
         except asyncio.CancelledError:
             await answer.abandon()
             raise
@@ -188,8 +186,8 @@ class Workers:
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
-                run.conversation.trace(run.trigger, _steps(agent, ended, reason, began, answer))
-            self._hooks.tell(_turn_ended(run, agent, ended, reason), kept=run.closed)
+                run.conversation.trace(run.trigger, steps_of(agent, ended, reason, began, answer))
+            self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
         await self.compaction.after_turn(agent, turn, run.seen)
 
     def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:
@@ -223,7 +221,7 @@ class Workers:
             run=run.claim,
             earlier=run.before,
             may_speak=lambda: run.may_speak() and not run.message.listening,
-            says_when_empty=_is_awaited(run),
+            says_when_empty=is_awaited(run),
             silence=scene.settings.silence,
             prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
             speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(scene) or "", scene.level("think")),
@@ -234,9 +232,9 @@ class Workers:
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.released,
             ),
-            start=lambda wanted, key: self._start(run, wanted, key),
+            start=lambda wanted, key: self._subagent_runs.start(run, wanted, key),
         )
-        return StreamedAnswer(run.conversation, _occasion(scene, self._speech(scene)), options)
+        return StreamedAnswer(run.conversation, occasion_of(scene, self._speech(scene)), options)
 
     def _speech(self, scene: Scene) -> Speech | None:
         return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
@@ -244,7 +242,7 @@ class Workers:
     def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
         thoughts = self._thoughts(scene, answer) if isinstance(answer, StreamedAnswer) else None
-        return Relay(run, scene.agent, answer, typing, callbacks, _shows(scene, thoughts, most))
+        return Relay(run, scene.agent, answer, typing, callbacks, shows(scene, thoughts, most))
 
     async def _do_chore(self, run: Run, scene: Scene) -> None:
         done = False
@@ -334,57 +332,12 @@ class Workers:
             return None
         return Thoughts(run, answer, self._runs, live=level == "stream")
 
-    def _unposted(self, run: Run, scene: Scene) -> Unposted:
-        """What a sub-agent says its words to."""
-
-        def broke_off() -> None:
-            if not run.released:
-                self._subagents().broke_off(run.session)
-
-        granted = "spawn" in scene.settings.granted
-        answer = Unposted(
-            scene.settings.directives,
-            (lambda wanted, key: self._start(run, wanted, key)) if granted else None,
-            stem_of(run.claim, run.trigger),
-            broke_off,
-            scene.settings.max_answer_chars(run.agent),
-        )
-        self._subagents().works(run.session, answer.lines)
-        return answer
-
-    async def _start(self, run: Run, wanted: Spawn, key: str) -> str | None:
-        """Starts a sub-agent for this run; returns why it did not."""
-        words = [asked.message for asked in run.heard if not asked.message.background]
-        by = Starter(
-            run.session,
-            run.agent,
-            run.conversation.route,
-            tuple(sorted(people_of(run))),
-            bool(words) and all(message.actor.role == "owner" for message in words),
-            f"{run.session}/{key}",
-        )
-        started = await self._subagents().start(Wish(wanted.agent, wanted.task, wanted.name), by)
-        return started if isinstance(started, str) else None
-
-    async def _asks_below(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
-        """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
-        session = await self._subagents().session_of(run.session, run.agent)
-        decided = decided_beforehand({}, session, (), rules)
-        if decided and not kept.lifts:
-            decided = None
-        conversation = self._subagents().conversation_of(kept)
-        named = replace(question, text=f"{kept.name} asks: {question.text}")
-        if conversation is None:
-            decided = decided or False
-        where = conversation or run.conversation
-        await self.questions.ask(run.claim, named, agent, where, people_of(run), decided)
-
     def _callbacks(self, run: Run, scene: Scene, answer: Words) -> RunCallbacks:
         agent = scene.agent
 
         async def asks(question: Question) -> None:
-            if run.message.subagent and (kept := self._subagents().get(run.session)) is not None:
-                return await self._asks_below(run, question, agent, kept, scene.settings.rules)
+            if (kept := self._subagent_runs.get(run)) is not None:
+                return await self._subagent_runs.ask(run, question, agent, kept, scene.settings.rules)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
             decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
@@ -431,77 +384,8 @@ class Workers:
             notices.wake((left.asked.conversation,))
 
 
-def _turn_ended(run: Run, agent: Agent, ended: TurnOutcome, why: str | None) -> TurnEnded:
-    also = tuple([each.message.inbound.message_id for each in (*run.asked[:-1], *run.taken_in)])
-    who = (run.session, agent.name, run.conversation.route)
-    return TurnEnded(*who, run.trigger, ended, why, also, run.claim.turn)
-
-
-def _occasion(scene: Scene, speech: Speech | None) -> Occasion:
-    run, message, name = scene.run, scene.run.message, scene.agent.name
-    return Occasion(
-        run.trigger,
-        name,
-        message.inbound.sender.id,
-        message.inbound.sender.name,
-        direct=not message.in_group,
-        other_bot=run.conversation.messages.facts.other_bot,
-        peers=tuple([peer for peer in scene.room if peer != name]),
-        texts=(
-            *[asked.message.inbound.text for asked in run.asked],
-            *[said.text for asked in run.asked for said in asked.overheard],
-            *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
-            *[page.text for asked in run.asked for page in asked.message.inbound.pages],
-        ),
-        granted=scene.settings.granted | granted_by_speech(speech),
-        speech=speech,
-        reach=Reach(scene.settings.rules, scene.settings.send_to),
-        folder=outbox_folder(run.session, scene.settings),
-        loads_files=scene.settings.loads_files,
-        directives=scene.settings.directives,
-        opens=message.inbound.opened,
-        reply_context=message.inbound.reply_context,
-        is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
-    )
-
-
-def _shows(scene: Scene, thoughts: Thoughts | None, most: int) -> Shows:
-    run, in_group = scene.run, scene.run.message.in_group
-    if run.message.listening or run.message.heartbeat:
-        return Shows(thoughts=thoughts, most=most)
-    if run.message.subagent:
-        return Shows("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
-    verbose, tools = scene.level("verbose"), "none"
-    if verbose != "off":
-        trusted = all(asked.message.command_authorised for asked in run.asked)
-        tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
-    output = verbose == "full" and tools == "full" and not in_group
-    return Shows(tools, output, thoughts, most)
-
-
-def _chose_model(scene: Scene) -> bool:
-    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
-    chosen = scene.session.model is not None or scene.choices.get("model") is not None
-    return chosen and not scene.run.message.heartbeat
-
-
-def _steps(agent: Agent, ended: str, reason: str | None, began: float, answer: Words) -> tuple[Step, ...]:
-    """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
-    seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
-    decision = "silent" if ended == "answered" and not answer.begun else ended
-    return (*seen, Step(f"{AGENT_STEP}{agent.name}", decision, reason, monotonic() - began), *answer.outcomes.steps())
-
-
 async def _unsaid(_: str) -> None:
     """Drops a notice: only verbose sessions get them."""
-
-
-def _is_awaited(run: Run) -> bool:
-    """A person certainly expects an answer (OD-44): in a direct chat, or in a group where they addressed the agent."""
-    message = run.message
-    if message.background or message.inbound.sender.is_bot:
-        return False
-    return not message.in_group or message.addressed in ("mention", "reply")
 
 
 def _became(run: Run, state: State) -> None:
@@ -519,14 +403,3 @@ def _end(run: Run, *, ok: bool) -> None:
 def _became_nothing(asked: TurnInput) -> None:
     if asked.signs is not None:
         asked.signs.ended(ok=False)
-
-
-def _footer(session: Session, usage: Usage, model: str | None) -> str:
-    """The line of `/usage` (TU-29)."""
-    if session.usage not in ("tokens", "full"):
-        return ""
-    line = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
-    if session.usage == "full":
-        line += f"; context {usage.context_tokens}" if usage.context_tokens else ""
-        line += f"; {model}" if model else ""
-    return f"_{line}_"

@@ -10,12 +10,14 @@ asking      what is read for each message
 migrate     the schema, under a lock
 faults      the server's errors in the words of the operator
 store       the contract
+whole       all of it, while no gateway runs on it
 """
 
 from rejoinder.store.base import OperatorStore, StoreReader
 from rejoinder.store.declaration import StoreKind
 from rejoinder.store.postgresql.faults import address
 from rejoinder.store.postgresql.store import PostgresOperator, PostgresReader, PostgresStore, open_store
+from rejoinder.store.postgresql.whole import open_whole
 
 
 def open_reader(url: str) -> StoreReader:
@@ -28,4 +30,4 @@ def open_for_operator(url: str) -> OperatorStore:
 
 __all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
 
-STORE = StoreKind(open_store, open_reader, open_for_operator, address)
+STORE = StoreKind(open_store, open_reader, open_for_operator, address, open_whole)

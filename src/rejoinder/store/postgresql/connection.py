@@ -45,8 +45,10 @@ class Connection(SqlConnection):
         return self.db.execute(text.encode(), values)
 
     def executemany(self, sql: str, parameters: Iterable[Parameters], /) -> object:
-        for each in parameters:
-            self.execute(sql, each)
+        pairs = [prepared(sql, each) for each in parameters]
+        if pairs:
+            with self.db.cursor() as cursor:  # in one round trip
+                cursor.executemany(pairs[0][0].encode(), [values for _, values in pairs])
 
     def insert(self, table: str, **columns: Any) -> int | None:
         if "shard" in columns:

@@ -95,7 +95,7 @@ class PostgresReader(SqlReader):
         db = connect(self._url, read_only=True)
         try:
             refuse_strange(db, self._where, migrations())
-            db.shards = _count_shards(db)
+            db.shards = count_shards(db)
         except BaseException:
             db.close()
             raise
@@ -137,7 +137,7 @@ class PostgresOperator(PostgresReader):
             db = connect(self._url)
             try:
                 refuse_strange(db, self._where, migrations())
-                db.shards = _count_shards(db)
+                db.shards = count_shards(db)
                 with db.db.transaction():
                     results = perform(db, verbs)
                 notify(db, "operator", range(db.shards))  # what it has changed may be in any of them
@@ -302,7 +302,7 @@ def open_store(
         db = connect(url)
         try:
             migrate(db, where, schema or migrations(), shards)
-            found = _count_shards(db)
+            found = count_shards(db)
         finally:
             db.close()
     listening = Listening(partial(connect, url), alone=alone)
@@ -314,7 +314,7 @@ def open_store(
     return PostgresStore(url, found, lease_seconds, listening)
 
 
-def _count_shards(db: Connection) -> int:
+def count_shards(db: Connection) -> int:
     return db.execute("SELECT count(*) FROM shard").fetchone()[0]
 
 

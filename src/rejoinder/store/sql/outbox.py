@@ -29,7 +29,7 @@ from rejoinder.store.base import (
     Verb,
     WithdrawParts,
 )
-from rejoinder.store.sql.blobs import name, of_part
+from rejoinder.store.sql.blobs import forget_names, name, of_part
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.messages import note
 from rejoinder.store.sql.values import (
@@ -138,6 +138,8 @@ def mark_sent(db: SqlConnection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
     opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, error="")
+    if verb.had_files:
+        forget_names(db, of_part(part.key), micros(verb.at))
     if verb.receipt is None:
         return None
     own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)

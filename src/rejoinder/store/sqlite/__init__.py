@@ -9,11 +9,11 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.sqlite_faults import Damaged, fault_in
@@ -43,6 +43,9 @@ from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refus
 from rejoinder.store.sqlite.page_log import take_over_page
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.writer import PendingWrite, Writer
+
+if TYPE_CHECKING:
+    from rejoinder.store.sql.whole import WholeStore
 
 T = TypeVar("T")
 
@@ -362,4 +365,10 @@ def _open_for_operator(url: str) -> OperatorStore:
     return open_for_operator(url)
 
 
-STORE = StoreKind(open_store, open_reader, _open_for_operator)
+def _open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
+    from rejoinder.store.sqlite.whole import open_whole  # noqa: PLC0415 - it is built on this module
+
+    return open_whole(url, new=new)
+
+
+STORE = StoreKind(open_store, open_reader, _open_for_operator, whole=_open_whole)

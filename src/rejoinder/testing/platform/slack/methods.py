@@ -375,7 +375,7 @@ class Methods:
                 thread=stored.thread,
                 reply_to=stored.thread,
                 buttons=tuple(buttons),
-                pinged=pinged(stored.text) if kind == "message" else (),
+                pinged=pinged(stored.text) if kind == "message" or stored.streaming else (),
             )
         )
 

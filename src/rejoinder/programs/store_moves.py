@@ -1,0 +1,32 @@
+"""Work on a whole store while no gateway runs on it: copied into another engine, or put in order after a change of what
+shares a session (SC-23, SC-25)."""
+
+from collections.abc import Callable
+
+from rejoinder.config.schema import Settings
+from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.events import Inbound
+from rejoinder.session import home
+from rejoinder.store.sql.whole import Copied, Differs, copy, rehome
+from rejoinder.wiring.stores import open_whole, shown
+
+
+def copy_store(source: str, target: str, told: Callable[[str], None]) -> tuple[Copied, ...]:
+    if source == target:
+        raise BadUse("a store cannot be copied into itself; name two addresses")
+    with open_whole(source) as before, open_whole(target, new=True) as after:
+        try:
+            return copy(before, after, told)
+        except Differs as why:
+            raise StoreUnavailable("corrupt", shown(target), f"the copy is not the same: {why}") from None
+
+
+def rehome_store(url: str, settings: Settings, shards: int | None) -> tuple[int, int]:
+    """Returns how many places have another home now, and how many shards there are."""
+
+    def home_of(inbound: Inbound) -> str | None:
+        return home(inbound, settings.session) if inbound.channel in settings.channels else None
+
+    with open_whole(url) as store:
+        count = store.db.shards if shards is None else shards
+        return rehome(store, count, home_of), count

@@ -1,0 +1,84 @@
+"""The runs of sub-agents: how a run starts one, where its words go, how it asks a person, and its end."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, Question
+from rejoinder.inbound.directives.permission import decided_beforehand
+from rejoinder.inbound.rules import Rules
+from rejoinder.outbound.directives.effects import Spawn
+from rejoinder.runtime.answer.delivery import stem_of
+from rejoinder.runtime.answer.unposted import Unposted
+from rejoinder.runtime.answer.words import Words
+from rejoinder.runtime.session.briefing import Scene, people_of
+from rejoinder.runtime.session.questions import Questions
+from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.subagents import Starter, Subagents
+from rejoinder.store.base import KeptSubagent
+from rejoinder.turns.subagents import Wish
+
+
+class SubagentRuns:
+    """`all`: the sub-agents of this engine, which are made of the lanes and so after what runs them."""
+
+    def __init__(self, all: Callable[[], Subagents], questions: Questions) -> None:
+        self._all = all
+        self._questions = questions
+
+    def unposted(self, run: Run, scene: Scene) -> Unposted:
+        """What a sub-agent says its words to."""
+
+        def broke_off() -> None:
+            if not run.released:
+                self._all().broke_off(run.session)
+
+        granted = "spawn" in scene.settings.granted
+        answer = Unposted(
+            scene.settings.directives,
+            (lambda wanted, key: self.start(run, wanted, key)) if granted else None,
+            stem_of(run.claim, run.trigger),
+            broke_off,
+            scene.settings.max_answer_chars(run.agent),
+        )
+        self._all().works(run.session, answer.lines)
+        return answer
+
+    async def start(self, run: Run, wanted: Spawn, key: str) -> str | None:
+        """Starts a sub-agent for this run; returns why it did not."""
+        words = [asked.message for asked in run.heard if not asked.message.background]
+        by = Starter(
+            run.session,
+            run.agent,
+            run.conversation.route,
+            tuple(sorted(people_of(run))),
+            bool(words) and all(message.actor.role == "owner" for message in words),
+            f"{run.session}/{key}",
+        )
+        started = await self._all().start(Wish(wanted.agent, wanted.task, wanted.name), by)
+        return started if isinstance(started, str) else None
+
+    async def ask(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
+        """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
+        session = await self._all().session_of(run.session, run.agent)
+        decided = decided_beforehand({}, session, (), rules)
+        if decided and not kept.lifts:
+            decided = None
+        conversation = self._all().conversation_of(kept)
+        named = replace(question, text=f"{kept.name} asks: {question.text}")
+        if conversation is None:
+            decided = decided or False
+        where = conversation or run.conversation
+        await self._questions.ask(run.claim, named, agent, where, people_of(run), decided)
+
+    def ending(self, run: Run, answer: Words) -> KeptSubagent | None:
+        """What its row says once this run has ended; None for a run that is no sub-agent's."""
+        if not isinstance(answer, Unposted):
+            return None
+        return self._all().ending(run.session, run.claim.turn, answer.text, answer.failure)
+
+    def ended(self, over: KeptSubagent) -> None:
+        self._all().ended(over)
+
+    def get(self, run: Run) -> KeptSubagent | None:
+        return self._all().get(run.session) if run.message.subagent else None

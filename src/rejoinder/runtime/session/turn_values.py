@@ -1,0 +1,91 @@
+"""What follows from a turn's messages and settings: what its answer answers and shows, and what is told of it."""
+
+from time import monotonic
+
+from rejoinder.agents.base import Agent, Usage
+from rejoinder.events import AGENT_STEP, Step
+from rejoinder.outbound.tools import display_for
+from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.reach import Reach
+from rejoinder.runtime.answer.speaking import Speech
+from rejoinder.runtime.answer.words import Words
+from rejoinder.runtime.session.briefing import Scene, outbox_folder
+from rejoinder.runtime.session.relay import Shows
+from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.speech import granted_by_speech
+from rejoinder.runtime.session.thoughts import Thoughts
+from rejoinder.session import Session
+
+
+def occasion_of(scene: Scene, speech: Speech | None) -> Occasion:
+    run, message, name = scene.run, scene.run.message, scene.agent.name
+    return Occasion(
+        run.trigger,
+        name,
+        message.inbound.sender.id,
+        message.inbound.sender.name,
+        direct=not message.in_group,
+        other_bot=run.conversation.messages.facts.other_bot,
+        peers=tuple([peer for peer in scene.room if peer != name]),
+        texts=(
+            *[asked.message.inbound.text for asked in run.asked],
+            *[said.text for asked in run.asked for said in asked.overheard],
+            *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
+            *[page.text for asked in run.asked for page in asked.message.inbound.pages],
+        ),
+        granted=scene.settings.granted | granted_by_speech(speech),
+        speech=speech,
+        reach=Reach(scene.settings.rules, scene.settings.send_to),
+        folder=outbox_folder(run.session, scene.settings),
+        loads_files=scene.settings.loads_files,
+        directives=scene.settings.directives,
+        opens=message.inbound.opened,
+        reply_context=message.inbound.reply_context,
+        is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
+    )
+
+
+def shows(scene: Scene, thoughts: Thoughts | None, most: int) -> Shows:
+    run, in_group = scene.run, scene.run.message.in_group
+    if run.message.listening or run.message.heartbeat:
+        return Shows(thoughts=thoughts, most=most)
+    if run.message.subagent:
+        return Shows("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
+    verbose, tools = scene.level("verbose"), "none"
+    if verbose != "off":
+        trusted = all(asked.message.command_authorised for asked in run.asked)
+        tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
+    output = verbose == "full" and tools == "full" and not in_group
+    return Shows(tools, output, thoughts, most)
+
+
+def is_awaited(run: Run) -> bool:
+    """A person certainly expects an answer (OD-44): in a direct chat, or in a group where they addressed the agent."""
+    message = run.message
+    if message.background or message.inbound.sender.is_bot:
+        return False
+    return not message.in_group or message.addressed in ("mention", "reply")
+
+
+def chose_model(scene: Scene) -> bool:
+    """Whether a person chose the model of this turn, and so has to hear that another one answers."""
+    chosen = scene.session.model is not None or scene.choices.get("model") is not None
+    return chosen and not scene.run.message.heartbeat
+
+
+def steps_of(agent: Agent, ended: str, reason: str | None, began: float, answer: Words) -> tuple[Step, ...]:
+    """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
+    seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
+    decision = "silent" if ended == "answered" and not answer.begun else ended
+    return (*seen, Step(f"{AGENT_STEP}{agent.name}", decision, reason, monotonic() - began), *answer.outcomes.steps())
+
+
+def footer(session: Session, usage: Usage, model: str | None) -> str:
+    """The line of `/usage` (TU-29)."""
+    if session.usage not in ("tokens", "full"):
+        return ""
+    line = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
+    if session.usage == "full":
+        line += f"; context {usage.context_tokens}" if usage.context_tokens else ""
+        line += f"; {model}" if model else ""
+    return f"_{line}_"

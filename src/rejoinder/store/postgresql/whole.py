@@ -1,0 +1,75 @@
+"""A database that this process has to itself: no gateway serves it, and none that starts goes on before the end."""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.store.postgresql.connection import Connection, connect
+from rejoinder.store.postgresql.faults import address, fault_in
+from rejoinder.store.postgresql.listening import RUNS
+from rejoinder.store.postgresql.migrate import MIGRATING, migrate, refuse_strange
+from rejoinder.store.postgresql.store import SHARDS, count_shards
+from rejoinder.store.sql.schema import migrations
+from rejoinder.store.sql.values import Row
+from rejoinder.store.sql.whole import A_PAGE, WholeStore
+
+SEQUENCES = (
+    "SELECT table_name, column_name FROM information_schema.columns "
+    "WHERE table_schema = current_schema() AND is_identity = 'YES'"
+)
+
+
+class WholeDatabase(WholeStore):
+    db: Connection
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        sql = (
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = current_schema() "
+            "AND table_name = ? ORDER BY ordinal_position"
+        )
+        return tuple(name for (name,) in self.db.execute(sql, (table,)))
+
+    def pages(self, sql: str, size: int = A_PAGE) -> Iterator[list[Row]]:
+        self.db.execute(f"DECLARE all_rows NO SCROLL CURSOR FOR {sql}")
+        while page := self.db.execute(f"FETCH {size} FROM all_rows").fetchall():
+            yield page
+        self.db.execute("CLOSE all_rows")
+
+    def numbers(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for table, column in self.db.execute(SEQUENCES).fetchall():
+            (sequence,) = self.db.execute("SELECT pg_get_serial_sequence(?, ?)", (table, column)).fetchone()
+            (last,) = self.db.execute(
+                f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}"
+            ).fetchone()
+            found[table] = last
+        return found
+
+    def continue_numbers(self, table: str, last: int) -> None:
+        for name, column in self.db.execute(SEQUENCES).fetchall():
+            if name == table:
+                (highest,) = self.db.execute(f"SELECT coalesce(max({column}), 0) FROM {table}").fetchone()
+                if (next_one := max(last, highest)) > 0:
+                    self.db.execute("SELECT setval(pg_get_serial_sequence(?, ?), ?)", (table, column, next_one))
+
+    def set_shards(self, count: int) -> None:
+        self.db.execute("DELETE FROM shard WHERE id >= ?", (count,))
+        for shard in range(count):
+            self.db.execute("INSERT INTO shard VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (shard,))
+
+
+@contextmanager
+def open_whole(url: str, *, new: bool = False) -> Generator[WholeDatabase]:
+    """`new`: for a copy; the database may be empty."""
+    where = address(url)
+    with fault_in(where), closing(connect(url)) as db:
+        if not db.execute("SELECT pg_try_advisory_lock(?, ?)", RUNS).fetchone()[0]:
+            raise StoreUnavailable("served", where)
+        if new:
+            migrate(db, where, migrations(), SHARDS)
+        else:
+            refuse_strange(db, where, migrations())
+        db.execute("SELECT pg_advisory_lock(?, ?)", MIGRATING)  # a gateway that starts waits for it
+        db.shards = count_shards(db)
+        with db.db.transaction():
+            yield WholeDatabase(db, where)

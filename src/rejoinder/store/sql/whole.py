@@ -1,0 +1,190 @@
+"""Work on a whole store while no gateway runs on it: copying it into another engine, and moving homes between shards
+(SC-23, SC-25).
+
+Rule 1: all of it is one transaction of the store that is changed.
+Rule 2: what was copied is read again and compared: rows of each table by count, and by a sum of hashes that does not
+        depend on their order. Shards and leases are the engine's own, and left out.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+from rejoinder.errors import BadUse, Unreadable
+from rejoinder.events import Inbound
+from rejoinder.session import route_home, session_home, shard_of
+from rejoinder.sqlite_faults import Damaged
+from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.schema import migrations
+from rejoinder.store.sql.values import Row, route_from, unpack_inbound
+
+OF_THE_ENGINE: Final = frozenset({"gateway", "shard", "process", "lease"})
+"""Tables of who serves the store, not of what it keeps."""
+OF_THE_GATEWAY: Final = {"fact": "WHERE scope <> 'rejoinder/commits'"}
+"""Rows that belong to a process."""
+NUL, SHOWN_NUL = "\0", "\N{SYMBOL FOR NULL}"
+A_PAGE: Final = 200
+
+_TABLES = re.compile(r"^(?:CREATE TABLE (\w+)|DROP TABLE (\w+)|ALTER TABLE (\w+) RENAME TO (\w+))", re.MULTILINE)
+
+
+def tables() -> tuple[str, ...]:
+    """What a store keeps, in an order in which no row comes before one that it refers to."""
+    found: dict[str, None] = {}
+    for step in migrations():
+        for made, dropped, before, after in _TABLES.findall(step.sql):
+            found.pop(dropped or before, None)
+            if made or after:
+                found[made or after] = None
+    return tuple(name for name in found if name not in OF_THE_ENGINE)
+
+
+class WholeStore:
+    """A store that this process has to itself. What an engine says in its own way is below."""
+
+    def __init__(self, db: SqlConnection, where: str) -> None:
+        self.db = db
+        self.where = where
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def pages(self, sql: str, size: int = A_PAGE) -> Iterator[list[Row]]:
+        """All that a statement finds, some rows at a time; no other statement runs meanwhile."""
+        raise NotImplementedError
+
+    def numbers(self) -> dict[str, int]:
+        """The tables that number their rows, and the last number each has given."""
+        raise NotImplementedError
+
+    def continue_numbers(self, table: str, last: int) -> None:
+        """No row gets a number that another has had."""
+        raise NotImplementedError
+
+    def set_shards(self, count: int) -> None:
+        raise NotImplementedError
+
+
+class Copied(NamedTuple):
+    table: str
+    rows: int
+
+
+class Differs(Exception):
+    """What was written is not what was read."""
+
+
+def copy(source: WholeStore, target: WholeStore, told: Callable[[str], None] = lambda _: None) -> tuple[Copied, ...]:
+    names = tables()
+    for table in names:
+        if target.db.execute(f"SELECT 1 FROM {_rows_of(table)} LIMIT 1").fetchone() is not None:
+            raise BadUse(f"{target.where} has rows in the table {table} already; copy into an empty store")
+    sums = {table: _copy_table(source, target, table, told) for table in names}
+    for table, last in source.numbers().items():
+        target.continue_numbers(table, last)
+    (generation,) = source.db.execute("SELECT generation FROM gateway").fetchone()
+    sql = "UPDATE gateway SET generation = ? WHERE generation < ?"
+    target.db.execute(sql, (generation, generation))
+    reshard(target.db, target.db.shards)
+    for table in names:
+        told(f"checking {table}")
+        if (found := _sum(target, table, source.columns(table))) != sums[table]:
+            raise Differs(f"{table}: {sums[table][0]} rows were read and {found[0]} written, or their bytes differ")
+    return tuple(Copied(table, rows) for table, (rows, _) in sums.items())
+
+
+def _copy_table(source: WholeStore, target: WholeStore, table: str, told: Callable[[str], None]) -> tuple[int, int]:
+    columns = source.columns(table)
+    put = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    count = hashes = 0
+    for page in source.pages(f"SELECT {', '.join(columns)} FROM {_rows_of(table)}"):
+        told(f"{table}: {count:,} rows")
+        target.db.executemany(put, page)
+        count += len(page)
+        hashes += sum(_hash(row, columns) for row in page)
+    return count, hashes
+
+
+def _sum(store: WholeStore, table: str, columns: tuple[str, ...]) -> tuple[int, int]:
+    count = hashes = 0
+    for page in store.pages(f"SELECT {', '.join(columns)} FROM {_rows_of(table)}"):
+        count += len(page)
+        hashes += sum(_hash(row, columns) for row in page)
+    return count, hashes
+
+
+def _rows_of(table: str) -> str:
+    return f"{table} {OF_THE_GATEWAY.get(table, '')}"
+
+
+def _hash(row: Row, columns: tuple[str, ...]) -> int:
+    """The same for the same row in every engine; PostgreSQL cannot keep a NUL in a text, and shows a sign for it."""
+    digest = blake2b(digest_size=16)
+    for name, value in zip(columns, row, strict=True):
+        if name == "shard":
+            continue
+        kept = value.replace(NUL, SHOWN_NUL).encode() if isinstance(value, str) else value
+        shown = kept if isinstance(kept, bytes) else repr(kept).encode()
+        digest.update(b"%s %d:%s" % (type(value).__name__.encode(), len(shown), shown))
+    return int.from_bytes(digest.digest(), "big")
+
+
+# --- homes and shards ---------------------------------------------------------------------------
+
+
+def rehome(store: WholeStore, shards: int, home_of: Callable[[Inbound], str | None]) -> int:
+    """Gives every place the home that its latest message has by the settings of today, and every row the shard of its
+    home. `home_of`: None when its channel is not configured. Returns how many places have another home."""
+    moved = 0
+    for id, home in store.db.execute("SELECT id, home FROM place ORDER BY id").fetchall():
+        latest = _latest_message(store.db, id)
+        new = None if latest is None else home_of(latest)
+        if new is not None and new != home:
+            store.db.execute("UPDATE place SET home = ? WHERE id = ?", (new, id))
+            moved += 1
+    store.set_shards(shards)
+    reshard(store.db, shards)
+    return moved
+
+
+def _latest_message(db: SqlConnection, place: int) -> Inbound | None:
+    sql = (
+        "SELECT inbox.body FROM turn JOIN turn_input i ON i.turn = turn.id JOIN inbox ON inbox.id = i.event "
+        "WHERE turn.place = ? ORDER BY inbox.id DESC LIMIT 1"
+    )
+    found = db.execute(sql, (place,)).fetchone()
+    return None if found is None else _inbound(found[0])
+
+
+def reshard(db: SqlConnection, shards: int) -> None:
+    """Puts every row into the shard of its home."""
+    places: dict[tuple[Any, ...], int] = {}
+    for id, home, *route in db.execute("SELECT id, home, channel, chat, thread, account FROM place").fetchall():
+        places[tuple(route)] = shard = shard_of(home, shards)
+        db.execute("UPDATE place SET shard = ? WHERE id = ?", (shard, id))
+    for table in ("part", "message"):
+        db.execute(f"UPDATE {table} SET shard = (SELECT shard FROM place WHERE place.id = {table}.place)")
+    for key, home in db.execute("SELECT key, home FROM session").fetchall():
+        db.execute("UPDATE session SET shard = ? WHERE key = ?", (shard_of(home, shards), key))
+    for table in ("turn", "turn_input", "subagent"):
+        for (session,) in db.execute(f"SELECT DISTINCT session FROM {table}").fetchall():
+            owner = (shard_of(session_home(session), shards), session)
+            db.execute(f"UPDATE {table} SET shard = ? WHERE session = ?", owner)
+    db.execute("UPDATE question SET shard = coalesce((SELECT shard FROM turn WHERE turn.id = question.turn), 0)")
+    for id, body in db.execute("SELECT id, body FROM inbox").fetchall():
+        inbound = _inbound(body)
+        if inbound is None:  # of another version: whoever can read it finds it in the first shard
+            shard = 0
+        else:
+            route = inbound.route
+            here = (route.channel, route.chat, route.thread or "", route.account)
+            shard = places.get(here, shard_of(route_home(route_from(here)), shards))
+        db.execute("UPDATE inbox SET shard = ? WHERE id = ?", (shard, id))
+
+
+def _inbound(body: bytes) -> Inbound | None:
+    try:
+        return unpack_inbound(body)
+    except (Unreadable, Damaged):
+        return None

@@ -1,0 +1,71 @@
+"""A file that this process has to itself: the lock is that of a gateway."""
+
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from rejoinder.errors import BadUse
+from rejoinder.sqlite_faults import fault_in
+from rejoinder.store.sql.values import Row
+from rejoinder.store.sql.whole import A_PAGE, WholeStore
+from rejoinder.store.sqlite import MEMORY, existing, path_of
+from rejoinder.store.sqlite.connect import checked
+from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.lock import Lock
+from rejoinder.store.sqlite.migrate import migrate, migrations
+
+PATIENCE = 10.0
+
+
+class WholeFile(WholeStore):
+    db: Connection
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        return tuple(name for _, name, *_ in self.db.execute(f"PRAGMA table_info({table})"))
+
+    def pages(self, sql: str, size: int = A_PAGE) -> Iterator[list[Row]]:
+        found = self.db.execute(sql)
+        while page := found.fetchmany(size):
+            yield page
+
+    def numbers(self) -> dict[str, int]:
+        return dict(self.db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
+
+    def continue_numbers(self, table: str, last: int) -> None:
+        changed = self.db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (last, table))
+        if not changed.rowcount:
+            self.db.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
+
+    def set_shards(self, count: int) -> None:
+        if count != 1:
+            raise BadUse("a file is one shard; several need PostgreSQL")
+
+
+@contextmanager
+def open_whole(url: str, *, new: bool = False) -> Generator[WholeFile]:
+    """`new`: for a copy; a file that is there already is refused."""
+    if url == MEMORY:
+        raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
+    path = path_of(url)
+    if new and Path(path).exists():
+        raise BadUse(f"{path} exists already; name a file that does not")
+    if not new:
+        existing(url)
+    lock = Lock(Path(path))
+    try:
+        with fault_in(path), closing(checked(path, PATIENCE)) as db:
+            migrate(db, path, migrations())
+            db.execute("BEGIN IMMEDIATE")
+            yield WholeFile(db, path)
+            if new:
+                db.execute("UPDATE shard SET holder = NULL, lease_until = NULL")
+            db.execute("COMMIT")
+    except BaseException:
+        if new:  # an unfinished copy is no store
+            for suffix in ("", "-wal", "-shm"):
+                Path(path + suffix).unlink(missing_ok=True)
+        raise
+    finally:
+        lock.release()
+        if new:
+            Path(path + ".lock").unlink(missing_ok=True)

@@ -1,0 +1,156 @@
+"""SC-23, SC-25: a store moves from one engine to the other, and nothing is lost."""
+
+import asyncio
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from typer.testing import CliRunner
+
+from rejoinder.cli import app
+from rejoinder.config.schema import Settings
+from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.programs.store_moves import copy_store, rehome_store
+from rejoinder.session import SessionSettings, home, shard_of
+from rejoinder.store.base import (
+    Accept,
+    BeginTurn,
+    BuryPart,
+    Destination,
+    KeepFact,
+    PlanParts,
+    RouteEvent,
+    RunClaim,
+    SharedStore,
+)
+from rejoinder.store.postgresql import open_store as open_postgres
+from rejoinder.store.sql.whole import OF_THE_ENGINE, tables
+from rejoinder.store.sqlite import open_store as open_sqlite
+from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
+from tests.postgres import Server, a_database, database_of
+
+
+def quiet(_: str) -> None: ...
+
+
+async def fill(store: SharedStore) -> None:
+    """A bit of everything that a gateway leaves behind."""
+    events = await store.write(
+        Accept(tuple(an_inbound(n, text="zero \0 and é" if n == 2 else "") for n in range(9)), NOW)
+    )
+    for event in events[:5]:
+        await store.write(RouteEvent(event.id, (Destination("agent:telegram:default:direct:chat-1", b"\0\xff"),)))
+    session = "agent:telegram:default:direct:chat-1"
+    run = await store.write(BeginTurn(session, HERE, (events[0].id,), NOW))
+    assert isinstance(run, RunClaim)
+    (part, _) = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, run, claims=True))
+    await store.write(BuryPart(part, "refused"))
+    await store.write(KeepFact("web/keys", "cookie", b"\0secret\xff"))
+
+
+async def told(store: SharedStore) -> tuple[object, ...]:
+    return (
+        [replace(event, shard=0) for event in await store.undecided()],
+        [(each.session, each.payload, each.state, each.turn) for each in await store.inputs_of(1)],
+        await store.parts_in("dead", "planned"),
+        await store.fact("web/keys", "cookie"),
+        await store.census(),
+    )
+
+
+def test_every_table_is_copied_or_named_as_not(postgres: Server) -> None:
+    database = database_of(a_database(postgres))
+    sql = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'rejoinder_schema'"
+    assert {name for (name,) in postgres.execute(sql, database)} <= {*tables(), *OF_THE_ENGINE}
+
+
+async def test_there_and_back(tmp_path: Path, postgres: Server) -> None:
+    """SC-23: the same rows in both, new numbers after the old ones, the shard of each home."""
+    first, second, middle = (f"sqlite:{tmp_path / 'a.db'}", f"sqlite:{tmp_path / 'b.db'}", a_database(postgres))
+    store = open_sqlite(first)
+    await fill(store)
+    before = await told(store)
+    await store.close()
+    copied = await asyncio.to_thread(copy_store, first, middle, quiet)
+    assert {each.table: each.rows for each in copied}["inbox"] == 9
+    there = open_postgres(middle)
+    found = await told(there)
+    (new,) = await there.write(Accept((an_inbound(50),), NOW + timedelta(minutes=1)))
+    assert (new.id, new.shard) == (10, shard_of("telegram:default:chat-1", 64))
+    assert {event.shard for event in await there.undecided()} == {new.shard}
+    await there.close()
+    assert found[1:] == before[1:]
+    texts = [event.inbound.text for event in found[0]]  # type: ignore[attr-defined]
+    assert texts == [event.inbound.text for event in before[0]]  # type: ignore[attr-defined]
+    await asyncio.to_thread(copy_store, middle, second, quiet)
+    back = open_sqlite(second)
+    assert (await told(back))[1:4] == before[1:4]
+    assert [event.id for event in await back.undecided()][-1] == 10
+    (after,) = await back.write(Accept((an_inbound(51),), NOW))
+    assert (after.id, after.shard) == (11, 0)
+    await back.close()
+
+
+async def test_what_is_in_use_or_not_empty_is_refused(tmp_path: Path, postgres: Server) -> None:
+    source, full = f"sqlite:{tmp_path / 'a.db'}", a_database(postgres)
+    running = open_sqlite(source)
+    await fill(running)
+    with pytest.raises(StoreUnavailable, match="a gateway is running"):
+        await asyncio.to_thread(copy_store, source, full, quiet)
+    await running.close()
+    await asyncio.to_thread(copy_store, source, full, quiet)
+    with pytest.raises(BadUse, match="copy into an empty store"):
+        await asyncio.to_thread(copy_store, source, full, quiet)
+    with pytest.raises(BadUse, match="exists already"):
+        await asyncio.to_thread(copy_store, full, source, quiet)
+    serving = open_postgres(full)
+    with pytest.raises(StoreUnavailable) as caught:
+        await asyncio.to_thread(copy_store, full, f"sqlite:{tmp_path / 'c.db'}", quiet)
+    assert caught.value.fault == "served"
+    await serving.close()
+    assert not (tmp_path / "c.db").exists()
+
+
+async def test_a_change_of_what_shares_a_session_is_applied(tmp_path: Path, postgres: Server) -> None:
+    """SC-25: `rejoinder store rehome` gives the places of people the home they have now, and their rows its shard."""
+    url = a_database(postgres)
+    store = open_postgres(url)
+    people = SessionSettings(scope="person")
+    said = tuple(Inbound("web", f"{n}", f"{n}", Chat(f"dm {n}"), Sender(f"p{n}"), "hi") for n in range(6))
+    events = await store.write(Accept(said, NOW, homes=tuple(home(each, people) for each in said)))
+    for event in events:
+        session = f"agent:web:default:direct:{event.inbound.chat.id}"
+        await store.write(RouteEvent(event.id, (Destination(session),)))
+        await store.write(BeginTurn(session, event.inbound.route, (event.id,), NOW))
+    await store.close()
+    shared = Settings(channels={"web": None}, session=SessionSettings(scope="shared"))  # type: ignore[dict-item]
+    moved, shards = await asyncio.to_thread(rehome_store, url, shared, 16)
+    assert (moved, shards) == (6, 16)
+    homes = postgres.execute("SELECT DISTINCT home, shard FROM place", database_of(url))
+    wanted = home(said[0], shared.session)
+    assert homes == [(wanted, shard_of(wanted, 16))]
+    assert postgres.execute("SELECT count(*) FROM shard", database_of(url)) == [(16,)]
+    again = open_postgres(url)
+    assert again.shards == 16
+    await again.close()
+
+
+def test_the_command(tmp_path: Path, postgres: Server) -> None:
+    source, target = f"sqlite:{tmp_path / 'a.db'}", a_database(postgres)
+
+    async def make() -> None:
+        store = open_sqlite(source)
+        await fill(store)
+        await store.close()
+
+    asyncio.run(make())
+    secret = target.replace("owner@", "owner:hunter2@")
+    done = CliRunner().invoke(app, ["store", "copy", source, secret, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rows"]["inbox"] == 9
+    assert "hunter2" not in done.output
+    wrong = CliRunner().invoke(app, ["store", "move"])
+    assert wrong.exit_code != 0

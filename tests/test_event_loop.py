@@ -1,0 +1,17 @@
+import asyncio
+
+import pytest
+
+from rejoinder import event_loop
+
+
+def test_a_process_that_serves_runs_on_uvloop():
+    uvloop = pytest.importorskip("uvloop", reason="uvloop is not made for this system")
+    with asyncio.Runner(loop_factory=event_loop.fast_loop()) as runner:
+        assert isinstance(runner.get_loop(), uvloop.Loop)
+
+
+def test_without_uvloop_it_runs_on_pythons_own(monkeypatch):
+    monkeypatch.setattr(event_loop, "uvloop", None)
+    with asyncio.Runner(loop_factory=event_loop.fast_loop()) as runner:
+        assert isinstance(runner.get_loop(), asyncio.SelectorEventLoop)

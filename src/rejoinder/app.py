@@ -3,13 +3,13 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from datetime import datetime
 from functools import partial
 from secrets import token_urlsafe
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
@@ -17,8 +17,9 @@ from rejoinder import plugins
 from rejoinder.agents import base as agent_base
 from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
 from rejoinder.channels import base as channel_base
-from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.channels.base import (
+    AcceptsAnywhere,
+    CanIntroduce,
     Channel,
     HasAccount,
     ShowsLife,
@@ -26,6 +27,7 @@ from rejoinder.channels.base import (
     TellsTrouble,
     UsesStore,
 )
+from rejoinder.channels.base import CanClose as ClosesDown
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import Taken, taken_over
@@ -45,7 +47,6 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import process_name
-from rejoinder.runtime.ownership.renewing import Renewing
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
@@ -54,14 +55,15 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
+from rejoinder.runtime.sharing import Sharing
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import CanBeTakenOver, Health, KeepHookEvents, Lease, Renewal, SharedStore, Store
+from rejoinder.store.base import Health, KeepHookEvents, Lease, NamedLease, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
-from rejoinder.wiring.stores import open_store
+from rejoinder.wiring.stores import open_store, sharing
 
 if TYPE_CHECKING:
     from rejoinder.runtime.session.clockwork import Clockwork
@@ -74,6 +76,8 @@ GRACE = 20.0
 """Seconds for which agents may go on after the gateway is told to end."""
 SENDING = 5.0
 """Seconds for which planned parts are still sent after that; the next process sends the rest."""
+INTRODUCTIONS = 15.0
+"""Seconds for which a process waits for its platforms before it claims anything."""
 PUTTING_AWAY = 15.0
 """Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -232,20 +236,21 @@ class Gateway:
 
     async def begin(self, turn: Background) -> None:
         """Begins a turn that no user asked for, as soon as recovery is over."""
-        await self.engine.background.begin(turn)
+        engine = self.engines.of_session(turn.session)
+        if engine is None:
+            raise BadUse(f"another process holds the shard of {turn.session}")
+        await engine.background.begin(turn)
 
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
-        if self.store.lease_seconds is not None:
-            self._upkeep.start("own", self.engines.own(GRACE, SENDING))
-            leases = Renewing(self.store, self.engines.holder, lambda: self.engines.leases, self._renewed)
-            self._upkeep.start("renew", leases.run())
+        if self.sharing.is_shared:
+            await self._share(self.sharing)
         for engine in self.engines:
             await engine.recover()
         self._wind_up()
         opened = {} if self._ending else self.listeners
         self.listening = listening = [
-            self.runs.start(f"channel:{name}", channel.listen(self._inlet(channel))) for name, channel in opened.items()
+            self.runs.start(f"channel:{name}", self._listen(name, channel)) for name, channel in opened.items()
         ]
         for task in listening:
             await self.runs.wait(task)
@@ -254,13 +259,26 @@ class Gateway:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
 
-    def _renewed(self, sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
-        if isinstance(self._clock, DatabaseClock):
-            self._clock.told(renewal.now)
-        self.engines.renewed(sent, asked, renewal)
+    async def _share(self, sharing: Sharing) -> None:
+        """Nothing is claimed before the channels know who they are: a mention of us has to be recognised."""
+        await sharing.begin(self._upkeep)
+        known = [
+            self._upkeep.start(f"introduce:{name}", channel.introduce())
+            for name, channel in self.listeners.items()
+            if isinstance(channel, CanIntroduce)
+        ]
+        if known:
+            await asyncio.wait(known, timeout=INTRODUCTIONS)
+        self._upkeep.start("own", sharing.own(GRACE, SENDING))
 
-    def _inlet(self, channel: Channel) -> ChannelInlet:
-        return ChannelInlet(channel.name, account_of(channel), self.intake, self.store, self.runs)
+    async def _listen(self, name: str, channel: Channel) -> None:
+        def listen(lease: NamedLease | None) -> Coroutine[Any, Any, None]:
+            account = account_of(channel)
+            return channel.listen(ChannelInlet(channel.name, account, self.intake, self.store, self.runs, lease))
+
+        if isinstance(channel, AcceptsAnywhere) and channel.accepts_anywhere:
+            return await listen(None)
+        await self.sharing.duties.do(name, listen, self.runs)
 
     async def serve_until_told(self, grace: float = GRACE) -> Told:
         """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
@@ -293,7 +311,7 @@ class Gateway:
         self._ending = True
         for engine in self.engines:
             engine.take_no_more()
-        for task in (*self.listening, *self._upkeep.named("clock")):
+        for task in (*self.listening, *self._upkeep.named("clock"), *self._upkeep.named("own")):
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
@@ -303,18 +321,21 @@ class Gateway:
 
     async def __aenter__(self) -> Self:
         opens = self._opens
-        self.store = await asyncio.to_thread(open_store, opens) if isinstance(opens, str) else opens
+        how = sharing(self._configured.gateway)
+        self.store = await asyncio.to_thread(open_store, opens, how) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
         self.hooks.keep = self._keep_hook_events
         restarting = Restarting(self._reviving, self._begin_restart, self._clock())
+        by_database = DatabaseClock(self._clock)
         if self.store.lease_seconds is not None:
-            self._clock = DatabaseClock(self._clock)
+            self._clock = by_database
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
-        if self.store.lease_seconds is None:  # the store is this gateway's alone
+        self.sharing = Sharing(self.store, self.engines, by_database)
+        if not self.sharing.is_shared:
             for shard in range(self.store.shards):
                 if await self.engines.claim(shard) is None:
                     raise StoreUnavailable("taken", str(self._opens))
@@ -326,22 +347,16 @@ class Gateway:
         await self._stack.enter_async_context(self.runs)
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
-                await channel.use_store(
-                    Kept(ChannelLog(channel.name, self.intake.record, self.store, self._clock), self.blobs)
-                )
-        self.store.on_foreign_change(self.engines.changed)
-        if isinstance(self.store, CanBeTakenOver):
-            self.store.on_end(self._taken_over)
+                log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
+                await channel.use_store(Kept(log_of, self.blobs))
+        if not self.sharing.is_shared:
+            self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
-        self.upkeep = Upkeep(self.store, self._clock)
-        self._upkeep.start("upkeep", self.upkeep.run())
+        upkeep = Upkeep(self.store, self._clock)
+        self._upkeep.start("upkeep", self.sharing.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
-    def _taken_over(self) -> None:
-        log.error("Another gateway serves the store now: this one ends")
-        self.runs.start("drain", self.drain(0))
-
-    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease, runs: Runs) -> Engine:
+    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease[Lease], runs: Runs) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
             self.agents,
@@ -377,8 +392,12 @@ class Gateway:
             return
         from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - only loaded where there are jobs
 
-        self.clockwork = open_clockwork(self._jobs, self.engine, self.store, self._clock, self.hooks.tell)
-        self.store.on_foreign_change(self.clockwork.changed)
+        of_session = self.engines.of_session
+        self.clockwork = open_clockwork(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
+        if not self.sharing.is_shared:
+            self.store.on_foreign_change(self.clockwork.changed)
+        else:
+            self.sharing.looks.append(self.clockwork.changed)
         self._upkeep.start("clock", self.clockwork.run())
 
     async def _close_agents(self) -> None:

@@ -102,7 +102,7 @@ FAULTS: dict[Fault, str] = {
     "rejoinder goes on by itself.",
     "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; when it can be "
     "written, rejoinder goes on by itself.",
-    "served": "Another gateway serves it. One that is started meanwhile waits, and takes over when that one has ended.",
+    "served": "A gateway runs on it. Stop every one that does, and try again.",
     "closed": "It has been closed.",
 }
 

@@ -188,6 +188,8 @@ class Stage:
                 await _send(socket, p.Pong())
             case p.AskHistory():
                 await _send(socket, self.page(frame))
+            case p.AskSubagents():
+                await _send(socket, p.Subagents(frame.client, frame.room, ()))
             case p.Search():
                 words = frame.query.casefold().split()
                 hits = [m for m in self.messages.values() if all(word in m.text.casefold() for word in words)]

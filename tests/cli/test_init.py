@@ -38,7 +38,8 @@ def asked_about(monkeypatch: pytest.MonkeyPatch, *channels: str) -> None:
 
 
 def answered(*answers: str, status: int = 0, more: tuple[str, ...] = ()) -> str:
-    result = CliRunner().invoke(app, ["init", *more], input="".join(f"{each}\n" for each in answers))
+    """Enter is the answer to the last question, whether voice is wanted."""
+    result = CliRunner().invoke(app, ["init", *more], input="".join(f"{each}\n" for each in (*answers, "")))
     assert result.exit_code == status, result.output
     return result.output
 
@@ -83,8 +84,25 @@ def test_the_shortest_way(folder):
     )
 
 
+def test_voice_is_one_question_and_off_by_default(folder):
+    """CH-12, ME-1, ME-2: what is missing is said with what to install; what is chosen is complete."""
+    said = answered("", "", "", "", "3", "n", "9", "3", "y")
+    assert "there is no program 'whisper-cli': install it" in said
+    assert "there is no program 'flite': install it (Debian: apt-get install flite)" in said
+    assert said.count("Hear voice messages, and answer them by voice?") == 2
+    settings = load("rejoinder.toml", {})
+    assert settings.media.speech_to_text.command[0] == "whisper-cli"
+    assert settings.media.text_to_speech.command[0] == "flite"
+    assert settings.channels["web"].common.tts == "inbound"
+    said = answered("", "", "", "", "2", more=("--force",))
+    assert "OPENAI_API_KEY is not known here" in said
+    assert "Set OPENAI_API_KEY in the environment before you start" in said
+    assert "media" not in answered("", "", "", "", more=("--force",))
+    assert "media" not in (folder / "rejoinder.toml").read_text()
+
+
 def test_a_file_of_another_name_is_named_in_what_comes_next(folder):
-    said = CliRunner().invoke(app, ["init", "-c", "my own.toml"], input="\n\n\n\n").output
+    said = CliRunner().invoke(app, ["init", "-c", "my own.toml"], input="\n" * 5).output
     assert "`rejoinder run -c 'my own.toml'`; `rejoinder doctor -c 'my own.toml'`" in said
 
 

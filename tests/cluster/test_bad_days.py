@@ -1,8 +1,7 @@
-"""The database goes away and comes back, and gateways die: nothing is lost, nothing is said twice (SC-22, SC-31)."""
+"""The database goes away and comes back: nothing is lost, nothing is said twice (SC-22)."""
 
 import asyncio
 import shutil
-import signal
 import tempfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Accept
 from rejoinder.store.postgresql import open_store
-from rejoinder.store.postgresql.listening import YOUNG
 from rejoinder.store.postgresql.wire import Wire
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import FakePlatform
@@ -66,66 +64,6 @@ async def test_the_server_is_gone_and_back(tmp_path: Path, own_server: Server) -
             await machine.kill()
         assert answers(platform) == ["a3. is short.", "a7. is short."]
         assert "can be written again" in machine.log
-
-
-def two_of(folder: Path, platform: FakePlatform, url: str) -> tuple[Machine, Machine]:
-    """Two gateways of one configuration."""
-    one, two = folder / "one", folder / "two"
-    for each in (one, two):
-        each.mkdir()
-    first, second = (Machine(each, "telegram", platform.config(), store=url, **HOW) for each in (one, two))
-    return first, second
-
-
-async def test_who_waits_takes_over(tmp_path: Path, postgres: Server) -> None:
-    """SC-31: a second gateway on the same configuration waits, and goes on when the first is killed with kill -9."""
-    url = a_database(postgres)
-    async with FakePlatform("telegram") as platform:
-        first, second = two_of(tmp_path, platform, url)
-        try:
-            await first.start()
-            await platform.says("ann", "ann", "q3. What is it?")
-            await platform.hears("ann", "a3. is short.")
-            await second.start()
-            await second.says("Another gateway serves it")
-            await platform.says("bob", "bob", "q7. And that?")
-            await first.kill()
-            await platform.says("ann", "ann", "q11. And then?")
-            await platform.hears("ann", "a11. is short.", seconds=2 * PATIENCE)
-            await until_done(second, 3)
-        finally:
-            await first.kill()
-            await second.kill()
-        assert answers(platform) == ["a11. is short.", "a3. is short.", "a7. is short."]
-
-
-@pytest.mark.deep
-async def test_one_that_hangs_is_taken_over_from(tmp_path: Path, postgres: Server) -> None:
-    """SC-31: SIGSTOP for longer than its leases; the other goes on, and when the first moves again it says nothing and
-    ends."""
-    url = a_database(postgres)
-    async with FakePlatform("telegram") as platform:
-        first, second = two_of(tmp_path, platform, url)
-        try:
-            await first.start()
-            await platform.says("ann", "ann", "q3. What is it?")
-            await platform.hears("ann", "a3. is short.")
-            await second.start()
-            await second.says("Another gateway serves it")
-            await asyncio.sleep(YOUNG)  # by then one that holds the lock has leases
-            first.signal(signal.SIGSTOP)
-            await platform.says("ann", "ann", "q7. And that?")
-            await platform.hears("ann", "a7. is short.", seconds=2 * PATIENCE)
-            first.signal(signal.SIGCONT)
-            await first.says("Another gateway serves the store now")
-            assert await asyncio.wait_for(first.ended(), PATIENCE) is not None
-            await platform.says("ann", "ann", "q11. And then?")
-            await platform.hears("ann", "a11. is short.")
-            await until_done(second, 3)
-        finally:
-            await first.kill()
-            await second.kill()
-        assert answers(platform) == ["a11. is short.", "a3. is short.", "a7. is short."]
 
 
 @pytest.mark.parametrize("made", [True, False])

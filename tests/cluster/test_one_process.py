@@ -10,7 +10,7 @@ from tests.crash.gateway import Machine
 from tests.postgres import Server, a_database
 
 
-@pytest.mark.parametrize("channel", ["telegram"])
+@pytest.mark.parametrize("channel", ["telegram", "web"])
 async def test_a_conversation_and_what_an_operator_sees_of_it(tmp_path: Path, postgres: Server, channel: str) -> None:
     url = a_database(postgres)
     secret = url.replace("owner@", "owner:hunter2secret@")

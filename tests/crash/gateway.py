@@ -35,6 +35,7 @@ STABLE_SOON = 1.0
 CONFIG = """
 [gateway]
 store = "{store}"
+{gateway}
 
 [agents.answer]
 kind = "python"
@@ -117,14 +118,16 @@ class Machine:
         require_mention: bool = False,
         stable_after: float = STABLE_SOON,
         store: str = "sqlite:rejoinder.db",
+        gateway: str = "",
     ) -> None:
-        """`speaks_for`: answers are spoken, and these people may use commands.
+        """`gateway`: more lines of that section. `speaks_for`: answers are spoken, and these people may use commands.
         `stable_after`: seconds for which a process holds back what two have died with alone (DU-2)."""
         self.folder = folder
         self._program = (sys.executable, "-c", PROGRAM.format(stable_after=stable_after))
         config = CONFIG.format(
             folder=Path(__file__).parent,
             store=store,
+            gateway=gateway,
             channel=channel,
             here=here,
             agents=list(agents),
@@ -154,6 +157,11 @@ class Machine:
     def status(self) -> int | None:
         """None: it runs."""
         return None if self._process is None else self._process.returncode
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     async def ended(self) -> int:
         assert self._process is not None

@@ -1,16 +1,12 @@
 """`/config set` and `/config unset`: one key of the file, from the chat of who owns the gateway (IN-61)."""
 
-from contextlib import asynccontextmanager
-
 import pytest
 
-from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import config_writing
-from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
-from rejoinder.runtime.runs import Runs
-from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
-from rejoinder.testing.chat import Chat
+from rejoinder.programs.reloading import SettingsSource, Watch
+from rejoinder.testing import ScriptedAgent, conversation
+from tests.programs.owned import owned
 
 FILE = """
 [agents.scripted]
@@ -30,18 +26,9 @@ response_prefix = "A:"  # before all
 """
 
 
-@asynccontextmanager
-async def running(file):
-    """A gateway, its file, and its owner who chats with it."""
+def running(file):
     source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}), {}, lambda path: load(path, {}))
-    channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
-    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
-        config_writing.attach(gateway, source)
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
-        yield chat, Reloading(gateway, source)
-        await chat.ends()
+    return owned(source, config_writing.attach)
 
 
 @pytest.fixture

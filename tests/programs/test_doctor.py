@@ -178,7 +178,7 @@ def keep(later: timedelta = timedelta(), *, quarantined: bool = False) -> None:
 def test_before_the_first_start(folder):
     """Everything has a line, and nothing is left behind."""
     report = examined()
-    assert list(report) == ["configuration", "agents.tour", "channels.web", "store", "disk", "clock"]
+    assert list(report) == ["configuration", "agents.tour", "channels.web", "media.documents", "store", "disk", "clock"]
     assert report["store"] == (True, "rejoinder.db is made by the first gateway")
     assert os.listdir(folder) == ["rejoinder.toml"]
 
@@ -318,7 +318,7 @@ async def test_voice_and_links_are_looked_at_where_they_are_configured(monkeypat
     """ME-1, ME-2: the program, the key, ffmpeg; each with what to do."""
     monkeypatch.setattr("rejoinder.media.sound.ffmpeg", lambda: "/usr/bin/ffmpeg")
     hears, speaks = "media.speech_to_text", "media.text_to_speech"
-    assert not any(what.startswith("media.") for what in await findings(""))
+    assert [what for what in await findings("") if what.startswith("media.")] == ["media.documents"]
     ok, said = await found(f'[{hears}]\ncommand = ["{sys.executable}", "{{file}}"]\n', hears)
     assert (ok, said) == (True, f"{sys.executable} is there, and ffmpeg is there")
     ok, said = await found(f'[{speaks}]\ncommand = ["no-such-program"]\n', speaks)
@@ -351,3 +351,25 @@ async def test_each_account_is_a_finding_of_its_own():
     assert told["channels.discord"].found.startswith("it is testbot")
     assert not told["channels.discord.accounts.old"].ok
     assert told["channels.discord.accounts.old"].found.startswith("Discord does not know this bot")
+
+
+async def test_what_files_need_is_said_with_what_to_install(monkeypatch):
+    """ME-11, ME-12: the extra is for who wants it, so that it is missing is no fault; pages cannot be read without."""
+    ok, said = await found("", "media.documents")
+    assert (ok, said.split(",")[0]) == (True, "PDF")
+    monkeypatch.setattr("rejoinder.media.check.find_spec", lambda name: None)
+    ok, said = await found("", "media.documents")
+    assert ok
+    assert "only plain text is read of files that people send (pypdf is not installed): " in said
+    assert "pip install" in said
+    ok, said = await found("[media.links]\nenabled = true\n", "media.links")
+    assert not ok
+    assert said.startswith("pages are read with the extra 'documents'; it is not installed: ")
+
+
+async def test_a_model_that_a_command_names_has_to_be_there(tmp_path):
+    """ME-1."""
+    command = f'["{sys.executable}", "-m", "{tmp_path}/model.bin", "{{file}}"]'
+    ok, said = await found(f"[media.speech_to_text]\ncommand = {command}\n", "media.speech_to_text")
+    assert not ok
+    assert said.endswith(f"but not the file {tmp_path}/model.bin that its command names")

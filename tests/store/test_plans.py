@@ -13,12 +13,14 @@ from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing.store_contract import StoreContract
 
-SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log"}
-"""One row; one for each of a few tables; one for each run there is now; one for each job of the clock, also in the
-migration that makes the table again."""
+SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log", "named_lease"}
+"""One row; one for each of a few tables; one for each run there is now; one for each account; one for each job of the
+clock, also in the migration that makes the table again."""
 
 OF_WHAT_WAITS = {"inbox_new", "turn_open", "turn_input_untold", "part_in_flight", "part_unended", "session_touched"} | {
     "inbox_quarantined",
+    "inbox_wanted",
+    "turn_wanted",
     "turn_quarantined",
     "subagent_open",
     "subagent_started",

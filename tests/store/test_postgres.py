@@ -53,7 +53,7 @@ class TestShards(OnPostgres, Leases):
 async def test_who_holds_the_shard_is_woken(postgres: Server) -> None:
     """SC-12: what one process writes for a home of another wakes that process, and nobody it does not concern."""
     url = an_emptied_database(postgres, "shards")
-    one, other = open_store(url, alone=False), open_store(url, alone=False)
+    one, other = open_store(url), open_store(url)
     woken, own = asyncio.Event(), list[str]()
     other.on_foreign_change(woken.set)
     one.on_foreign_change(lambda: own.append("told"))

@@ -70,7 +70,7 @@ async def test_processes_that_start_together_migrate_once(postgres: Server) -> N
 
     url = postgres.url("together")
     postgres.execute("CREATE DATABASE together")
-    stores = await asyncio.gather(*(asyncio.to_thread(open_store, url, shards=4, alone=False) for _ in range(4)))
+    stores = await asyncio.gather(*(asyncio.to_thread(open_store, url, shards=4) for _ in range(4)))
     assert {store.shards for store in stores} == {4}
     await asyncio.gather(*(store.close() for store in stores))
     steps = postgres.execute("SELECT number FROM rejoinder_schema ORDER BY number", "together")

@@ -185,7 +185,7 @@ def harbour(monkeypatch, tmp_path):
 def test_init_asks_what_they_declare(harbour, tmp_path):
     """CH-1: the offer, the steps, the questions, the token that is verified, what is written besides, and advice."""
     said = ["", "n", "n", "y", "6", "2", "wrong", "n", "canary", "ann", "n", "n"]
-    asked = CliRunner().invoke(app, ["init"], input="".join(f"{each}\n" for each in said))
+    asked = CliRunner().invoke(app, ["init"], input="".join(f"{each}\n" for each in (*said, "")))
     assert asked.exit_code == 0, asked.output
     assert "Serve a ship? [y/N]: y\nAsk the harbour master for a berth.\n  How many masts [3]:" in asked.output
     assert "It is a number from 0 to 5." in asked.output

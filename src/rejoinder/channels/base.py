@@ -29,7 +29,7 @@ from rejoinder.outcomes import Refusal as Refusal
 from rejoinder.outcomes import Rejected as Rejected
 from rejoinder.outcomes import RetryAfter as RetryAfter
 from rejoinder.outcomes import Unknown as Unknown
-from rejoinder.room_log import Kept
+from rejoinder.room_log import Kept, RoomEntry
 
 
 class Limits(Struct, frozen=True):
@@ -148,6 +148,24 @@ class KnowsItself(Protocol):
 
     own_id: str
     own_name: str
+
+
+@runtime_checkable
+class CanIntroduce(Protocol):
+    """Where several processes serve an account, one listens and all of them send (SC-11)."""
+
+    async def introduce(self) -> None:
+        """Learns who it is on its platform, and gets ready to send, without listening. Takes as long as the platform
+        does not answer; raises ChannelStopped as `listen` does."""
+        ...
+
+
+@runtime_checkable
+class AcceptsAnywhere(Protocol):
+    """Is fed from outside, by HTTP: it listens in every process, not in one of them (SC-10)."""
+
+    @property
+    def accepts_anywhere(self) -> bool: ...
 
 
 @runtime_checkable
@@ -289,6 +307,15 @@ class UsesStore(Protocol):
 
     async def use_store(self, kept: Kept) -> None:
         """Called once, before anything is heard or sent."""
+        ...
+
+
+@runtime_checkable
+class EndsGrowing(Protocol):
+    """Keeps in a room log how its messages grow, and so finds those that nobody goes on writing."""
+
+    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
+        """Ends what the last owner of these places left half-written; the gateway may complete it later."""
         ...
 
 

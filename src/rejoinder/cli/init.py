@@ -58,6 +58,7 @@ def make_configuration(
     for kind, setup in _setups():
         if typer.confirm(setup.offer, default=setup.offered):
             sections[f"channels.{kind}"] = _channel(f"channels.{kind}", setup, given)
+    sections = _with_voice(sections, given)
     try:
         target.write_text(_written(sections), "utf-8")
     except OSError as problem:
@@ -117,6 +118,25 @@ def _channel(name: str, setup: "Setup", given: Secrets) -> dict[str, Any]:
     if setup.advice:
         print(setup.advice)
     return {**section, **setup.adds}
+
+
+def _with_voice(sections: dict[str, dict[str, Any]], given: Secrets) -> dict[str, dict[str, Any]]:
+    """The same sections, with those of voice if it is wanted."""
+    from rejoinder.media.voice_setup import CHANNEL, voice_offers
+
+    offers = voice_offers()
+    while True:
+        print("Hear voice messages, and answer them by voice?")
+        for number, offer in enumerate(offers, 1):
+            print(f"  {number}  {offer.title}")
+        chosen = offers[_number("Number", 1, 1, len(offers)) - 1].sections
+        if not chosen:
+            return sections
+        if _are_fine(chosen, given):
+            spoken = {
+                name: {**said, **CHANNEL} if name.startswith("channels.") else said for name, said in sections.items()
+            }
+            return {**spoken, **chosen}
 
 
 def _answered(name: str, section: dict[str, Any], asks: "tuple[SetupQuestion, ...]") -> "Found":
@@ -181,19 +201,24 @@ def _number(question: str, default: int, least: int, most: int) -> int:
 
 
 def _is_fine(name: str, section: Mapping[str, Any], given: Secrets) -> bool:
-    """Whether the section works, or the user keeps it anyway."""
+    return _are_fine({name: section}, given)
+
+
+def _are_fine(sections: Mapping[str, Mapping[str, Any]], given: Secrets) -> bool:
+    """Whether the sections work, or the user keeps them anyway."""
     from rejoinder.cli.errors import run
 
-    for variable in VARIABLE.findall(_written({name: section})):
+    written = _written(sections)
+    for variable in dict.fromkeys(VARIABLE.findall(written)):
         _ask_secret(variable, given)
         if not given.get(variable) and not os.environ.get(variable):
             print(f"  {variable} is not known here, so nothing could be verified.")
             return True
-    wrong = run(_look(_written({name: section}), {**os.environ, **given}))
+    wrong = run(_look(written, {**os.environ, **given}))
     if wrong is None:
         return True
     print(f"  That does not work: {wrong}")
-    given.doubted.update(VARIABLE.findall(_written({name: section})))
+    given.doubted.update(VARIABLE.findall(written))
     return typer.confirm("  Keep it anyway?", default=False)
 
 
@@ -237,7 +262,7 @@ async def _look(text: str, environment: Mapping[str, str]) -> str | None:
     for each in findings:
         if each.ok:
             print("  " + each.found.replace("\n", "\n  "))
-    return next((each.found for each in findings if not each.ok), None)
+    return "; ".join(each.found for each in findings if not each.ok) or None
 
 
 # --- written --------------------------------------------------------------------------------------

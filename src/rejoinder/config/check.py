@@ -47,6 +47,14 @@ def _store(settings: Settings, _: KnownNames) -> Iterator[Complaint]:
     store = settings.gateway.store
     if (why := no_such_store(store)) is not None:
         yield ("gateway", "store"), why
+    elif store.startswith("sqlite:"):
+        if settings.gateway.shards not in (None, 1):
+            yield ("gateway", "shards"), "a SQLite file has one; several processes share a store in PostgreSQL"
+        if settings.gateway.lease_seconds is not None:
+            yield (
+                ("gateway", "lease_seconds"),
+                "a SQLite file is held by the lock of its gateway, which does not expire",
+            )
 
 
 def _names(settings: Settings, known: KnownNames) -> Iterator[Complaint]:

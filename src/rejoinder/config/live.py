@@ -28,6 +28,8 @@ NOT_HERE = "its agent does not run yet"
 WHEN: Mapping[str, Mapping[str, str]] = {
     "gateway": {
         "store": "it is open already",
+        "shards": "the store is open already",
+        "lease_seconds": "the store is open already",
         "max_runs": AT_ONCE,
         "max_agent_processes": AT_ONCE,
         "idle_timeout_s": AT_ONCE,

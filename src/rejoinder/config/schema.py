@@ -35,6 +35,12 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "sqlite:rejoinder.db"
     """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or
     `postgresql://USER@HOST/DATABASE` for several processes on several machines (docs/scale.md)."""
+    shards: Count | None = None
+    """Into how many parts the chats are spread that several processes share; unset: 64 in PostgreSQL. It is fixed when
+    the store is made. A SQLite file has one."""
+    lease_seconds: Annotated[float, Meta(ge=1)] | None = None
+    """Seconds without a sign of life after which other processes go on with what a process had; unset: 10. For
+    PostgreSQL."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
     max_agent_processes: Count | None = None

@@ -1,17 +1,24 @@
-"""What `rejoinder doctor` finds out about voice: whether the programs are there and the endpoints take their keys."""
+"""What `rejoinder doctor` finds out about voice, links and files: whether programs and packages are there, and whether
+endpoints take their keys."""
 
 import asyncio
 import shutil
 from importlib.util import find_spec
+from pathlib import Path
 
 import aiohttp
 
 from rejoinder.errors import BadUse
 from rejoinder.extras import how_to_install
+from rejoinder.filetypes import in_words
 from rejoinder.media import sound
-from rejoinder.media.settings import LinkSettings, SpeechToText, TextToSpeech
+from rejoinder.media.settings import DocumentSettings, LinkSettings, SpeechToText, TextToSpeech
 
 SECONDS = 15.0
+EXTRA = "documents"
+READERS = {"pypdf": "pypdf", "docx": "python-docx", "html2text": "html2text", "PIL": "Pillow"}
+"""What the extra brings: modules, and what their packages are called."""
+PACKAGED = ("flite", "espeak-ng")
 _REFUSED = (401, 403)
 NO_FFMPEG = (
     "ffmpeg is not installed, so recordings are neither measured nor converted: install it "
@@ -31,15 +38,36 @@ async def check_links(said: LinkSettings) -> str:
     """Raises BadUse with what to do."""
     if said.command:
         return _program(said.command)
-    if find_spec("html2text") is None:
-        raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install('documents')}")
+    if _missing_reader("html2text") is not None:
+        raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install(EXTRA)}")
     return "pages of the public internet are read"
+
+
+async def check_documents(said: DocumentSettings) -> str:
+    """What is not installed is told, and no fault: files are read or not as people like."""
+    limits = f"up to {in_words(said.max_bytes)}, {said.timeout_s:g} s and {said.memory_mb} MB of memory for each"
+    if (missing := _missing_reader(*READERS)) is None:
+        return f"PDF, DOCX, HTML and large pictures are read, {limits}"
+    return f"only plain text is read of files that people send ({missing} is not installed): {how_to_install(EXTRA)}"
+
+
+def _missing_reader(*modules: str) -> str | None:
+    return next((READERS[each] for each in modules if find_spec(each) is None), None)
 
 
 def _program(command: tuple[str, ...]) -> str:
     if (path := shutil.which(command[0])) is None:
-        raise BadUse(f"there is no program {command[0]!r}: install it, or write its whole path into command")
+        raise BadUse(f"there is no program {command[0]!r}: {_how_to_get(command[0])}")
+    for argument in command[1:]:
+        if argument.startswith("/") and "{" not in argument and not Path(argument).exists():
+            raise BadUse(f"{path} is there, but not the file {argument} that its command names")
     return f"{path} is there"
+
+
+def _how_to_get(program: str) -> str:
+    if program in PACKAGED:
+        return f"install it (Debian: apt-get install {program}), or write its whole path into command"
+    return "install it, or write its whole path into command"
 
 
 async def _endpoint(said: SpeechToText | TextToSpeech) -> str:

@@ -27,7 +27,7 @@ from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
-from rejoinder.media.check import check_links, check_speech
+from rejoinder.media.check import check_documents, check_links, check_speech
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.store.base import HookQueue, StoreReader
 from rejoinder.wiring import opening
@@ -75,6 +75,7 @@ Look = Callable[[], Awaitable[str]]
 async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
     async for finding in edges(settings):
         yield finding
+    yield await _documents(settings.media)
     if (folder := settings.commands.skills) is not None:
         yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
@@ -111,6 +112,10 @@ async def _media(media: MediaSettings) -> AsyncIterator[Finding]:
             yield await _looked(f"media.{name}", lambda said=said: check_speech(said))
     if media.links.enabled:
         yield await _looked("media.links", lambda: check_links(media.links))
+
+
+async def _documents(media: MediaSettings) -> Finding:
+    return await _looked("media.documents", lambda: check_documents(media.documents))
 
 
 async def _looked(what: str, look: Look) -> Finding:

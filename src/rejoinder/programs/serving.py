@@ -45,7 +45,7 @@ from rejoinder.store.base import (
     WantTurn,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready, shown
+from rejoinder.wiring.stores import open_store_when_ready, sharing, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -116,7 +116,9 @@ async def serve(
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
-        store = await open_store_when_ready(settings.gateway.store)  # first: a second gateway is refused here
+        store = await open_store_when_ready(
+            settings.gateway.store, sharing(settings.gateway)
+        )  # first: a second gateway is refused here
         stack.push_async_callback(store.close)
         web: WebChannel | None = None
         facts: WebSettings | None = None

@@ -10,6 +10,7 @@ answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
 ownership    leases: how long this process may act for a shard, and which shards it claims
 
+sharing      a process beside others on one store: keeps its leases, finds what others have written
 unprompted   recovery, open_turns, external_changes, upkeep
 shared       services, settings, live, runs, write_batch, hooks, hook_events, toolbox, abilities, serving, profiles,
              folders, recent, entropy

@@ -71,7 +71,7 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
-        self.runs = services.runs
+        self.runs, self.store = services.runs, services.store
         self._ending = False
         self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
         store, runs = services.store, services.runs
@@ -172,6 +172,10 @@ class Engine:
     def changed(self) -> None:
         """Something may have been written to the shard from outside."""
         self._external.changed()
+
+    def read_again(self) -> None:
+        """What others may have changed, and is asked for with each message, is read again with the next one."""
+        self._external.read_again()
 
     def arrived(self) -> None:
         """A message was accepted in a store that other processes write to as well."""

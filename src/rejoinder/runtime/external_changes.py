@@ -43,9 +43,12 @@ class ExternalChanges:
 
     def changed(self) -> None:
         """Something may have been written from outside. Returns at once."""
-        self._access.forget()
+        self.read_again()
         self._again = True
         self.look()
+
+    def read_again(self) -> None:
+        self._access.forget()
 
     def arrived(self) -> None:
         """A message has come; one that another process accepted earlier may be before it. Takes all in their order."""

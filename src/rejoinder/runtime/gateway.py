@@ -6,10 +6,9 @@ ends it at once, and nothing of it is written or sent after that (SC-3, SC-4).
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from functools import partial
-from random import uniform
 
 from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.errors import StoreUnavailable
@@ -18,14 +17,12 @@ from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.ownership.balance import balance
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import Lease, Renewal, SharedStore, Store
+from rejoinder.session import session_home, shard_of
+from rejoinder.store.base import AnyLease, Lease, Renewal, ShardOwners, SharedStore, Store
 
 log = logging.getLogger(__name__)
 
-A_LOOK = 1.0
-"""Seconds between two looks at what other processes hold and have written."""
-
-Make = Callable[[Store, HeldLease, Runs], Engine]
+Make = Callable[[Store, HeldLease[Lease], Runs], Engine]
 
 
 class Engines:
@@ -43,8 +40,10 @@ class Engines:
         self._store = store
         self._make = make
         self._runs = runs
-        self._held: dict[int, tuple[HeldLease, Engine]] = {}
+        self._held: dict[int, tuple[HeldLease[Lease], Engine]] = {}
         self._leaving: set[int] = set()
+        self.share = 1.0
+        """Which part of all shards this process holds."""
 
     def __iter__(self) -> Iterator[Engine]:
         return (engine for _, engine in tuple(self._held.values()))
@@ -52,6 +51,10 @@ class Engines:
     def of(self, shard: int) -> Engine | None:
         held = self._held.get(shard)
         return None if held is None else held[1]
+
+    def of_session(self, key: str) -> Engine | None:
+        """That of the home of a session, if this process holds it."""
+        return self.of(shard_of(session_home(key), self._store.shards))
 
     @property
     def leases(self) -> tuple[Lease, ...]:
@@ -62,10 +65,11 @@ class Engines:
         """The shards that are being handed over."""
         return frozenset(self._leaving)
 
-    def changed(self) -> None:
-        """Something may have been written from outside these engines."""
-        for engine in self:
-            engine.changed()
+    def changed(self, shards: Collection[int] = ()) -> None:
+        """Something may have been written from outside these engines, to these shards; without any, to all."""
+        for shard, (_, engine) in tuple(self._held.items()):
+            if not shards or shard in shards:
+                engine.changed()
 
     # --- shards come and go -------------------------------------------------------------------------
 
@@ -83,7 +87,7 @@ class Engines:
         held_lease.on_loss(partial(self._lost, lease, engine))
         return engine
 
-    def renewed(self, sent: float, asked: tuple[Lease, ...], renewal: Renewal) -> None:
+    def renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
         """`sent`: when the renewal of what was asked for was sent."""
         for held_lease, _ in tuple(self._held.values()):
             if held_lease.lease in renewal.held:
@@ -130,10 +134,9 @@ class Engines:
         finally:
             self._leaving.discard(shard)
 
-    async def balance(self, grace: float, sending: float) -> bool:
+    async def balance(self, owners: ShardOwners, grace: float, sending: float) -> bool:
         """One step towards an even share of the shards, by what all processes hold now (SC-5). Returns whether there
         may be more to claim."""
-        owners = await self._store.owners()
         recovering = frozenset(
             held_lease.lease.shard for held_lease, engine in self._held.values() if not engine.is_recovered
         )
@@ -148,19 +151,11 @@ class Engines:
     def start_recovery(self, engine: Engine) -> None:
         engine.runs.start("recover", engine.recover())
 
-    async def own(self, grace: float, sending: float) -> None:
-        """For a store that several processes share: claims, gives up, loses, and looks for what others have written,
-        until it is cancelled."""
-        while True:
-            pause = A_LOOK
-            try:
-                self.look_at_deadlines()
-                if await self.balance(grace, sending):
-                    pause = uniform(0.02, 0.2)  # processes that start together do not go in step
-                self.changed()
-            except StoreUnavailable as fault:
-                log.debug("not now: %s", fault)  # the store has logged it already
-            await asyncio.sleep(pause)
+    async def look_for_work(self) -> None:
+        """What others have written for these shards, if nobody told (SC-12)."""
+        with_work = await self._store.shards_with_work()
+        for shard, (_, engine) in tuple(self._held.items()):
+            engine.changed() if shard in with_work else engine.read_again()
 
     async def drain(self, grace: float, sending: float) -> None:
         await asyncio.gather(*(engine.drain(grace, sending) for engine in self))

@@ -12,7 +12,7 @@ from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.write_batch import until_good
-from rejoinder.store.base import Store, StoredCursor
+from rejoinder.store.base import NamedLease, Store, StoredCursor
 
 READ = "read"
 """The name under which the store keeps how far a channel has been read."""
@@ -23,7 +23,11 @@ PLACE = "place "
 class ChannelInlet:
     """Does not return while the store is unavailable (DU-15): a message that is not durable is not acknowledged."""
 
-    def __init__(self, channel: str, account: str, intake: InboxIntake, store: Store, runs: Runs) -> None:
+    def __init__(
+        self, channel: str, account: str, intake: InboxIntake, store: Store, runs: Runs, lease: NamedLease | None = None
+    ) -> None:
+        """`lease`: under which it listens, where others could."""
+        self._lease = lease
         self._channel = channel
         self._account = account
         self._intake = intake
@@ -81,4 +85,4 @@ class ChannelInlet:
         return await self._store.cursors(self._channel, PLACE, self._account)
 
     def _cursor(self, name: str, value: str) -> StoredCursor:
-        return StoredCursor(self._channel, name, value, self._account)
+        return StoredCursor(self._channel, name, value, self._account, self._lease)

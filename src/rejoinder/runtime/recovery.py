@@ -16,8 +16,10 @@ import asyncio
 import logging
 from contextlib import suppress
 
+from rejoinder.channels.base import EndsGrowing
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import LeaseLost, StoreUnavailable, Unreadable
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.external_changes import EventEntry
 from rejoinder.runtime.open_turns import OpenTurns
 from rejoinder.runtime.outbox.offers import close_left_open
@@ -37,6 +39,7 @@ class Recovery:
     def __init__(self, parts: SessionParts, outbox: Outbox, entry: EventEntry, over: asyncio.Event) -> None:
         services = parts.services
         self._store = services.store
+        self._channels = services.channels
         self._runs = services.runs
         self._clock = services.clock
         self._parts = parts
@@ -52,6 +55,9 @@ class Recovery:
         parts = self._parts
         found = await self._store.recover(self._clock())
         crashpoint("K25")
+        for name, channel in self._channels.items():
+            if can(channel, EndsGrowing):
+                await channel.end_growing(await self._store.log_growing(name))
         await self._outbox.recover(found.unknown, found.to_send)
         await parts.questions.recall()
         for unread in found.unread:

@@ -14,7 +14,7 @@ from rejoinder.runtime.ownership.held_lease import UNENDING, HeldLease
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.toolbox import Toolbox
-from rejoinder.store.base import Store
+from rejoinder.store.base import Lease, Store
 
 
 class Services(Struct, frozen=True):
@@ -33,5 +33,5 @@ class Services(Struct, frozen=True):
     """The files that parts name."""
     tools: Toolbox = field(default_factory=Toolbox)
     """The tools of runs under way; all engines of a gateway share it."""
-    lease: HeldLease = UNENDING
+    lease: HeldLease[Lease] = UNENDING
     """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""

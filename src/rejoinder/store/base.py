@@ -6,7 +6,7 @@ docs/store.md has all that an engine promises; `rejoinder.testing.StoreContract`
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, TypeVar, overload, runtime_checkable
+from typing import Any, Final, Protocol, TypeVar, overload
 
 from rejoinder.store import verbs
 from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
@@ -45,6 +45,7 @@ from rejoinder.store.rows import (
     YIELDING,
     AccessRows,
     AllowEdit,
+    AnyLease,
     Backlog,
     Busy,
     Census,
@@ -59,6 +60,7 @@ from rejoinder.store.rows import (
     KeptSession,
     Later,
     Lease,
+    NamedLease,
     OpenTurn,
     Outcome,
     Paired,
@@ -201,11 +203,16 @@ class SharedStore(Store, Protocol):
         and has only lost the lease, that was no attempt."""
         ...
 
-    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
-        """Also says that the process is alive, with or without leases. May be called in the loop of another thread."""
+    async def claim_named(self, name: str, holder: str) -> NamedLease | None:
+        """Grants a lease on what one process does for all, unless somebody else holds it (SC-10)."""
         ...
 
-    async def release(self, lease: Lease) -> None:
+    async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
+        """Also says that the process is alive, with or without leases, and whether it claims shards. May be called in
+        the loop of another thread."""
+        ...
+
+    async def release(self, lease: AnyLease) -> None:
         """Gives a lease back; one that is lost already is no error."""
         ...
 
@@ -215,18 +222,18 @@ class SharedStore(Store, Protocol):
 
     async def owners(self) -> ShardOwners: ...
 
+    async def shards_with_work(self) -> frozenset[int]:
+        """The shards in which something waits to be decided, sent or run again, whoever wrote it (SC-12)."""
+        ...
+
+    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
+        """Calls `told` in this loop with the shards that somebody else has written to; with none when it may be any.
+        It may be late or never come: who wants to know also looks."""
+        ...
+
     def owned(self, lease: Lease, lost: Callable[[], None] = ...) -> Store:
         """The store as the holder of this lease sees it. What is to be done is that of the shard, and a write raises
         `LeaseLost` when the shard has another generation, after calling `lost`: nothing of it was written."""
-        ...
-
-
-@runtime_checkable
-class CanBeTakenOver(Protocol):
-    """A store that another gateway serves when it has to take this one for dead."""
-
-    def on_end(self, told: Callable[[], None]) -> None:
-        """Calls `told` in this loop when that has happened: this gateway has to end."""
         ...
 
 
@@ -260,6 +267,7 @@ __all__ = [
     "AccessRows",
     "AddChunk",
     "AllowEdit",
+    "AnyLease",
     "AppendTranscript",
     "Backlog",
     "BeginBlob",
@@ -267,7 +275,6 @@ __all__ = [
     "BlobReader",
     "BuryPart",
     "Busy",
-    "CanBeTakenOver",
     "Census",
     "ClaimHookEvent",
     "ClaimPart",
@@ -310,6 +317,7 @@ __all__ = [
     "MarkUnknown",
     "MoveCursor",
     "NameBlobs",
+    "NamedLease",
     "NoteMessages",
     "NoteSaid",
     "OpenLog",

@@ -18,6 +18,13 @@ class OpensWhole(Protocol):
         ...
 
 
+class ShareOptions(Struct, frozen=True):
+    """How several processes share a store; None: as the engine has it."""
+
+    shards: int | None = None
+    lease_seconds: float | None = None
+
+
 class StoreKind(Struct, frozen=True):
     """How the stores of one scheme are opened, each by its whole address, `gateway.store`."""
 
@@ -31,3 +38,5 @@ class StoreKind(Struct, frozen=True):
     """The address as it may be shown, without a password."""
     whole: OpensWhole | None = None
     """For work on all of it while no gateway runs on it; None: it is copied by its own tools."""
+    share: Callable[[str, ShareOptions], SharedStore] | None = None
+    """For a gateway beside others; None: it has the store to itself."""

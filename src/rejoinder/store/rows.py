@@ -5,6 +5,7 @@ on with it compare its state and generation with the row, and raise `Superseded`
 A generation is a number never used before: every claim draws one, that of a shard (`Lease`) as well.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -24,6 +25,8 @@ class StoredCursor(Struct, frozen=True):
     name: str
     value: str
     account: str = "default"
+    lease: "NamedLease | None" = None
+    """Of the process that listens: without it nothing is written (SC-10)."""
 
 
 EventState = Literal["new", "routed", "settled", "quarantined"]
@@ -186,6 +189,8 @@ class StoredPart(Struct, frozen=True):
     error: str = ""
     conceded: tuple[str, ...] = ()
     """What earlier tries have given up, such as the formatting."""
+    elsewhere: bool = False
+    """Whether it was planned for a home of another owner, who sends it (SC-1)."""
 
 
 class PendingWork(Struct, frozen=True):
@@ -324,6 +329,17 @@ class Lease(Struct, frozen=True):
     generation: int
 
 
+class NamedLease(Struct, frozen=True):
+    """The right to do something for all processes, such as listening to an account (SC-10)."""
+
+    name: str
+    holder: str
+    generation: int
+
+
+AnyLease = Lease | NamedLease
+
+
 class Shard(Struct, frozen=True):
     id: int
     holder: str | None
@@ -335,10 +351,14 @@ class ShardOwners(Struct, frozen=True):
 
     shards: tuple[Shard, ...]
     processes: tuple[str, ...]
+    fronts: tuple[str, ...] = ()
+    """Processes that are alive and claim no shard (SC-24)."""
+    named: Mapping[str, str] = {}
+    """Who holds which lease by name; one that nobody holds is not there."""
 
 
 class Renewal(Struct, frozen=True):
-    held: tuple[Lease, ...]
+    held: tuple[AnyLease, ...]
     """Those of the leases that were still held, and are for as long again. The others are lost."""
     now: datetime
     """By the clock of the store (SC-6)."""

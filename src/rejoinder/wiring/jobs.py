@@ -15,7 +15,7 @@ from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.serving import ONLY
-from rejoinder.runtime.session.clockwork import Clockwork
+from rejoinder.runtime.session.clockwork import Clockwork, JobHome
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat
@@ -26,9 +26,21 @@ from rejoinder.turns.schedule import read_schedule
 
 
 def open_clockwork(
-    jobs: Live[tuple[Job, ...]], engine: Engine, store: Store, clock: Callable[[], datetime], tell: TellHooks
+    jobs: Live[tuple[Job, ...]],
+    engine_of: Callable[[str], Engine | None],
+    store: Store,
+    clock: Callable[[], datetime],
+    tell: TellHooks,
 ) -> Clockwork:
-    return Clockwork(jobs, store, engine.lanes, engine.background.begin, clock, read_notes, tell)
+    """`engine_of`: that of a session, if this process has it."""
+
+    def home(session: str) -> JobHome | None:
+        engine = engine_of(session)
+        if engine is None or not engine.is_recovered:
+            return None
+        return JobHome(engine.store, engine.lanes, engine.background.begin)
+
+    return Clockwork(jobs, store, home, clock, read_notes, tell)
 
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:

@@ -7,29 +7,35 @@ from typing import TYPE_CHECKING
 
 from rejoinder import plugins
 from rejoinder.config.kinds import no_such_store
+from rejoinder.config.schema import GatewaySettings
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
-from rejoinder.store.declaration import StoreKind
+from rejoinder.store.declaration import ShareOptions, StoreKind
 
 if TYPE_CHECKING:
     from rejoinder.store.sql.whole import WholeStore
 
 log = logging.getLogger(__name__)
 
-WAITED_FOR = ("full", "locked", "away", "crowded", "standby", "served")
+WAITED_FOR = ("full", "locked", "away", "crowded", "standby")
 
 
-def open_store(url: str) -> SharedStore:
+def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     """For a gateway."""
-    return _kind(url).open(url)
+    kind = _kind(url)
+    return kind.open(url) if kind.share is None else kind.share(url, how or ShareOptions())
 
 
-async def open_store_when_ready(url: str, pause: float = 1.0) -> SharedStore:
+def sharing(settings: GatewaySettings) -> ShareOptions:
+    return ShareOptions(settings.shards, settings.lease_seconds)
+
+
+async def open_store_when_ready(url: str, how: ShareOptions | None = None, pause: float = 1.0) -> SharedStore:
     """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
     told = False
     while True:
         try:
-            return await asyncio.to_thread(open_store, url)
+            return await asyncio.to_thread(open_store, url, how)
         except StoreUnavailable as fault:
             if fault.fault not in WAITED_FOR:
                 raise

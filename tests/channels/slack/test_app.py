@@ -149,6 +149,20 @@ async def test_after_a_gap_history_is_read(platform):
     assert len(inlet.given) == 5
 
 
+async def test_a_place_that_is_gone_has_no_history(platform, caplog):
+    """CH-13, CH-30: a deleted thread and a channel without us are passed over in silence; the others are read."""
+    inlet, world = KeptInlet(), platform.people.world
+    said = await platform.says("ann", "ann", "one")
+    await platform.says("#team", "ann", "two")
+    platform.people.closes("#team")
+    ann = world.room("ann").id
+    await inlet(places={"C0NOBODY": said, f"{ann}/1700000000.000100": said, world.room("#team").id: said, ann: "0"})
+    async with listening(app(platform), inlet):
+        await inlet.message("one")
+    assert inlet.texts == ["one"]
+    assert "could not be read" not in caplog.text
+
+
 async def test_ghosts_are_noticed(platform):
     """CH-30: another socket takes its share of the events; the operator is told, and history brings what it took."""
     inlet, events = KeptInlet(), platform.people.events
@@ -236,6 +250,25 @@ async def test_events_that_never_come_are_told(platform):
             await inlet.message(said)
         await until(lambda: channel.trouble)
         assert channel.trouble == NO_EVENTS
+
+
+async def test_events_that_never_come_to_a_new_app_are_told(platform):
+    """CH-12, CH-13: nobody has ever been heard, so it asks Slack where people can write; an idle app asks ever less."""
+    inlet, events = KeptInlet(), platform.people.events
+    events.subscribed = False
+    channel = app(platform, pace=quick(no_events=0.02, ghosts=0.01))
+    async with listening(channel, inlet):
+        await until(lambda: calls(platform, "users.conversations") >= 2)
+        await platform.says("ann", "ann", "is anybody there?")
+        await inlet.message("is anybody there?")
+        await until(lambda: channel.trouble == NO_EVENTS)
+        asked = calls(platform, "users.conversations")
+        events.subscribed = True
+        await platform.says("ann", "ann", "and now?")
+        await inlet.message("and now?")
+        await until(lambda: not channel.trouble)
+    assert inlet.texts == ["is anybody there?", "and now?"]
+    assert calls(platform, "users.conversations") == asked
 
 
 async def test_it_shows_signs_of_life(platform):

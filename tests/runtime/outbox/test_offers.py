@@ -9,7 +9,8 @@ from rejoinder.channels.base import Rejected, RetryAfter, Unknown
 from rejoinder.events import Choice, Entity, Part, Route
 from rejoinder.outbound.operations import Say, decode
 from rejoinder.outbound.plan import close_offer
-from rejoinder.runtime.outbox.offers import OFFERS, close_left_open
+from rejoinder.runtime.outbox.offers import close_left_open
+from rejoinder.runtime.outbox.part_keys import OFFERS
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.testing import FakeMessenger
 from tests.runtime.places import place

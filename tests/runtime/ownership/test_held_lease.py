@@ -49,7 +49,7 @@ class Renews:
     def __init__(self) -> None:
         self.threads: set[str] = set()
 
-    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
+    async def renew(self, holder: str, leases: tuple[Lease, ...], *, claims: bool) -> Renewal:
         self.threads.add(threading.current_thread().name)
         return Renewal(leases, NOW)
 
@@ -64,15 +64,18 @@ async def test_leases_are_renewed_in_a_thread_and_told_in_the_loop() -> None:
         told.set()
 
     async with Runs() as runs:
-        runs.start("renew", Renewing(store, "one", lambda: (LEASE,), renewed, every=0.01).run())
+        runs.start("renew", Renewing(store, "one", lambda: (LEASE,), renewed, seconds=0.03).run())
         await asyncio.wait_for(told.wait(), PATIENCE)
     assert store.threads == {"rejoinder-leases"}
 
 
-async def test_a_loop_that_hangs_is_not_renewed(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_loop_that_hangs_is_not_renewed(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SC-5: for other processes it is as good as dead."""
+    monkeypatch.setattr("rejoinder.runtime.ownership.renewing.STILL", 0.0)
     store = Renews()
-    renewing = Renewing(store, "one", lambda: (LEASE,), lambda *_: None, every=0.01, still=0.0)
+    renewing = Renewing(store, "one", lambda: (LEASE,), lambda *_: None, seconds=0.03)
     async with Runs() as runs:
         runs.start("renew", renewing.run())
         await asyncio.sleep(0)

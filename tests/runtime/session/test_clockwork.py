@@ -7,7 +7,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import JobTicked
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.session.clockwork import LONGEST_WAIT, Clockwork
+from rejoinder.runtime.session.clockwork import LONGEST_WAIT, Clockwork, JobHome
 from rejoinder.store.base import WantJob
 from rejoinder.store.sqlite import open_store
 from rejoinder.turns.job import Heartbeat, Job
@@ -37,7 +37,8 @@ class World:
         self.looked = 0
         self.refusal = None
         self.answer = "it was only tried"
-        self.clockwork = Clockwork(Live(jobs), self.store, self, self.begin, self.now, read, self.told.append)
+        home = JobHome(self.store, self, self.begin)
+        self.clockwork = Clockwork(Live(jobs), self.store, lambda _: home, self.now, read, self.told.append)
 
     def now(self):
         self.looked += 1
@@ -62,6 +63,26 @@ class World:
 def in_virtual_time(test):
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(test())
+
+
+def test_a_job_is_done_where_its_session_is_at_home():
+    """SC-15: one whose session another process owns is left to it, until this process owns it."""
+
+    async def test():
+        world = World(a_job("here", every="45s"), a_job("there", every="45s"))
+        home, owned = world.clockwork._home, {"a:here"}
+        world.clockwork._home = lambda session: home(session) if session in owned else None
+        async with Runs() as runs:
+            runs.start("clock", world.clockwork.run())
+            await asyncio.sleep(100)
+            assert world.begun == ["a:here", "a:here"]
+            assert set(await world.jobs()) == {"here"}
+            owned.add("a:there")
+            world.clockwork.changed()
+            await asyncio.sleep(50)
+        assert world.begun[2:] == ["a:here", "a:there"]
+
+    in_virtual_time(test)
 
 
 def test_each_in_its_time():

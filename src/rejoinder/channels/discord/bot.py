@@ -98,9 +98,12 @@ class DiscordBot:
 
     # --- in -----------------------------------------------------------------------------------------
 
-    async def listen(self, deliver: Inlet) -> None:
+    async def introduce(self) -> None:
         await self._connection.log_in(self._token.reveal())
         self._know_itself()
+
+    async def listen(self, deliver: Inlet) -> None:
+        await self.introduce()
         cursor = await self._intake.recall(deliver, self._pace.first_pause)
         await self._reception.offer(self.own_id, self.menu)
         log.info("%s: serving %s", self._called, self.own_name)

@@ -86,8 +86,12 @@ class SlackApp:
     def last_sign(self) -> float | None:
         return self._listening.last_sign
 
+    @property
+    def accepts_anywhere(self) -> bool:
+        return self._listening.accepts_anywhere
+
     async def listen(self, deliver: Inlet) -> None:
-        await self._introduce()
+        await self.introduce()
         log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(self._me, deliver, self._complete, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
@@ -108,7 +112,7 @@ class SlackApp:
             for message, files in zip(named, described, strict=True)
         )
 
-    async def _introduce(self) -> None:
+    async def introduce(self) -> None:
         answer = await self._patient.ask("auth.test")
         self.own_id = str(answer.result.get("user_id", ""))
         self.own_name = str(answer.result.get("user", ""))
@@ -242,7 +246,7 @@ class SlackApp:
         if part.only_for is not None and not _is_direct(part.route):
             return RetryAfter(None, "what one person alone sees cannot be looked up, and does no harm twice")
         if not self._me.id:  # after a restart it may be asked before it listens: it must know its own messages
-            await self._introduce()
+            await self.introduce()
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return RetryAfter(None, thread.reason)

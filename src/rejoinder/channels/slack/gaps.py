@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, time
 
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
@@ -15,6 +15,8 @@ NO_EVENTS = (
     "Slack has messages for this app, but sends no events. Turn on Event Subscriptions and subscribe to the bot events "
     "of the manifest (`rejoinder init --slack-manifest`), then install the app once more."
 )
+
+LONGEST_WAIT = 3600.0
 
 
 class Gaps:
@@ -28,7 +30,9 @@ class Gaps:
         self._pace = pace
         self._may_read = asyncio.Event()
         self._closed = asyncio.Event()
-        self._began = monotonic()
+        self._began = f"{time():.6f}"
+        self._look_after = pace.no_events
+        self._look_at = monotonic() + pace.no_events
 
     def open(self) -> None:
         """From here on something may be missed."""
@@ -76,6 +80,12 @@ class Gaps:
         """History brings messages, and no event has ever come: the subscription is missing (CH-13)."""
         if self._intake.came:
             self.trouble = ""
-        elif monotonic() - self._began >= self._pace.no_events and await self._catch_up() and not self._intake.came:
-            log.error("%s: %s", self._called, NO_EVENTS)
-            self.trouble = NO_EVENTS
+        elif self.trouble:
+            await self._catch_up()
+        elif monotonic() >= self._look_at:
+            self._look_after = min(2 * self._look_after, LONGEST_WAIT)  # most likely nobody has said anything yet
+            self._look_at = monotonic() + self._look_after
+            self._intake.places.recall_new(await self._reader.conversations(), self._began)
+            if await self._catch_up() and not self._intake.came:
+                log.error("%s: %s", self._called, NO_EVENTS)
+                self.trouble = NO_EVENTS

@@ -23,12 +23,14 @@ log = logging.getLogger(__name__)
 
 PAGE = 200
 MOST_PAGES = 10
+MOST_ASKED = 50
 CLOCKS = 120.0
 """Seconds by which Slack's clock and ours may differ."""
 LOOKS = (0.0, 10.0, 20.0)
 """Pauses before each of the three reads over thirty seconds (CH-35)."""
 AT_ONCE = 5
 NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
+GONE = (*NO_PLACE, "not_in_channel")
 NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
 
@@ -54,6 +56,16 @@ class HistoryReader:
         unique = {each.ts: each for each in heard if later(each.ts, ts)}
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
         return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
+
+    async def conversations(self) -> tuple[str, ...]:
+        """Where the app can be written to; nothing if Slack does not tell."""
+        asked = {"types": "im,mpim,public_channel,private_channel", "exclude_archived": True, "limit": MOST_ASKED}
+        answer = await self._api.ask("users.conversations", asked)
+        if not isinstance(answer, Ok):
+            log.debug("it is not known where people write: %s", answer)
+            return ()
+        found: list[dict[str, Any]] = answer.result.get("channels") or []
+        return tuple([str(each["id"]) for each in found if each.get("id")])
 
     async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of a thread before this one."""
@@ -113,6 +125,9 @@ class HistoryReader:
             while (seconds := _told_to_wait(answer)) is not None:
                 await asyncio.sleep(seconds)
                 answer = await self._ask(channel, thread, oldest, cursor)
+            if isinstance(answer, Refused) and answer.error in GONE:
+                log.debug("there is no history of %s any more: %s", channel, answer.error)
+                return []
             if not isinstance(answer, Ok):
                 log.warning("the history of %s could not be read: %s", channel, failure(answer).reason)
                 return None

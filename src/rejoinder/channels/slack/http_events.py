@@ -41,6 +41,8 @@ class WebhookAddress(Struct, frozen=True):
 
 
 class ByHttp:
+    accepts_anywhere = True
+
     """Listens for signed events."""
 
     def __init__(self, hook: WebhookAddress, pace: Timings) -> None:

@@ -7,6 +7,9 @@ from rejoinder.channels.slack.intake import Intake
 
 
 class Listening(Protocol):
+    accepts_anywhere: bool
+    """Whether events are brought by HTTP, to whichever process."""
+
     @property
     def trouble(self) -> str: ...
 

@@ -47,6 +47,11 @@ class Places:
             if place not in self._read or later(ts, self._read[place]):
                 self._read[place] = ts
 
+    def recall_new(self, places: Iterable[str], ts: str) -> None:
+        """Places of which nothing is known yet: they count as read up to then."""
+        for place in places:
+            self._read.setdefault(place, ts)
+
     def fresh(self, messages: Iterable[Inbound]) -> list[Inbound]:
         """Those that were not delivered yet, each once."""
         found: dict[str, Inbound] = {}

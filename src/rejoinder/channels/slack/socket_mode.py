@@ -237,6 +237,8 @@ class Switchboard:
 
 
 class BySocket:
+    accepts_anywhere = False
+
     """Listens in Socket Mode."""
 
     def __init__(self, api: Api, pace: Timings) -> None:

@@ -105,10 +105,17 @@ class TelegramBot:
     def trouble(self) -> str:
         return self._patient.trouble
 
+    @property
+    def accepts_anywhere(self) -> bool:
+        return self._hook is not None
+
+    async def introduce(self) -> None:
+        me = msgspec.json.decode(await self._patient.ask("getMe", {}), type=User)
+        self.own_id, self.own_name = str(me.id), me.username
+
     async def listen(self, deliver: Inlet) -> None:
         patient = self._patient
-        me = msgspec.json.decode(await patient.ask("getMe", {}), type=User)
-        self.own_id, self.own_name = str(me.id), me.username
+        await self.introduce()
         await self._offer_menu()
         log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(Me(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)

@@ -15,7 +15,7 @@ from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.channels.web.records import Happened, Records, ToldEvent, again, digest, new_id
 from rejoinder.events import Choice, EarlierMessage, Part
 from rejoinder.filetypes import BYTES
-from rejoinder.room_log import RoomLog
+from rejoinder.room_log import RoomEntry, RoomLog
 
 
 class SentMessage(Struct, frozen=True):
@@ -206,9 +206,9 @@ class Answers(Records):
         found = () if here is None else await reading.thread_before(self.log, here, thread, id, limit)
         return tuple([await self._said(message) for message in found])
 
-    async def end_growing(self) -> None:
-        """Ends the messages that were growing when the last process ended; the gateway may complete them later."""
-        for entry in await self.log.growing():
+    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
+        """Ends the messages that the last owner of their rooms left growing; the gateway may complete them later."""
+        for entry in left:
             kept = reading.kept(entry)
             message = replace(kept.message, stopped=False, growing=False)  # nobody stopped the agent
             ended = self._changed(kept, message, Edited(0, message.room, message.id, message.text), "interrupted")

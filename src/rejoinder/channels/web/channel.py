@@ -17,7 +17,7 @@ from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Choice, EarlierMessage, MenuCommand, Part, Route
-from rejoinder.room_log import Kept
+from rejoinder.room_log import Kept, RoomEntry
 
 OWN_ID = "rejoinder"
 AT_ONCE = 500
@@ -33,6 +33,7 @@ class WebChannel:
     keeps_keys: Final[Literal[True]] = True
     tells_agents: Final[Literal[True]] = True
     file_limits = FILES
+    accepts_anywhere: Final[Literal[True]] = True
     own_id = OWN_ID
     own_name = OWN_ID
 
@@ -51,6 +52,10 @@ class WebChannel:
     async def use_store(self, kept: Kept) -> None:
         self.journal = RoomJournal(kept.log, kept.blobs, self.name, self.agents, self._now, self.hub.tell)
         self.hub.begin((await self.journal.begin()).seq)
+
+    async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
+        with suppress(StoreUnavailable):
+            await self.journal.end_growing(left)
 
     # --- in -----------------------------------------------------------------------------------------
 

@@ -38,7 +38,6 @@ class RoomJournal(Answers):
         agents = msgspec.json.encode(self._ids)
         if await self.log.fact(PAGE, "agents") != agents:
             await self._record(facts=(Fact(PAGE, "agents", agents),))
-        await self.end_growing()
         if len(self.agents) > 1:
             wanted = Room(LOBBY, "group", LOBBY, self._ids)
             if await reading.room(self.log, LOBBY) != wanted:

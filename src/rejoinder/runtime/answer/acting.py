@@ -43,6 +43,7 @@ from rejoinder.runtime.answer.reply_shape import ReplyShape
 from rejoinder.runtime.answer.speaking import voice_note
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.part_keys import action_stem
 from rejoinder.store.base import RunClaim
 
 log = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ class Acting:
         """Runs another package's directive. Its failure does not fail the answer (OD-51)."""
         name, occasion = directive.name, self._occasion
         said = blake2b(repr((directive.args, directive.body)).encode("utf-8", "replace"), digest_size=8).hexdigest()
-        key = f"{self.log.stem}/act/{name}/{said}"
+        key = f"{action_stem(self.log.stem)}/{name}/{said}"
         if key in self.log:
             return
         if self.log.is_full():
@@ -167,7 +168,7 @@ class Acting:
             return text
         wording = replace(self.shape.wording(), reply_to=None)
         try:
-            planned = await voice_note(text, speech, here, wording, f"{self.log.stem}/act")
+            planned = await voice_note(text, speech, here, wording, action_stem(self.log.stem))
         except NotUnderstood as why:
             log.warning("%s: an answer was not spoken: %s", here.channel.name, why.detail or why)
             await self.log.fail(name, "failed", str(why))
@@ -193,7 +194,7 @@ class Acting:
             await self.log.warn(f"react failed: {why}")
         else:
             key, operation = keyed(
-                React(target, sign.value, effect.remove, self._occasion.agent), f"{self.log.stem}/act"
+                React(target, sign.value, effect.remove, self._occasion.agent), action_stem(self.log.stem)
             )
             await self.log.post(what, "react", (PlannedOperation(key, operation),), conversation.sender)
 
@@ -208,7 +209,7 @@ class Acting:
         if (why := await self._occasion.out_of_reach(route, self._conversation)) is not None:
             return await self.log.deny(what, why, name)
         wording = AnswerWording(author=self._occasion.agent)
-        said = plan.say(redact(effect.text), route, elsewhere.options, wording, f"{self.log.stem}/act")
+        said = plan.say(redact(effect.text), route, elsewhere.options, wording, action_stem(self.log.stem))
         await self.log.post(what, name, said, self._conversation.outbox.at(route))
 
     async def _spawn(self, effect: Spawn, name: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from hashlib import blake2b
 
+from rejoinder.runtime.outbox.part_keys import is_action
 from rejoinder.store.base import NoteSaid, PartState, SaidBefore, Store
 from rejoinder.turns.heartbeat import SAID_AGAIN_AFTER, was_just_said
 
@@ -32,7 +33,7 @@ class Beat:
     async def _arrived(self, stem: str) -> bool:
         """All its words were delivered, or are still on their way."""
         parts = await self._store.parts_under(stem) if stem else ()
-        return not any(part.state in UNDELIVERED for part in parts if not part.key.startswith(f"{stem}/act"))
+        return not any(part.state in UNDELIVERED for part in parts if not is_action(part, stem))
 
     def kept_with_it(self, stem: str) -> tuple[NoteSaid, ...]:
         """Written in the commit that plans the answer; an answer that is not sent changes nothing."""

@@ -4,4 +4,5 @@ conversations   conversations, messages, owners, offers
 calls           outbox, sender, delivery_attempt, performing
 pace            pacing, yielding_calls, writing
 outcome         delivery_results, losses
+keys            part_keys: for what a part is sent
 """

@@ -20,8 +20,9 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
-from rejoinder.runtime.outbox.offers import SAYS, Close, offer_key
+from rejoinder.runtime.outbox.offers import SAYS, Close
 from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.part_keys import offer
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.recent import Recent
 from rejoinder.runtime.services import Services
@@ -247,7 +248,7 @@ class Conversation:
 
         `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
         """
-        options, stem = self.how.delivery.options, offer_key(name)
+        options, stem = self.how.delivery.options, offer(name).stem
         wording = AnswerWording(choices=choices, opens=self.opening)
         return self._closing(
             self.sender.post(plan.say(redact(text), self.route, options, wording, stem), also=also), stem
@@ -255,8 +256,8 @@ class Conversation:
 
     async def offered_before(self, name: str) -> Close:
         """What closes an offer that an earlier process has made here."""
-        rows = [row for row in await self.store.parts_under(offer_key(name)) if row.kind == SAYS]
-        return self._closing(tuple(map(self.sender.follow, rows)), offer_key(name))
+        rows = [row for row in await self.store.parts_under(offer(name).stem) if row.kind == SAYS]
+        return self._closing(tuple(map(self.sender.follow, rows)), offer(name).stem)
 
     def _closing(self, posted: "Sequence[asyncio.Future[DeliveryResult]]", stem: str) -> Close:
         def close(words: str, pressed: str) -> None:

@@ -9,7 +9,7 @@ Rule 3: an owner is told of both, elsewhere (`owners`). No notice is about a not
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import msgspec
 from msgspec import Struct
@@ -20,17 +20,12 @@ from rejoinder.outbound.operations import Operation, Sign, decode, words
 from rejoinder.outbound.plan import AnswerWording
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.outbox.owners import OwnerChats
+from rejoinder.runtime.outbox.part_keys import Origin, notice_about, origin_of
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.services import Services
 from rejoinder.store.base import MoveCursor, PlanParts, StoredCursor, StoredPart, Verb
 
 log = logging.getLogger(__name__)
-
-UNCONFIRMED: Final = "unconfirmed"
-"""What the keys of these notices begin with."""
-ANSWERS: Final = "event/"
-"""What the keys of the gateway's own answers to a message begin with (`said_about`)."""
-
 
 UNTOLD: Final = "untold"
 """The cursor that has the unconfirmed notices of a channel."""
@@ -39,7 +34,7 @@ MOST_UNTOLD: Final = 100
 
 
 class Untold(Struct, frozen=True):
-    """A notice that may or may not have arrived. `about`: what its key says after its beginning."""
+    """A notice that may or may not have arrived. `about`: what it is about, as in its key."""
 
     route: Route
     about: str
@@ -102,10 +97,12 @@ class Losses:
     async def held(self, row: StoredPart, operation: Operation, error: str) -> Loss:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
         owed = notice = None
-        if row.turn is not None or row.key.startswith(ANSWERS):
+        origin = origin_of(row)
+        about = f"t{row.turn}" if row.turn is not None else origin.about if _is_own_answer(origin) else None
+        if about is not None:
             failed = DeliveryFailed(row.route, row.key, words(operation), error)
             owed = await self._for_owner(failed, held=True)
-            notice = await self._notice(row)
+            notice = self._notice(row.route, about, await self._sentence(row.turn))
 
         def then() -> None:
             log.warning(what, row.route.channel, row.key, error)
@@ -114,10 +111,9 @@ class Losses:
 
         return Loss(then, tuple([each for each in (owed, notice) if each is not None]))
 
-    async def _notice(self, row: StoredPart) -> PlanParts | None:
+    def _notice(self, route: Route, about: str, text: str) -> PlanParts | None:
         """For the person in the chat."""
-        about = f"t{row.turn}" if row.turn is not None else row.key.split("/")[1]
-        return self._said(row.route, f"{UNCONFIRMED}/{about}", await self._sentence(row.turn))
+        return self._said(route, notice_about(about).stem, text)
 
     async def _for_owner(self, failed: DeliveryFailed, *, held: bool) -> PlanParts | None:
         notice = await self._owners.notice(failed, held=held)
@@ -125,7 +121,8 @@ class Losses:
 
     def not_told(self, notice: StoredPart) -> MoveCursor:
         """It is not known whether this notice arrived: what to write, so that it is said once more."""
-        route, about = notice.route, f"{notice.key.split('/')[1]}-again"
+        route, origin = notice.route, origin_of(notice)
+        about = f"{origin.about if origin is not None else notice.id}-again"
         self._untold.pop(route, None)
         self._untold[route] = Untold(route, about, words(decode(notice.body)))
         return self._to_keep(route.channel)
@@ -134,7 +131,7 @@ class Losses:
         """What this place is still owed: the same notice once more, under a key of its own."""
         if (untold := self._untold.pop(route, None)) is None:
             return ()
-        notice = self._said(route, f"{UNCONFIRMED}/{untold.about}", untold.text)
+        notice = self._notice(route, untold.about, untold.text)
         return (self._to_keep(route.channel), *(() if notice is None else (notice,)))
 
     def _to_keep(self, channel: str) -> MoveCursor:
@@ -155,4 +152,9 @@ class Losses:
 
 
 def is_notice(row: StoredPart) -> bool:
-    return row.key.startswith(f"{UNCONFIRMED}/")
+    origin = origin_of(row)
+    return origin is not None and origin.purpose == "unconfirmed"
+
+
+def _is_own_answer(origin: Origin | None) -> TypeGuard[Origin]:
+    return origin is not None and origin.purpose == "event"

@@ -17,11 +17,10 @@ from rejoinder.outbound.operations import Say, decode
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.part_keys import OFFERS, offer, origin_of
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.store.base import IN_FLIGHT, StoredPart, StoreReader
 
-OFFERS: Final = "offer"
-"""What the keys of all offers begin with."""
 SAYS: Final = "say"
 """The kind of the parts of an offer that were said, not changed."""
 
@@ -30,16 +29,12 @@ Close = Callable[[str, str], None]
 that one certainly arrived, even if its delivery was never confirmed."""
 
 
-def offer_key(name: str) -> str:
-    return f"{OFFERS}/{name}"
-
-
 async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str, known: Mapping[str, str | None]) -> None:
     """Removes the buttons of offers that an earlier process has made. `known`: what became of some, by their names;
     None: the answer is still awaited, because what asked runs again."""
-    outcomes = {offer_key(name): became for name, became in known.items()}
+    outcomes = {offer(name): became for name, became in known.items()}
     for row in left_open(await store.parts_under(OFFERS)):
-        if (became := outcomes.get(_offer(row), outcome)) is None:
+        if (became := outcomes.get(offer(_name(row)), outcome)) is None:
             continue
         channel = outbox.serving(row.route)
         if channel is not None and can(channel, CanEdit):
@@ -48,13 +43,14 @@ async def close_left_open(store: StoreReader, outbox: Outbox, outcome: str, know
 
 def left_open(rows: Iterable[StoredPart]) -> list[StoredPart]:
     """The part with the buttons, for each offer that was never replaced by an outcome."""
-    offers = (list(rows) for _, rows in groupby(sorted(rows, key=lambda row: (_offer(row), row.id)), _offer))
+    offers = (list(rows) for _, rows in groupby(sorted(rows, key=lambda row: (_name(row), row.id)), _name))
     closable = ("sent", *IN_FLIGHT)
     return [rows[-1] for rows in offers if rows[-1].kind == SAYS and rows[-1].state in closable]
 
 
-def _offer(row: StoredPart) -> str:
-    return "/".join(row.key.split("/", 2)[:2])
+def _name(row: StoredPart) -> str:
+    origin = origin_of(row)
+    return origin.about if origin is not None else ""
 
 
 def _close(row: StoredPart, sender: ConversationSender, outcome: str) -> None:
@@ -67,6 +63,6 @@ def _close(row: StoredPart, sender: ConversationSender, outcome: str) -> None:
 
     def close(result: "asyncio.Future[DeliveryResult]") -> None:
         if message := message_of(result):
-            sender.post(plan.close_offer(said, message, outcome, _offer(row)))
+            sender.post(plan.close_offer(said, message, outcome, offer(_name(row)).stem))
 
     sender.follow(row).add_done_callback(close)

@@ -29,7 +29,15 @@ from rejoinder.outbound.operations import React
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
-from rejoinder.runtime.outbox.delivery_results import WITHDRAWN, DeliveryResult, Unsent, result_of, settle, settle_all
+from rejoinder.runtime.outbox.delivery_results import (
+    WITHDRAWN,
+    DeliveryResult,
+    Underway,
+    Unsent,
+    result_of,
+    settle,
+    settle_all,
+)
 from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import AccountPace, ConversationPace
@@ -254,6 +262,8 @@ class ConversationSender:
         for row, result in zip(rows, request.results, strict=True):
             if (known := result_of(row)) is not None:
                 settle(result, known)
+            elif row.elsewhere:  # the owner of that home sends it (SC-1)
+                settle(result, Underway())
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(result)

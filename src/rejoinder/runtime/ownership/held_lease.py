@@ -8,15 +8,15 @@ import logging
 import time
 from collections.abc import Callable
 from math import inf
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from rejoinder.errors import LeaseLost
-from rejoinder.store.base import Lease
+from rejoinder.store.base import AnyLease, Lease
 
 log = logging.getLogger(__name__)
 
 MARGIN: Final = 2.0
-"""Seconds before the lease runs out after which nothing is begun any more."""
+"""Seconds before the lease runs out after which nothing is begun any more; at most a fifth of a short lease."""
 
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
@@ -26,8 +26,11 @@ def boot_time() -> float:
     return time.clock_gettime(_CLOCK)
 
 
-class HeldLease:
-    def __init__(self, lease: Lease, deadline: float = inf, clock: Callable[[], float] = boot_time) -> None:
+Held = TypeVar("Held", bound=AnyLease)
+
+
+class HeldLease(Generic[Held]):
+    def __init__(self, lease: Held, deadline: float = inf, clock: Callable[[], float] = boot_time) -> None:
         self.lease = lease
         self.deadline = deadline
         self._clock = clock
@@ -47,7 +50,8 @@ class HeldLease:
     def check(self) -> None:
         """To be called right before every call of a platform and every answer to an agent."""
         if not self.holds:
-            raise LeaseLost(f"{self.lease.holder} no longer holds shard {self.lease.shard}")
+            what = f"shard {self.lease.shard}" if isinstance(self.lease, Lease) else self.lease.name
+            raise LeaseLost(f"{self.lease.holder} no longer holds {what}")
 
     def renewed(self, deadline: float) -> None:
         if self.holds:
@@ -68,4 +72,4 @@ UNENDING: Final = HeldLease(Lease(0, "this process", 0))
 
 def deadline_of(sent: float, seconds: float | None) -> float:
     """Until when a lease of so many seconds may be used that was asked for at this time."""
-    return inf if seconds is None else sent + seconds - MARGIN
+    return inf if seconds is None else sent + seconds - min(MARGIN, seconds / 5)

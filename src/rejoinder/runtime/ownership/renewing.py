@@ -12,15 +12,16 @@ from typing import Final
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.ownership.held_lease import boot_time
-from rejoinder.store.base import Lease, Renewal, SharedStore
+from rejoinder.store.base import AnyLease, Renewal, SharedStore
 
 log = logging.getLogger(__name__)
 
-EVERY: Final = 3.0
-STILL: Final = 5.0
-"""Seconds without a sign of the loop after which nothing is renewed for it."""
+EVERY: Final = 0.3
+"""After which part of a lease it is renewed."""
+STILL: Final = 0.5
+"""After which part of a lease without a sign of the loop nothing is renewed for it."""
 
-Renewed = Callable[[float, tuple[Lease, ...], Renewal], None]
+Renewed = Callable[[float, tuple[AnyLease, ...], Renewal], None]
 
 
 class Renewing:
@@ -30,21 +31,24 @@ class Renewing:
         self,
         store: SharedStore,
         holder: str,
-        leases: Callable[[], tuple[Lease, ...]],
+        leases: Callable[[], tuple[AnyLease, ...]],
         renewed: Renewed,
-        every: float = EVERY,
-        still: float = STILL,
+        *,
+        claims: bool = True,
+        seconds: float = 10.0,
         clock: Callable[[], float] = boot_time,
     ) -> None:
+        """`claims`: whether the process claims shards; `seconds`: for which a lease is granted."""
         self._store = store
         self._holder = holder
         self._leases = leases
         self._renewed = renewed
-        self._every = every
-        self._still = still
+        self._claims = claims
+        self._every = seconds * EVERY
+        self._still = seconds * STILL
         self._clock = clock
         self._moved = clock()
-        self._asked: tuple[Lease, ...] = ()
+        self._asked: tuple[AnyLease, ...] = ()
         self._ends = threading.Event()
 
     async def run(self) -> None:
@@ -67,7 +71,7 @@ class Renewing:
                 log.error("The gateway has not moved for %.0f s: its leases are not renewed", sent - self._moved)
                 continue
             try:
-                renewal = asyncio.run(self._store.renew(self._holder, asked))
+                renewal = asyncio.run(self._store.renew(self._holder, asked, claims=self._claims))
                 loop.call_soon_threadsafe(self._renewed, sent, asked, renewal)
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already

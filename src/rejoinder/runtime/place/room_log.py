@@ -39,9 +39,6 @@ class ChannelLog:
     async def entry_under(self, key: str) -> RoomEntry | None:
         return await self._store.log_entry_under(self._name, key)
 
-    async def growing(self) -> tuple[RoomEntry, ...]:
-        return await self._store.log_growing(self._name)
-
     async def find(self, wanted: Find) -> RoomEntries:
         return await self._store.log_find(self._name, wanted)
 

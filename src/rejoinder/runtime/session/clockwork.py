@@ -2,7 +2,8 @@
 
 Rule 1: when a job is due, and whether it becomes a turn, is decided by `turns.schedule` and `turns.job`.
 Rule 2: what is due is read from the store at every look, so an operator's change counts as soon as it is announced.
-Rule 3: there is one timer, and no wait is longer than half a minute: a process is not told when its machine slept or
+Rule 3: a job is done by the process that owns the home of its session, and by no other (SC-15).
+Rule 4: there is one timer, and no wait is longer than half a minute: a process is not told when its machine slept or
         its clock was set.
 """
 
@@ -12,7 +13,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import datetime
 
-from rejoinder.errors import StoreUnavailable, Superseded
+from msgspec import Struct
+
+from rejoinder.errors import LeaseLost, StoreUnavailable, Superseded
 from rejoinder.events import JobTicked
 from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
@@ -31,23 +34,30 @@ LONGEST_WAIT = 30.0
 Begin = Callable[[Background, Tick], Awaitable[str | None]]
 
 
+class JobHome(Struct, frozen=True):
+    """Where the session of a job is at home: its lanes, how a turn begins there, and the store as its owner sees it."""
+
+    store: Store
+    lanes: Lanes
+    begin: Begin
+
+
 class Clockwork:
     def __init__(
         self,
         jobs: Live[tuple[Job, ...]],
         store: Store,
-        lanes: Lanes,
-        begin: Begin,
+        home: Callable[[str], JobHome | None],
         clock: Callable[[], datetime],
         read: Callable[[str], str | None],
         tell: TellHooks,
     ) -> None:
-        """`read` returns the contents of a file, if there is one."""
+        """`home`: that of a session; None: another process owns it, or it has not recovered. `read` returns the
+        contents of a file, if there is one."""
         self._jobs = jobs
         jobs.on_change(self.changed)
         self._store = store
-        self._lanes = lanes
-        self._begin = begin
+        self._home = home
         self._clock = clock
         self._read = read
         self._tell = tell
@@ -66,7 +76,7 @@ class Clockwork:
             except StoreUnavailable as fault:
                 await until_good(self._store, fault)
                 continue
-            except Superseded as lost:  # an operator changed or removed a job: read the jobs again
+            except (Superseded, LeaseLost) as lost:  # an operator or another owner was faster: read the jobs again
                 log.info("%s; the jobs are looked at again", lost)
                 continue
             left = LONGEST_WAIT if due is None else (due - self._clock()).total_seconds()
@@ -83,10 +93,16 @@ class Clockwork:
         for gone in kept.keys() - {job.name for job in jobs}:
             if kept[gone].schedule:
                 await self._store.write(KeepJob(gone, "", None))
-        dues = [await self._attend(job, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead) for job in jobs]
+        dues = [
+            await self._attend(job, home, kept.get(job.name, KeptJob(job.name)), now, may_be_ahead)
+            for job in jobs
+            if (home := self._home(job.session)) is not None
+        ]
         return min((due for due in dues if due is not None), default=None)
 
-    async def _attend(self, job: Job, kept: KeptJob, now: datetime, may_be_ahead: bool) -> datetime | None:
+    async def _attend(
+        self, job: Job, home: JobHome, kept: KeptJob, now: datetime, may_be_ahead: bool
+    ) -> datetime | None:
         """Does one job if it is due, and returns when it is due next."""
         due = kept.due
         if kept.schedule != job.written or kept.needs_schedule:
@@ -94,32 +110,32 @@ class Clockwork:
         elif due is not None and may_be_ahead:
             due = set_right(job.schedule, due, now)
         if due != kept.due or kept.schedule != job.written or kept.needs_schedule:
-            await self._store.write(KeepJob(job.name, job.written, due))
+            await home.store.write(KeepJob(job.name, job.written, due))
         is_due = due is not None and due <= now and not kept.paused
         if is_due or kept.wanted:
             following = next_due(job.schedule, due, now) if due is not None and is_due else due
-            await self._tick(job, kept, Tick(job.name, due, following), now)
+            await self._tick(job, home, kept, Tick(job.name, due, following), now)
             due = following
         return None if kept.paused else due
 
-    async def _tick(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> None:
+    async def _tick(self, job: Job, home: JobHome, kept: KeptJob, tick: Tick, now: datetime) -> None:
         try:
-            why = await self._fire(job, kept, tick, now)
-        except (StoreUnavailable, Superseded):
+            why = await self._fire(job, home, kept, tick, now)
+        except (StoreUnavailable, Superseded, LeaseLost):
             raise
         except Exception as error:  # one job must not hold up the others
             log.exception("%s could not begin", job.name)
             why = f"failed: {type(error).__name__}"
         if why is not None:
             log.info("%s gets no turn: %s", job.name, why)
-            await self._store.write(PassTick(tick, why, now))
+            await home.store.write(PassTick(tick, why, now))
         self._tell(JobTicked(job.name, job.agent, job.session, why))
 
-    async def _fire(self, job: Job, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
+    async def _fire(self, job: Job, home: JobHome, kept: KeptJob, tick: Tick, now: datetime) -> str | None:
         """Begins the job's turn, or returns why there is none."""
         beats = job.heartbeat
         notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
-        if (why := obstacle(self._moment(job, kept, tick, notes, now))) is not None:
+        if (why := obstacle(_moment(job, home, kept, tick, notes, now))) is not None:
             return why
         moment = tick.due if tick.due is not None and tick.due != tick.next else now  # now: triggered by hand
         turn = Background(
@@ -132,23 +148,25 @@ class Clockwork:
             new_session=job.new_session,
             heartbeat=beats is not None,
         )
-        return await self._begin(turn, tick)
+        return await home.begin(turn, tick)
 
-    def _moment(self, job: Job, kept: KeptJob, tick: Tick, notes: str | None, now: datetime) -> Moment:
-        beats = job.heartbeat
-        if beats is None:
-            missed = job.missed == "skip" and tick.due is not None and was_missed(tick.due, now)
-            return Moment(running=kept.is_open, missed=missed, by_hand=kept.wanted)
-        return Moment(
-            running=kept.is_open,
-            quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
-            talking=self._is_talked_to(job),
-            busy=(lane := self._lanes.get(job.session)) is not None and lane.is_busy,
-            idle=notes is not None and asks_for_nothing(notes),
-            by_hand=kept.wanted,
-        )
 
-    def _is_talked_to(self, job: Job) -> bool:
-        """In its session, or in the chat it would speak in."""
-        own, there = self._lanes.get(job.session), self._lanes.at(job.target) if job.target is not None else []
-        return any(lane.is_talked_to for lane in ([own, *there] if own is not None else there))
+def _moment(job: Job, home: JobHome, kept: KeptJob, tick: Tick, notes: str | None, now: datetime) -> Moment:
+    beats = job.heartbeat
+    if beats is None:
+        missed = job.missed == "skip" and tick.due is not None and was_missed(tick.due, now)
+        return Moment(running=kept.is_open, missed=missed, by_hand=kept.wanted)
+    return Moment(
+        running=kept.is_open,
+        quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
+        talking=_is_talked_to(job, home.lanes),
+        busy=(lane := home.lanes.get(job.session)) is not None and lane.is_busy,
+        idle=notes is not None and asks_for_nothing(notes),
+        by_hand=kept.wanted,
+    )
+
+
+def _is_talked_to(job: Job, lanes: Lanes) -> bool:
+    """In its session, or in the chat it would speak in."""
+    own, there = lanes.get(job.session), lanes.at(job.target) if job.target is not None else []
+    return any(lane.is_talked_to for lane in ([own, *there] if own is not None else there))

@@ -13,11 +13,15 @@ store       the contract
 whole       all of it, while no gateway runs on it
 """
 
-from rejoinder.store.base import OperatorStore, StoreReader
-from rejoinder.store.declaration import StoreKind
+from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
+from rejoinder.store.declaration import ShareOptions, StoreKind
 from rejoinder.store.postgresql.faults import address
-from rejoinder.store.postgresql.store import PostgresOperator, PostgresReader, PostgresStore, open_store
+from rejoinder.store.postgresql.store import LEASE, PostgresOperator, PostgresReader, PostgresStore, open_store
 from rejoinder.store.postgresql.whole import open_whole
+
+
+def share(url: str, how: ShareOptions) -> SharedStore:
+    return open_store(url, shards=how.shards, lease_seconds=how.lease_seconds or LEASE)
 
 
 def open_reader(url: str) -> StoreReader:
@@ -30,4 +34,4 @@ def open_for_operator(url: str) -> OperatorStore:
 
 __all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
 
-STORE = StoreKind(open_store, open_reader, open_for_operator, address, open_whole)
+STORE = StoreKind(open_store, open_reader, open_for_operator, address, open_whole, share)

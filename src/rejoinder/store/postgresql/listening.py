@@ -2,8 +2,8 @@
 
 Rule 1: a notification says which shards to look at, and who has written; who wrote it is not told. It may be lost:
         whoever listens also looks now and then.
-Rule 2: the connection holds the lock of the gateway that serves the store. The server frees it when the connection
-        ends, and the next gateway that waits has it. Who has lost it that way serves no longer.
+Rule 2: the connection shows that a gateway runs here, by a lock that gateways share. The server frees it when the
+        connection ends.
 """
 
 import asyncio
@@ -24,12 +24,10 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "rejoinder"
 RUNS = (OURS, 1_000_002)
-"""The lock of the gateway that serves the store."""
+"""The lock that all gateways on the store share."""
 A_LOOK = 5.0
 PAUSE = 1.0
 PATIENCE = 5.0
-YOUNG = 20
-"""Seconds after which a gateway that has the lock holds leases, unless something is wrong with it."""
 
 Told = Callable[[frozenset[int]], None]
 
@@ -40,16 +38,8 @@ def notify(db: SqlConnection, origin: str, shards: Iterable[int]) -> None:
         db.execute("SELECT pg_notify(?, ?)", (CHANNEL, f"{origin} {told}"))
 
 
-class Served(Exception):
-    """Another gateway has the lock."""
-
-
 class Listening:
-    def __init__(self, connect: Callable[[], Connection], *, alone: bool) -> None:
-        self._alone = alone
-        self.is_served = False
-        """By another gateway: this one has never had the lock, or has lost it."""
-        self._over: list[tuple[asyncio.AbstractEventLoop, Callable[[], None]]] = []
+    def __init__(self, connect: Callable[[], Connection]) -> None:
         self.origin = token_hex(6)
         self.farewell = f"{self.origin}!"
         """As whom to notify it that it ends."""
@@ -69,10 +59,6 @@ class Listening:
         """To be called before the server is asked to say `farewell`."""
         self._ends.set()
 
-    def on_end(self, told: Callable[[], None]) -> None:
-        """Calls `told` in this loop when another gateway serves the store."""
-        self._over.append((asyncio.get_running_loop(), told))
-
     async def close(self) -> None:
         """A server that is gone is not waited for."""
         self._ends.set()
@@ -84,8 +70,7 @@ class Listening:
         await loop.run_in_executor(None, self._thread.join)
 
     def wait(self) -> None:
-        """Until others can see that a gateway runs here, or it is known that another one does; for some seconds at
-        most."""
+        """Until others can see that a gateway runs here; for some seconds at most."""
         self._listens.wait(PATIENCE)
 
     def _run(self) -> None:
@@ -100,13 +85,6 @@ class Listening:
                     self._listen(db)
                 finally:
                     db.close()
-            except Served:
-                self.is_served = True
-                self._listens.set()
-                for loop, told in self._over:
-                    with suppress(RuntimeError):
-                        loop.call_soon_threadsafe(told)
-                return
             except psycopg.Error as error:  # the writer meets the same fault, and says it
                 log.debug("not now: %s", error)
             missed = True
@@ -115,9 +93,7 @@ class Listening:
     def _introduce(self, db: Connection) -> None:
         name = f"rejoinder {socket.gethostname()}:{os.getpid()}"
         db.execute("SELECT set_config('application_name', ?, false)", (name,))
-        take = "pg_try_advisory_lock" if self._alone else "pg_try_advisory_lock_shared"
-        if not db.execute(f"SELECT {take}(?, ?)", RUNS).fetchone()[0]:
-            raise Served
+        db.execute("SELECT pg_advisory_lock_shared(?, ?)", RUNS)
         db.execute(f"LISTEN {CHANNEL}")
         self._listens.set()
 
@@ -144,18 +120,6 @@ class Listening:
         for loop, told in tuple(self._told):
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(told, shards)
-
-
-def end_the_lifeless(db: Connection, now: int) -> None:
-    """Ends the session of a gateway that has the lock and has not renewed a lease for long: it hangs, or cannot reach
-    the database, whose server has not noticed. What it would still write is fenced by the leases."""
-    if db.execute("SELECT 1 FROM process WHERE lease_until > ? LIMIT 1", (now,)).fetchone() is None:
-        db.execute(
-            "SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
-            "WHERE l.locktype = 'advisory' AND l.classid = ? AND l.objid = ? AND l.granted "
-            "AND a.datname = current_database() AND a.backend_start < now() - make_interval(secs => ?)",
-            (*RUNS, YOUNG),
-        )
 
 
 def gateways(db: Connection) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,15 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 
-from rejoinder.errors import BadUse, StoreUnavailable
+from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import (
     BESIDE,
     MOST_RESUMED,
     RESUMED_FOR,
+    AnyLease,
     Health,
     Lease,
+    NamedLease,
     RecoveryRows,
     Renewal,
     ShardOwners,
@@ -28,7 +30,7 @@ from rejoinder.store.base import (
 from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
-from rejoinder.store.postgresql.listening import Listening, end_the_lifeless, gateways, notify
+from rejoinder.store.postgresql.listening import Listening, gateways, notify
 from rejoinder.store.postgresql.migrate import migrate, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
@@ -40,7 +42,7 @@ from rejoinder.store.sql.reads import check_bodies
 from rejoinder.store.sql.recover import recover
 from rejoinder.store.sql.schema import Migration, migrations
 from rejoinder.store.sql.upkeep import draw_opening
-from rejoinder.store.sql.values import instant, micros
+from rejoinder.store.sql.values import instant
 
 log = logging.getLogger(__name__)
 
@@ -165,10 +167,14 @@ class PostgresStore(PostgresReader):
     def _connect_writer(self) -> Connection:
         db = connect(self._url)
         db.shards = self.shards
-        # Who holds a shard's lock and has stopped must not keep others from claiming it.
-        db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
-        with db.db.transaction():
-            db.numbers = Numbers(draw_opening(db))
+        try:
+            # Who holds a shard's lock and has stopped must not keep others from claiming it.
+            db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
+            with db.db.transaction():
+                db.numbers = Numbers(draw_opening(db))
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _connect(self) -> Connection:
@@ -211,11 +217,18 @@ class PostgresStore(PostgresReader):
             self._held.add(shard)
         return lease
 
-    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
-        return await self._change(partial(_renew, holder=holder, leases=leases, seconds=self._seconds))
+    async def claim_named(self, name: str, holder: str) -> NamedLease | None:
+        return await self._change(partial(_claim_named, name=name, holder=holder, seconds=self._seconds))
 
-    async def release(self, lease: Lease) -> None:
-        self._held.discard(lease.shard)
+    async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
+        work = partial(_renew, holder=holder, leases=leases, seconds=self._seconds, claims=claims)
+        renewal = await self._change(work)
+        self._held -= {each.shard for each in leases if isinstance(each, Lease) and each not in renewal.held}
+        return renewal
+
+    async def release(self, lease: AnyLease) -> None:
+        if isinstance(lease, Lease):
+            self._held.discard(lease.shard)
         await self._change(partial(leases.release, lease=lease))
 
     async def leave(self, holder: str) -> None:
@@ -224,6 +237,9 @@ class PostgresStore(PostgresReader):
 
     async def owners(self) -> ShardOwners:
         return await self._change(_owners)
+
+    async def shards_with_work(self) -> frozenset[int]:
+        return await self._read(leases.shards_with_work)
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
         self._writer.refuse_when_closed()
@@ -236,6 +252,7 @@ class PostgresStore(PostgresReader):
                     self._lease_db = connect(self._url)
                     self._lease_db.shards = self.shards
                     self._lease_db.execute("SET lock_timeout = '2s'")
+                    self._lease_db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
                 with self._lease_db.db.transaction():
                     return work(self._lease_db)
             except psycopg.OperationalError:
@@ -248,15 +265,9 @@ class PostgresStore(PostgresReader):
                 self._lease_db.close()
         self._lease_db = None
 
-    def on_end(self, told: Callable[[], None]) -> None:
-        """Calls `told` in this loop when another gateway serves the store instead of this one."""
-        self._listening.on_end(told)
-
     async def health(self) -> Health:
         try:
             self._writer.refuse_when_closed()
-            if self._listening.is_served:
-                raise StoreUnavailable("served", self._where)
             held_up = StoreUnavailable("locked", self._where) if self._writer.is_held_up else None
             if (fault := self._writer.fault or held_up) is not None:
                 try:
@@ -270,6 +281,9 @@ class PostgresStore(PostgresReader):
 
     def on_foreign_change(self, told: Callable[[], None]) -> None:
         self._listening.tell(lambda _: told())
+
+    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
+        self._listening.tell(told)
 
     def _notify(self, db: SqlConnection, shards: set[int]) -> None:
         if elsewhere := shards - self._held:
@@ -290,27 +304,25 @@ class PostgresStore(PostgresReader):
 def open_store(
     url: str,
     *,
-    shards: int = SHARDS,
+    shards: int | None = None,
     lease_seconds: float = LEASE,
     schema: list[Migration] | None = None,
-    alone: bool = True,
 ) -> PostgresStore:
     """Opens the database of a `postgresql://` address, and brings its schema up to date. `shards`: into how many the
-    homes are spread if this is the first time. `alone`: no other gateway serves it meanwhile."""
+    homes are spread if this is the first time; later it is as it is."""
     where = address(url)
     with fault_in(where):
         db = connect(url)
         try:
-            migrate(db, where, schema or migrations(), shards)
+            migrate(db, where, schema or migrations(), shards or SHARDS)
             found = count_shards(db)
+            if shards not in (None, found):
+                hint = f"`rejoinder store rehome --shards {shards}` changes that"
+                raise BadConfiguration(f"gateway.shards is {shards}, and the store {where} has {found}: {hint}")
         finally:
             db.close()
-    listening = Listening(partial(connect, url), alone=alone)
+    listening = Listening(partial(connect, url))
     listening.wait()
-    if listening.is_served:
-        with fault_in(where), closing(connect(url)) as db:
-            end_the_lifeless(db, micros(_now(db)))
-        raise StoreUnavailable("served", where)
     return PostgresStore(url, found, lease_seconds, listening)
 
 
@@ -340,8 +352,12 @@ def _claim(db: Connection, shard: int, holder: str, seconds: float) -> Lease | N
     return leases.claim(db, shard, holder, seconds, _now(db))
 
 
-def _renew(db: Connection, holder: str, leases: tuple[Lease, ...], seconds: float) -> Renewal:
-    return renew(db, holder, leases, seconds, _now(db))
+def _claim_named(db: Connection, name: str, holder: str, seconds: float) -> NamedLease | None:
+    return leases.claim_named(db, name, holder, seconds, _now(db))
+
+
+def _renew(db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: float, claims: bool) -> Renewal:
+    return renew(db, holder, leases, seconds, _now(db), claims=claims)
 
 
 def _owners(db: Connection) -> ShardOwners:

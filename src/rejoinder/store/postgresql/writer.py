@@ -216,7 +216,11 @@ class Writer:
     def _begin(self) -> Connection:
         db = self._connect()
         row = (SCOPE, self._name, seal(b"0"))
-        db.execute("INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
+        try:
+            db.execute("INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _in_thread(self, work: Callable[[], T]) -> T:

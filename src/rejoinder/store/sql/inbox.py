@@ -11,6 +11,7 @@ from rejoinder.store.base import (
     InboxEvent,
     KeepUnderstood,
     MoveCursor,
+    NamedLease,
     QuarantineEvent,
     ReadmitEvent,
     ReleaseEvents,
@@ -59,12 +60,19 @@ def move_cursor(db: SqlConnection, verb: MoveCursor) -> None:
 
 
 def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
+    if cursor.lease is not None and not _holds(db, cursor.lease):
+        return  # whoever listens now keeps the cursor; what was heard is stored, and is recognised if it comes again
     # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
     db.execute(
         "INSERT INTO cursor VALUES (?, ?, ?, ?) "
         "ON CONFLICT (channel, account, name) DO UPDATE SET body = excluded.body",
         (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode())),
     )
+
+
+def _holds(db: SqlConnection, lease: NamedLease) -> bool:
+    sql = "SELECT 1 FROM named_lease WHERE name = ? AND generation = ?"
+    return db.execute(sql, (lease.name, lease.generation)).fetchone() is not None
 
 
 def try_events(db: SqlConnection, verb: TryEvents) -> None:

@@ -1,5 +1,6 @@
-"""Leases on shards (SC-3 to SC-6). In a file the kernel's lock is the lease of the whole process, and these rows only
-order the engines within it; in memory they may also run out, as those of a store that several processes share.
+"""Leases on shards, and by name (SC-3 to SC-6, SC-10). In a file the kernel's lock is the lease of the whole process,
+and these rows only order the engines within it; in memory they may also run out, as those of a store that several
+processes share.
 
 Rule 1: a claim draws a new generation and takes over what the last holder left, in one step.
 Rule 2: who is not the latest generation of its shard writes nothing (`held`).
@@ -9,8 +10,9 @@ Rule 3: `at` is when it was asked for, also when the writer has to do a group ag
 from datetime import datetime
 
 from rejoinder.errors import LeaseLost
-from rejoinder.store.base import Lease, Renewal, Shard, ShardOwners
+from rejoinder.store.base import IN_FLIGHT, AnyLease, Lease, NamedLease, Renewal, Shard, ShardOwners
 from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.outbox import any_of
 from rejoinder.store.sql.values import micros
 
 HOUR = 3_600_000_000
@@ -77,22 +79,59 @@ def _end_last(db: SqlConnection, shard: int, last: str, now: int) -> None:
     db.execute(sql, (len(turns) + len(events), last))
 
 
-def renew(db: SqlConnection, holder: str, leases: tuple[Lease, ...], seconds: float | None, at: datetime) -> Renewal:
+def claim_named(db: SqlConnection, name: str, holder: str, seconds: float | None, at: datetime) -> NamedLease | None:
+    now = micros(at)
+    db.execute("INSERT INTO named_lease VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (name,))
+    sql = (
+        "UPDATE named_lease SET holder = ?, generation = generation + 1, lease_until = ? "
+        "WHERE name = ? AND (holder IS NULL OR holder = ? OR lease_until <= ?)"
+    )
+    until = _until(now, seconds)
+    if not db.execute(sql, (holder, until, name, holder, now)).rowcount:
+        return None
+    _show(db, holder, until, now)
+    (generation,) = db.execute("SELECT generation FROM named_lease WHERE name = ?", (name,)).fetchone()
+    return NamedLease(name, holder, generation)
+
+
+def renew(
+    db: SqlConnection, holder: str, leases: tuple[AnyLease, ...], seconds: float | None, at: datetime, *, claims: bool
+) -> Renewal:
     """A lease that has run out and that nobody has claimed meanwhile is still its holder's."""
     until = _until(micros(at), seconds)
-    sql = "UPDATE shard SET lease_until = ? WHERE id = ? AND holder = ? AND generation = ?"
-    kept = [each for each in leases if db.execute(sql, (until, each.shard, holder, each.generation)).rowcount]
+    kept = (*_kept(db, holder, leases, until, Lease), *_kept(db, holder, leases, until, NamedLease))
     _show(db, holder, until, micros(at))
-    return Renewal(tuple(kept), at)
+    db.execute("UPDATE process SET claims = ? WHERE name = ? AND claims <> ?", (int(claims), holder, int(claims)))
+    return Renewal(kept, at)
 
 
-def release(db: SqlConnection, lease: Lease) -> None:
-    sql = "UPDATE shard SET holder = NULL, lease_until = NULL WHERE id = ? AND holder = ? AND generation = ?"
-    db.execute(sql, (lease.shard, lease.holder, lease.generation))
+def _kept(
+    db: SqlConnection, holder: str, leases: tuple[AnyLease, ...], until: int | None, kind: type[AnyLease]
+) -> tuple[AnyLease, ...]:
+    """In one step for all: a process that is stopped between two would keep others from these rows."""
+    if not (asked := [each for each in leases if isinstance(each, kind)]):
+        return ()
+    table, key, _ = _row_of(asked[0])
+    these = f"{key} IN ({', '.join('?' * len(asked))})"
+    keys = [_row_of(each)[2] for each in asked]
+    db.execute(f"UPDATE {table} SET lease_until = ? WHERE holder = ? AND {these}", (until, holder, *keys))
+    found = set(db.execute(f"SELECT {key}, generation FROM {table} WHERE holder = ? AND {these}", (holder, *keys)))
+    return tuple(each for each in asked if (_row_of(each)[2], each.generation) in found)
+
+
+def release(db: SqlConnection, lease: AnyLease) -> None:
+    table, key, value = _row_of(lease)
+    sql = f"UPDATE {table} SET holder = NULL, lease_until = NULL WHERE {key} = ? AND holder = ? AND generation = ?"
+    db.execute(sql, (value, lease.holder, lease.generation))
+
+
+def _row_of(lease: AnyLease) -> tuple[str, str, int | str]:
+    return ("shard", "id", lease.shard) if isinstance(lease, Lease) else ("named_lease", "name", lease.name)
 
 
 def leave(db: SqlConnection, holder: str) -> None:
     db.execute("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
+    db.execute("UPDATE named_lease SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
     db.execute("DELETE FROM process WHERE name = ?", (holder,))
 
 
@@ -100,13 +139,28 @@ def owners(db: SqlConnection, at: datetime) -> ShardOwners:
     now = micros(at)
     sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
     shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
-    sql = "SELECT name FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
-    return ShardOwners(shards, tuple(name for (name,) in db.execute(sql, (now,))))
+    sql = "SELECT name, claims FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
+    alive = db.execute(sql, (now,)).fetchall()
+    processes, fronts = ([name for name, claims in alive if bool(claims) is wanted] for wanted in (True, False))
+    sql = "SELECT name, holder FROM named_lease WHERE holder IS NOT NULL AND (lease_until IS NULL OR lease_until > ?)"
+    named = dict(db.execute(sql, (now,)).fetchall())
+    return ShardOwners(shards, tuple(processes), tuple(fronts), named)
+
+
+WITH_WORK = (
+    "SELECT shard FROM inbox WHERE state = 'new' UNION SELECT shard FROM inbox WHERE wanted = 1 "
+    f"UNION SELECT shard FROM turn WHERE wanted = 1 UNION SELECT shard FROM part WHERE {any_of('state', IN_FLIGHT)}"
+)
+
+
+def shards_with_work(db: SqlConnection) -> frozenset[int]:
+    return frozenset(shard for (shard,) in db.execute(WITH_WORK))
 
 
 def all_have_ended(db: SqlConnection) -> None:
     """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
     db.execute("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
+    db.execute("UPDATE named_lease SET lease_until = 0 WHERE holder IS NOT NULL")
     db.execute("UPDATE process SET lease_until = 0")
 
 

@@ -99,11 +99,12 @@ def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *,
     )
     if id is not None:
         name(db, of_part(intent.key), intent.blobs)
-        return StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
+        new = StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
+        return new if db.acts_for(shard) else replace(new, elsewhere=True)
     known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
     if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
         raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
-    return known
+    return known if db.acts_for(shard) else replace(known, elsewhere=True)
 
 
 def _waits(db: SqlConnection, place: int, kind: str) -> bool:

@@ -321,6 +321,9 @@ class SqlShard(SqlReader):
     async def wanted(self) -> tuple[Quarantined, ...]:
         return await self._read(lookups.wanted, self._lease.shard)
 
+    async def log_growing(self, log: str) -> tuple[RoomEntry, ...]:
+        return await self._read(rooms.log_growing, log, self._lease.shard)
+
     async def health(self) -> Health:
         return await self._store.health()
 

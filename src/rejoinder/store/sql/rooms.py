@@ -190,9 +190,14 @@ def log_entry_under(db: SqlConnection, log: str, key: str) -> RoomEntry | None:
     return None if row is None else _entry(row)
 
 
-def log_growing(db: SqlConnection, log: str) -> tuple[RoomEntry, ...]:
-    sql = f"SELECT {ENTRY} FROM room_entry WHERE log = ? AND state = 'growing' ORDER BY seq"
-    return tuple(map(_entry, db.execute(sql, (log,))))
+def log_growing(db: SqlConnection, log: str, shard: int | None = None) -> tuple[RoomEntry, ...]:
+    """`shard`: only in rooms that are at home there."""
+    growing, values = "log = ? AND state = 'growing'", list[str | int]((log,))
+    if shard is not None and db.shards > 1:
+        growing += " AND room IN (SELECT chat FROM place WHERE channel = ? AND shard = ?)"
+        values += [log, shard]
+    sql = f"SELECT {ENTRY} FROM room_entry WHERE {growing} ORDER BY seq"
+    return tuple(map(_entry, db.execute(sql, tuple(values))))
 
 
 SEEN = "state <> 'deleted' AND (audience IS NULL OR audience = ?)"

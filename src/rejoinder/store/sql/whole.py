@@ -19,7 +19,7 @@ from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.values import Row, route_from, unpack_inbound
 
-OF_THE_ENGINE: Final = frozenset({"gateway", "shard", "process", "lease"})
+OF_THE_ENGINE: Final = frozenset({"gateway", "shard", "process", "named_lease"})
 """Tables of who serves the store, not of what it keeps."""
 OF_THE_GATEWAY: Final = {"fact": "WHERE scope <> 'rejoinder/commits'"}
 """Rows that belong to a process."""

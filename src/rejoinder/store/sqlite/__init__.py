@@ -20,8 +20,10 @@ from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
+    AnyLease,
     Health,
     Lease,
+    NamedLease,
     OperatorStore,
     RecoveryRows,
     Renewal,
@@ -171,15 +173,19 @@ class SqliteStore(SqliteReader):
         when = {"seconds": self.lease_seconds, "at": self._clock()}
         return await self._change(partial(leases.claim, shard=shard, holder=holder, **when))
 
-    async def renew(self, holder: str, leases: tuple[Lease, ...]) -> Renewal:
+    async def claim_named(self, name: str, holder: str) -> NamedLease | None:
         when = {"seconds": self.lease_seconds, "at": self._clock()}
-        work = partial(renew, holder=holder, leases=leases, **when)
+        return await self._change(partial(leases.claim_named, name=name, holder=holder, **when))
+
+    async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
+        when = {"seconds": self.lease_seconds, "at": self._clock()}
+        work = partial(renew, holder=holder, leases=leases, claims=claims, **when)
         home = self._writer.loop
         if home is None or home is asyncio.get_running_loop():
             return await self._change(work)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._change(work), home))
 
-    async def release(self, lease: Lease) -> None:
+    async def release(self, lease: AnyLease) -> None:
         await self._change(partial(leases.release, lease=lease))
 
     async def leave(self, holder: str) -> None:
@@ -187,6 +193,12 @@ class SqliteStore(SqliteReader):
 
     async def owners(self) -> ShardOwners:
         return await self._read(leases.owners, self._clock())
+
+    async def shards_with_work(self) -> frozenset[int]:
+        return await self._read(leases.shards_with_work)
+
+    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
+        self.on_foreign_change(lambda: told(frozenset()))
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
         return await self._writer.submit(PendingWrite((), work))

@@ -11,11 +11,15 @@ from rejoinder.store.base import (
     ClaimPart,
     Lease,
     MarkSent,
+    MoveCursor,
+    NamedLease,
     PlanParts,
     PutSession,
     ReleaseRun,
     RunClaim,
+    SettleEvent,
     SharedStore,
+    StoredCursor,
     StoredPart,
 )
 from rejoinder.testing.store_contract.given import (
@@ -71,6 +75,66 @@ class Leases(Opened):
             await store.release(lease)
             found = await store.owners()
             assert (found.shards[shard].holder, found.processes) == (None, ("one",))
+
+    async def test_one_process_does_what_is_done_for_all(self, tmp_path: Path) -> None:
+        """SC-10: a lease by name has one holder at a time; each claim has a new generation."""
+        async with self.shared(tmp_path) as store:
+            first = await store.claim_named("telegram", "one")
+            assert first is not None
+            assert await store.claim_named("telegram", "two") is None
+            assert isinstance(await store.claim_named("slack", "two"), NamedLease)
+            assert (await store.owners()).named == {"telegram": "one", "slack": "two"}
+            assert (await store.renew("one", (first,))).held == (first,)
+            await store.release(first)
+            second = await store.claim_named("telegram", "two")
+            assert second is not None
+            assert second.generation > first.generation
+            assert (await store.renew("one", (first,))).held == ()
+            await store.release(first)  # too late, and no harm
+            assert await store.claim_named("telegram", "one") is None
+            await store.leave("two")
+            assert (await store.owners()).named == {}
+
+    async def test_who_listens_no_longer_does_not_move_the_cursor(self, tmp_path: Path) -> None:
+        """SC-10: what it has heard is stored all the same, and is recognised when it comes again."""
+        async with self.shared(tmp_path) as store:
+            old = await store.claim_named("telegram", "one")
+            assert old is not None
+            await store.write(Accept((an_inbound(1),), NOW, StoredCursor("telegram", "read", "1", lease=old)))
+            await store.release(old)
+            new = await store.claim_named("telegram", "two")
+            await store.write(Accept((an_inbound(2),), NOW, StoredCursor("telegram", "read", "2", lease=new)))
+            (late,) = await store.write(Accept((an_inbound(3),), NOW, StoredCursor("telegram", "read", "1", lease=old)))
+            assert late.inbound == an_inbound(3)
+            assert await store.cursor("telegram", "read") == "2"
+            await store.write(MoveCursor(StoredCursor("telegram", "read", "1", lease=old)))
+            assert await store.cursor("telegram", "read") == "2"
+            assert (
+                await store.write(Accept((an_inbound(3),), NOW, StoredCursor("telegram", "read", "3", lease=new))) == ()
+            )
+            assert await store.cursor("telegram", "read") == "3"
+
+    async def test_a_process_may_claim_no_shards(self, tmp_path: Path) -> None:
+        """SC-24: one that only listens and serves pages is alive, and no shard is kept for it."""
+        async with self.shared(tmp_path) as store:
+            await store.renew("front", (), claims=False)
+            await store.renew("worker", ())
+            found = await store.owners()
+            assert (found.processes, found.fronts) == (("worker",), ("front",))
+
+    async def test_shards_with_work_are_found_whoever_wrote(self, tmp_path: Path) -> None:
+        """SC-12: work is found by shard and state."""
+        async with self.shared(tmp_path) as store:
+            assert await store.shards_with_work() == frozenset()
+            (event,) = await store.write(Accept((an_inbound(1),), NOW))
+            assert await store.shards_with_work() == {event.shard}
+            mine = store.owned(await self._claimed(store, "one", event.inbound.route))
+            await mine.write(SettleEvent(event.id, "nobody was meant"))
+            assert await store.shards_with_work() == frozenset()
+            (part,) = await mine.write(PlanParts((an_intent(1),), NOW, claims=True))
+            assert await store.shards_with_work() == {event.shard}
+            await mine.write(MarkSent(part, "msg-1", NOW))
+            assert await store.shards_with_work() == frozenset()
 
     async def test_who_has_lost_the_lease_writes_nothing(self, tmp_path: Path) -> None:
         """SC-3: whatever it writes is refused whole, and its engine is told; the new holder goes on."""

@@ -81,6 +81,12 @@ class Methods:
             bad("user_not_found")
         return {"user": self._world.person(id)}
 
+    def conversations(self, payload: Payload) -> Payload:
+        kinds = payload.get("types", "public_channel").split(",")
+        found = [each for each in self._world.rooms.values() if ("im" if each.is_direct else "public_channel") in kinds]
+        channels = [{"id": each.id, "is_im": each.is_direct} for each in found if not each.error]
+        return {"channels": channels, "response_metadata": {"next_cursor": ""}}
+
     # --- history ----------------------------------------------------------------------------------
 
     def history(self, payload: Payload) -> Payload:
@@ -385,6 +391,7 @@ Method = Callable[[Methods, Payload], Payload]
 METHODS: dict[str, tuple[Verb, Method]] = {
     "auth.test": ("other", Methods.auth_test),
     "users.info": ("other", Methods.users_info),
+    "users.conversations": ("other", Methods.conversations),
     "conversations.history": ("other", Methods.history),
     "conversations.replies": ("other", Methods.replies),
     "chat.postMessage": ("send", Methods.post_message),
@@ -407,6 +414,7 @@ READING = frozenset(
     {
         "auth.test",
         "users.info",
+        "users.conversations",
         "conversations.history",
         "conversations.replies",
         "apps.connections.open",

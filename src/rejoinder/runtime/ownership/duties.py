@@ -1,0 +1,115 @@
+"""What one process does for all, each under a lease of its name: listening to an account of a channel, telling programs
+over HTTP, removing what is old (SC-10).
+
+Rule 1: work begins with the lease and is cancelled with it; it is given back when the work ends by itself.
+Rule 2: who has fewer of them is faster to take one that is free, so that they spread; none is ever taken away.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import AnyLease, NamedLease, Renewal, ShardOwners, SharedStore
+
+log = logging.getLogger(__name__)
+
+A_HEAD_START: Final = 0.3
+"""Seconds by which others may be faster, for each that this process has already."""
+
+Work = Callable[[NamedLease | None], Coroutine[Any, Any, None]]
+"""Is given the lease under which it runs; None: the store is this process's alone."""
+
+
+class Duties:
+    def __init__(self, store: SharedStore, holder: str, *, boot: Callable[[], float] = boot_time) -> None:
+        self._store = store
+        self._holder = holder
+        self._boot = boot
+        self._held: dict[str, HeldLease[NamedLease]] = {}
+        self._wanted: dict[str, asyncio.Event] = {}  # set when nobody has it
+
+    @property
+    def leases(self) -> tuple[NamedLease, ...]:
+        return tuple(held.lease for held in self._held.values())
+
+    def has(self, name: str) -> bool:
+        return name in self._held
+
+    async def do(self, name: str, work: Work, runs: Runs) -> None:
+        """Does the work, among these tasks, whenever this process has the lease, until it ends by itself; raises what
+        it raises."""
+        if self._store.lease_seconds is None:
+            return await work(None)
+        free = self._wanted.setdefault(name, asyncio.Event())
+        try:
+            while True:
+                await free.wait()
+                free.clear()
+                if (held := await self._claim(name)) is not None and await self._work(name, held, work, runs):
+                    return
+        finally:
+            del self._wanted[name]
+
+    async def _claim(self, name: str) -> HeldLease[NamedLease] | None:
+        await asyncio.sleep(A_HEAD_START * len(self._held))
+        sent = self._boot()
+        try:
+            lease = await self._store.claim_named(name, self._holder)
+        except StoreUnavailable as fault:
+            log.debug("not now: %s", fault)  # the store has logged it already
+            return None
+        if lease is None:
+            return None
+        held = self._held[name] = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        return held
+
+    async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, runs: Runs) -> bool:
+        """Returns whether the work has ended by itself."""
+        task = runs.start(f"duty:{name}", work(held.lease))
+        held.on_loss(lambda: _end(task))
+        try:
+            await runs.wait(task)
+            if task.cancelled():
+                return False
+            if (problem := task.exception()) is not None:
+                raise problem
+            return True
+        finally:
+            await runs.cancel(task)
+            del self._held[name]
+            await self._give_back(held)
+
+    async def _give_back(self, held: HeldLease[NamedLease]) -> None:
+        if not held.holds:
+            return log.warning("%s: this process no longer listens or works for it", held.lease.name)
+        try:
+            await self._store.release(held.lease)
+        except StoreUnavailable as fault:
+            log.debug("not now: %s", fault)
+
+    def look(self, owners: ShardOwners) -> None:
+        """Goes for what nobody has."""
+        for name, free in self._wanted.items():
+            if name not in self._held and name not in owners.named:
+                free.set()
+
+    def renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
+        for held in tuple(self._held.values()):
+            if held.lease in renewal.held:
+                held.renewed(deadline_of(sent, self._store.lease_seconds))
+            elif held.lease in asked:
+                held.lose()
+
+    def look_at_deadlines(self) -> None:
+        """Ends what has run out, also when it is about to do nothing."""
+        for held in tuple(self._held.values()):
+            if not held.holds:
+                log.debug("%s: the lease has run out here", held.lease.name)
+
+
+def _end(task: "asyncio.Task[None]") -> None:
+    task.cancel()

@@ -1,0 +1,84 @@
+"""A process beside others on one store: keeps its leases, claims what is free, gives up what is too much, and finds
+what others have written (SC-5, SC-10, SC-12)."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from random import uniform
+from typing import Final
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.gateway import Engines
+from rejoinder.runtime.ownership.database_clock import DatabaseClock
+from rejoinder.runtime.ownership.duties import Duties
+from rejoinder.runtime.ownership.renewing import Renewing
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import AnyLease, Renewal, SharedStore
+
+log = logging.getLogger(__name__)
+
+A_LOOK: Final = 1.0
+"""Seconds between two looks at what other processes hold and have written."""
+
+
+class Sharing:
+    """`claims`: whether the process claims shards (SC-24)."""
+
+    def __init__(self, store: SharedStore, engines: Engines, clock: DatabaseClock, *, claims: bool = True) -> None:
+        self._store = store
+        self._engines = engines
+        self.duties = Duties(store, engines.holder)
+        """What this process does for all, when it has the lease; where the store is its own, at once."""
+        self._clock = clock
+        self._claims = claims
+        self.is_shared = store.lease_seconds is not None
+        self.looks: list[Callable[[], None]] = []
+        """Called with every look."""
+
+    async def begin(self, runs: Runs) -> None:
+        """From now on others see this process. Its leases are kept as long as these tasks run."""
+        self._store.on_arrivals(self._engines.changed)
+        await self._see_and_be_seen()
+        seconds = self._store.lease_seconds
+        assert seconds is not None, "a store that is shared has leases that run out"
+        renewing = Renewing(
+            self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
+        )
+        runs.start("renew", renewing.run())
+
+    async def _see_and_be_seen(self) -> None:
+        try:
+            self._renewed(0.0, (), await self._store.renew(self._engines.holder, (), claims=self._claims))
+        except StoreUnavailable as fault:
+            log.debug("not now: %s", fault)  # the store has logged it already
+
+    def _leases(self) -> tuple[AnyLease, ...]:
+        return *self._engines.leases, *self.duties.leases
+
+    def _renewed(self, sent: float, asked: tuple[AnyLease, ...], renewal: Renewal) -> None:
+        self._clock.told(renewal.now)
+        self._engines.renewed(sent, asked, renewal)
+        self.duties.renewed(sent, asked, renewal)
+
+    async def own(self, grace: float, sending: float) -> None:
+        """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
+        while True:
+            pause = A_LOOK
+            try:
+                if await self._look(grace, sending):
+                    pause = uniform(0.02, 0.2)  # processes that start together do not go in step
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+            await asyncio.sleep(pause)
+
+    async def _look(self, grace: float, sending: float) -> bool:
+        """Returns whether there may be more to claim."""
+        self._engines.look_at_deadlines()
+        self.duties.look_at_deadlines()
+        owners = await self._store.owners()
+        self.duties.look(owners)
+        more = self._claims and await self._engines.balance(owners, grace, sending)
+        await self._engines.look_for_work()
+        for look in self.looks:
+            look()
+        return more

@@ -1,0 +1,82 @@
+"""Several gateways of one configuration on one database, and what can be seen of them from outside."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.platform import FakePlatform
+from rejoinder.testing.platform.truth import standing
+from tests.crash.gateway import Machine
+from tests.postgres import Server, database_of
+
+HOW = {"on_unknown": "hold", "mode": "followup", "debounce_ms": 0, "drafts": False}
+LEASE = 4.0
+"""Seconds: long enough for a loaded machine, short enough for a test."""
+
+
+class Cluster:
+    def __init__(self, server: Server, url: str, platform: FakePlatform, machines: list[Machine]) -> None:
+        self.machines = machines
+        self.platform = platform
+        self.url = url
+        self._server = server
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        return self._server.execute(sql, database_of(self.url))
+
+    def shards(self) -> Counter[str]:
+        """How many shards each live process holds, by what it is called."""
+        now = "extract(epoch FROM clock_timestamp()) * 1000000"
+        return Counter(
+            {
+                str(who): int(str(n))
+                for who, n in self.rows(f"SELECT holder, count(*) FROM shard WHERE lease_until > {now} GROUP BY holder")
+            }
+        )
+
+    def listener(self, name: str) -> str:
+        rows = self.rows(f"SELECT holder FROM named_lease WHERE name = '{name}' AND holder IS NOT NULL")
+        return str(rows[0][0]) if rows else ""
+
+    def of(self, holder: str) -> Machine:
+        """The machine that a holder of leases runs on."""
+        pid = int(holder.split(":")[1])
+        return next(each for each in self.machines if each.pid == pid)
+
+    def shards_of(self, machine: Machine) -> int:
+        return sum(count for who, count in self.shards().items() if who.split(":")[1] == str(machine.pid))
+
+    def answers(self) -> list[str]:
+        return sorted(seen.text for seen in standing(self.platform.truth.frames) if "is short" in seen.text)
+
+
+async def until(condition: Callable[[], bool], seconds: float = 2 * PATIENCE) -> None:
+    async with asyncio.timeout(seconds):
+        while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - other processes write it
+            await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def gateways(
+    folder: Path, server: Server, url: str, count: int, channel: str = "telegram", lease: float = LEASE
+) -> AsyncIterator[Cluster]:
+    """So many, each of which holds its share of the shards when this begins."""
+    async with FakePlatform(channel) as platform:
+        machines: list[Machine] = []
+        for number in range(count):
+            here = folder / f"gateway-{number}"
+            here.mkdir()
+            more = f"lease_seconds = {lease}"
+            machines.append(Machine(here, channel, platform.config(), store=url, gateway=more, **HOW))
+        cluster = Cluster(server, url, platform, machines)
+        try:
+            for machine in machines:
+                await machine.start()
+            await until(lambda: all(cluster.shards_of(each) >= 64 // count for each in machines))
+            yield cluster
+        finally:
+            for machine in machines:
+                await machine.kill()

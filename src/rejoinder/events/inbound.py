@@ -195,6 +195,9 @@ class Inbound(Struct, frozen=True):
     and the attachments say what came of it, and nothing is asked twice."""
     pages: tuple[LinkedPage, ...] = ()
     """The pages its text links to."""
+    own_id: str = ""
+    own_name: str = ""
+    """Who we were on the platform when it came: a process that goes on with it may not have logged in yet (IN-20)."""
 
     @property
     def route(self) -> Route:

@@ -20,7 +20,7 @@ from rejoinder.cli.mcp import mcp
 from rejoinder.cli.message import try_message
 from rejoinder.cli.pair import pair
 from rejoinder.cli.reply import reply
-from rejoinder.cli.run import run_gateway
+from rejoinder.cli.run import run_gateway, run_worker
 from rejoinder.cli.send import send
 from rejoinder.cli.sessions import list_sessions
 from rejoinder.cli.store import store
@@ -54,6 +54,7 @@ def _options(
 
 
 app.command("run")(run_gateway)
+app.command("worker")(run_worker)
 app.command()(chat)
 app.command("init")(make_configuration)
 app.command("config")(show_config)

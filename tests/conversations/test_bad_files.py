@@ -1,11 +1,13 @@
 """ME-11, ME-12: files that nobody should send: each ends in a sentence, and the others are answered meanwhile."""
 
 import json
+import resource
 
 from rejoinder.config.load import read
 from rejoinder.events import Attachment, PromptText
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 from tests.media.documents import bad_files
+from tests.media.sounds import bad_sounds
 
 SETTINGS = "[agents.scripted]\nkind = 'tour'\n[media.documents]\ntimeout_s = 3\n[messages.queue]\ndebounce_ms = 0\n"
 MIMES = {"pdf": "application/pdf", "png": "image/png", "heic": "image/heic", "txt": "text/plain"}
@@ -67,3 +69,25 @@ async def test_each_ends_in_a_sentence_and_others_are_answered_meanwhile():
     assert "not unpacked" in told["plan.pdf"]
     assert "_[31m.pdf" in told_names(told)
     assert all(why and "\n" not in why for why in told.values()), told
+
+
+async def test_each_recording_ends_in_a_sentence_and_others_are_answered_meanwhile():
+    """ME-1: to the person, once, and to the agent; nobody is asked what such a recording says, and memory is flat."""
+    bad, channel = bad_sounds(), Holding()
+    agent = ScriptedAgent(*["Heard."] * (len(bad) + 1))
+    hearing = f'{SETTINGS}[media.speech_to_text]\ncommand = ["printf", "never asked", "{{file}}"]\n'
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with conversation(agent, channel, read(hearing, "t", {})) as chat:
+        for index, (name, content, _) in enumerate(bad.values()):
+            channel.contents[name] = content
+            voice = Attachment(name, name, "audio/ogg", None, kind="voice")
+            await channel.says("", sender="bob", chat=f"bobs-{index}", attachments=(voice,))
+        await chat.says("hello", sender="ann", chat="anns")
+        await channel.until(lambda: any("hello" in str(turn.parts) for turn in agent.turns))
+        said = [(await chat.hears()).text for _ in range(2 * len(bad) + 1)]
+        told = {part.route.chat: part.text for part in channel.parts if part.text != "Heard."}
+    assert said.count("Heard.") == len(bad) + 1
+    reasons = {f"bobs-{index}": why for index, (_, _, why) in enumerate(bad.values())}
+    assert told == {chat: f"Your voice message could not be heard: {why}." for chat, why in reasons.items()}
+    assert not any("never asked" in str(turn.parts) for turn in agent.turns)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # kB

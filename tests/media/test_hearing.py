@@ -15,6 +15,7 @@ from rejoinder.media.hearing import Ear
 from rejoinder.media.settings import SpeechToText
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE, until
+from tests.media.sounds import PLAYLIST
 from tests.speech import SENTENCE, recogniser, silence, spoken, words
 
 KEY = Secret("sk-secret")
@@ -189,9 +190,6 @@ async def test_silence_is_not_sent_to_anybody():
 async def test_without_ffmpeg_the_recording_is_given_as_it_came(monkeypatch):
     monkeypatch.setattr(sound, "ffmpeg", lambda: None)
     assert await program("import sys; print(open(sys.argv[1], 'rb').read(4))").hear("note", "", spoken()) == "b'OggS'"
-
-
-PLAYLIST = b"#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n"
 
 
 @pytest.mark.parametrize("content", [PLAYLIST, b"", b"\xff", b"ffconcat version 1.0\nfile /etc/passwd\n", b"RIFF"])

@@ -1,16 +1,12 @@
 """`/config set` and `/config unset`: one key of the file, from the chat of who owns the gateway (IN-61)."""
 
-from contextlib import asynccontextmanager
-
 import pytest
 
-from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import config_writing
-from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
-from rejoinder.runtime.runs import Runs
-from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
-from rejoinder.testing.chat import Chat
+from rejoinder.programs.reloading import SettingsSource, Watch
+from rejoinder.testing import ScriptedAgent, conversation
+from tests.programs.owned import owned
 
 FILE = """
 [agents.scripted]
@@ -30,18 +26,9 @@ response_prefix = "A:"  # before all
 """
 
 
-@asynccontextmanager
-async def running(file):
-    """A gateway, its file, and its owner who chats with it."""
+def running(file):
     source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}), {}, lambda path: load(path, {}))
-    channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
-    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
-        config_writing.attach(gateway, source)
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
-        yield chat, Reloading(gateway, source)
-        await chat.ends()
+    return owned(source, config_writing.attach)
 
 
 @pytest.fixture
@@ -101,7 +88,7 @@ async def test_a_key_that_waits_says_so(file):
         ("unset channels.telegram.token", "channels.telegram.token"),
         ("unset channels.telegram", "channels.telegram"),
         ("unset messages.queue.mode", "is not set in the file"),
-        ("set nothing 1", "nothing is no key"),
+        ("set nothing 1", "nothing is not a key"),
     ],
 )
 async def test_what_is_wrong_or_not_for_a_chat_is_refused(file, typed, why):

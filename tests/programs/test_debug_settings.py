@@ -1,16 +1,12 @@
 """`/debug`: settings that hold until the next start (IN-61), in the chat of who owns the gateway."""
 
-from contextlib import asynccontextmanager
-
 import pytest
 
-from rejoinder.app import MEMORY, Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import debug_settings
-from rejoinder.programs.reloading import Reloading, SettingsSource, Watch
-from rejoinder.runtime.runs import Runs
+from rejoinder.programs.reloading import SettingsSource, Watch
 from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
-from rejoinder.testing.chat import Chat
+from tests.programs.owned import owned
 
 FILE = """
 [agents.scripted]
@@ -30,19 +26,10 @@ response_prefix = "A:"
 """
 
 
-@asynccontextmanager
-async def running(file):
-    """A gateway, its file, and its owner who chats with it."""
+def running(file):
     overlay = {}
     source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
-    channel, agent = FakeMessenger("telegram"), ScriptedAgent(*(f"{number}." for number in range(9)))
-    gateway = Gateway(source.read(), agents={"scripted": agent}, channels=[channel], store=MEMORY)
-    async with Runs() as runs, gateway:
-        debug_settings.attach(gateway, source)
-        runs.start("gateway", gateway.serve())
-        chat = Chat(channel, runs, gateway)
-        yield chat, Reloading(gateway, source)
-        await chat.ends()
+    return owned(source, debug_settings.attach)
 
 
 @pytest.fixture
@@ -107,7 +94,7 @@ async def test_it_stays_over_a_file_that_changes(file):
         ("set session.scope shared", "session.scope holds from a start on; write it into the file, and /restart"),
         ("set channels.telegram.token y", "channels.telegram.token holds from a start on"),
         ("set commands.bash true", "commands.bash can only be changed in the file"),
-        ("set nothing x", "nothing is no key; one is written like messages.queue.mode"),
+        ("set nothing x", "nothing is not a key; a key looks like messages.queue.mode"),
         ("unset messages.queue.cap", "/debug has not set messages.queue.cap"),
     ],
 )

@@ -22,6 +22,8 @@ from rejoinder.errors import NotUnderstood
 MOST_WRITTEN = 64 << 20
 """Bytes of a file that a program may write."""
 LAST_WORDS = 500
+LESS_URGENT = 10
+"""How nice it is to other processes of this machine, ours among them."""
 
 
 class ProgramResult(Struct, frozen=True):
@@ -75,6 +77,8 @@ def _plumbing(reads: Path | None, output: Path, errors: Path) -> tuple[tuple[Pat
 
 def _limit(process: int, writes: int, memory: int | None) -> None:
     """Only Linux can limit another process; elsewhere the time limit has to do."""
+    with suppress(OSError):  # whoever waits for an answer goes first
+        os.setpriority(os.PRIO_PROCESS, process, LESS_URGENT)
     if not hasattr(resource, "prlimit"):
         return
     with suppress(ProcessLookupError, PermissionError):

@@ -6,6 +6,7 @@ Rule 2: ffmpeg opens files only, and has limits on time, memory and what it writ
 """
 
 import array
+import asyncio
 import re
 import shutil
 from pathlib import Path
@@ -23,6 +24,7 @@ MEMORY = 2 << 30
 BARS = 100
 """Levels of a waveform."""
 _HEADER = 44
+_TIME = re.compile(r"time=(\d+):(\d+):(\d+(?:\.\d+)?)")
 _LOUDEST = re.compile(r"max_volume: (-?[0-9.]+|-inf) dB")
 
 _BEGINS: tuple[tuple[bytes, int, str], ...] = (
@@ -88,7 +90,7 @@ async def decoded(program: str, content: bytes, folder: Path, *, most_seconds: f
     if form is None:
         raise NotUnderstood("its format is not known here")
     source, target = folder / "recording", folder / "samples.wav"
-    source.write_bytes(content)
+    await asyncio.to_thread(source.write_bytes, content)
     ran = await run(
         (
             *(program, "-nostdin", "-hide_banner", "-protocol_whitelist", "file,pipe", "-threads", "1"),
@@ -104,7 +106,14 @@ async def decoded(program: str, content: bytes, folder: Path, *, most_seconds: f
     size = max(0, target.stat().st_size - _HEADER)
     loudest = _LOUDEST.findall(ran.errors)
     is_silent = size == 0 or not loudest or float(loudest[-1]) <= SILENT
-    return Sound(target, size / (2 * RATE), is_silent)
+    return Sound(target, max(size / (2 * RATE), _reached(ran.errors)), is_silent)
+
+
+def _reached(errors: str) -> float:
+    """How far ffmpeg came, in seconds. Where pieces cannot be decoded, there are fewer samples than that."""
+    times = _TIME.findall(errors)
+    hours, minutes, seconds = times[-1] if times else ("0", "0", "0")
+    return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
 
 
 async def encoded(program: str, source: Path, came: str, form: VoiceForm, folder: Path, *, seconds: float) -> bytes:

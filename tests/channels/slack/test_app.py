@@ -149,6 +149,20 @@ async def test_after_a_gap_history_is_read(platform):
     assert len(inlet.given) == 5
 
 
+async def test_a_place_that_is_gone_has_no_history(platform, caplog):
+    """CH-13, CH-30: a deleted thread and a channel without us are passed over in silence; the others are read."""
+    inlet, world = KeptInlet(), platform.people.world
+    said = await platform.says("ann", "ann", "one")
+    await platform.says("#team", "ann", "two")
+    platform.people.closes("#team")
+    ann = world.room("ann").id
+    await inlet(places={"C0NOBODY": said, f"{ann}/1700000000.000100": said, world.room("#team").id: said, ann: "0"})
+    async with listening(app(platform), inlet):
+        await inlet.message("one")
+    assert inlet.texts == ["one"]
+    assert "could not be read" not in caplog.text
+
+
 async def test_ghosts_are_noticed(platform):
     """CH-30: another socket takes its share of the events; the operator is told, and history brings what it took."""
     inlet, events = KeptInlet(), platform.people.events

@@ -11,7 +11,8 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from rejoinder.channels.http_faults import FAILED, proxy_for, timeout, was_written
+from rejoinder.channels.http_client import HttpClient
+from rejoinder.channels.http_faults import FAILED, timeout, was_written
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, Unheard, Unreached
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
@@ -33,7 +34,7 @@ class Api:
         self._root = root.rstrip("/") + "/"
         self._token = token
         self._timeout = timeout(seconds)
-        self._session: aiohttp.ClientSession | None = None
+        self._http = HttpClient(self._root, token)
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer to a method that takes JSON; the call is given up after `seconds`."""
@@ -61,13 +62,13 @@ class Api:
         if known:
             headers = {**headers, "Authorization": f"Bearer {self._token.reveal()}"}
         try:
-            async with self._opened().post(
+            async with self._http.session.post(
                 address, data=body, headers=headers, timeout=within, allow_redirects=False
             ) as response:
                 answer_unread()
                 return _read(response, await response.read())
         except FAILED as problem:
-            return (Unheard if was_written(problem) else Unreached)(self._said(problem))
+            return (Unheard if was_written(problem) else Unreached)(self._http.said(problem))
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ class Api:
         headers = {"Authorization": f"Bearer {self._token.reveal()}"}
         content = bytearray()
         try:
-            async with self._opened().get(
+            async with self._http.session.get(
                 address, headers=headers, timeout=self._timeout, allow_redirects=False
             ) as response:
                 if response.status in (301, 302, 303, 307):
@@ -94,19 +95,19 @@ class Api:
                 ):
                     return LOGIN_PAGE
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:
-            return self._said(problem)
+            return self._http.said(problem)
         return bytes(content)
 
     async def upload(self, address: str, content: AsyncIterator[bytes], size: int) -> str:
         """Puts a file where Slack asked for it; why it did not work, or nothing."""
         headers, seconds = {"Content-Length": str(size)}, CALL_SECONDS + size / SLOWEST
         try:
-            async with self._opened().post(
+            async with self._http.session.post(
                 address, data=content, headers=headers, timeout=timeout(seconds), allow_redirects=False
             ) as response:
                 return "" if response.status == OK else f"status {response.status}"
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:
-            return self._said(problem)
+            return self._http.said(problem)
 
     def _is_slack(self, address: str) -> bool:
         url, root = URL(address), URL(self._root)
@@ -117,25 +118,7 @@ class Api:
     # --- the connection ---------------------------------------------------------------------------
 
     async def close(self) -> None:
-        if self._session is not None:
-            session, self._session = self._session, None
-            await session.close()
-
-    def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            # Keep no connection for long: if Slack has closed it meanwhile, nobody knows whether a message arrived.
-            proxy, auth = proxy_for(self._root)
-            self._session = aiohttp.ClientSession(
-                cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0),
-                proxy=proxy,
-                proxy_auth=auth,
-            )
-        return self._session
-
-    def _said(self, problem: Exception) -> str:
-        words = str(problem) or type(problem).__name__
-        return words.replace(self._token.reveal(), "***")
+        await self._http.close()
 
 
 LOGIN_PAGE = (

@@ -30,6 +30,7 @@ LOOKS = (0.0, 10.0, 20.0)
 """Pauses before each of the three reads over thirty seconds (CH-35)."""
 AT_ONCE = 5
 NO_PLACE = ("thread_not_found", "channel_not_found", "message_not_found")
+GONE = (*NO_PLACE, "not_in_channel")
 NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
 
@@ -124,6 +125,9 @@ class HistoryReader:
             while (seconds := _told_to_wait(answer)) is not None:
                 await asyncio.sleep(seconds)
                 answer = await self._ask(channel, thread, oldest, cursor)
+            if isinstance(answer, Refused) and answer.error in GONE:
+                log.debug("there is no history of %s any more: %s", channel, answer.error)
+                return []
             if not isinstance(answer, Ok):
                 log.warning("the history of %s could not be read: %s", channel, failure(answer).reason)
                 return None

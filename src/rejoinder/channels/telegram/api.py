@@ -3,11 +3,11 @@
 from typing import Any
 from urllib.parse import quote
 
-import aiohttp
 import msgspec
 
 from rejoinder.channels.base import OutgoingFile
-from rejoinder.channels.http_faults import FAILED, proxy_for, was_written
+from rejoinder.channels.http_client import HttpClient
+from rejoinder.channels.http_faults import FAILED, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.channels.telegram.files import fields
@@ -34,7 +34,7 @@ class Api:
         self._root = root.rstrip("/")
         self._token = token
         self._timeout = http_timeout(seconds)
-        self._session: aiohttp.ClientSession | None = None
+        self._http = HttpClient(self._root, token, {"Content-Type": "application/json"})
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer; the call is given up after `seconds`."""
@@ -42,11 +42,11 @@ class Api:
         timeout = self._timeout if seconds is None else http_timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            async with self._opened().post(address, data=body, timeout=timeout, allow_redirects=False) as response:
+            async with self._http.session.post(address, data=body, timeout=timeout, allow_redirects=False) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
         except FAILED as problem:
-            return (Unheard if was_written(problem) else Unreached)(self._said(problem))
+            return (Unheard if was_written(problem) else Unreached)(self._http.said(problem))
 
     async def upload(self, method: str, payload: dict[str, Any], files: list[tuple[str, OutgoingFile]]) -> Answer:
         """The same with files, which are read while they are written to Telegram."""
@@ -55,21 +55,21 @@ class Api:
         headers = {"Content-Type": form.content_type, "Content-Length": str(form.size)}
         timeout = http_timeout(CALL_SECONDS + form.size / SLOWEST)
         try:
-            async with self._opened().post(
+            async with self._http.session.post(
                 address, data=form.pieces(), headers=headers, timeout=timeout, allow_redirects=False
             ) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
         except (*FAILED, StoreUnavailable) as problem:
             written = form.is_written and was_written(problem)
-            return (Unheard if written else Unreached)(self._said(problem))
+            return (Unheard if written else Unreached)(self._http.said(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""
         address = f"{self._root}/file/bot{self._token.reveal()}/{quote(path)}"
         content = bytearray()
         try:
-            async with self._opened().get(address, timeout=self._timeout, allow_redirects=False) as response:
+            async with self._http.session.get(address, timeout=self._timeout, allow_redirects=False) as response:
                 if response.status != OK:
                     return f"status {response.status}"
                 async for piece in response.content.iter_chunked(PIECE):
@@ -77,30 +77,11 @@ class Api:
                     if len(content) > limit:
                         return f"it has more than {limit} bytes"
         except FAILED as problem:
-            return self._said(problem)
+            return self._http.said(problem)
         return bytes(content)
 
     async def close(self) -> None:
-        if self._session is not None:
-            session, self._session = self._session, None
-            await session.close()
-
-    def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            # Keep no connection for long: if Telegram has closed it meanwhile, nobody knows whether a message arrived.
-            proxy, auth = proxy_for(self._root)
-            self._session = aiohttp.ClientSession(
-                headers={"Content-Type": "application/json"},
-                cookie_jar=aiohttp.DummyCookieJar(),
-                connector=aiohttp.TCPConnector(keepalive_timeout=15.0, limit=0),
-                proxy=proxy,
-                proxy_auth=auth,
-            )
-        return self._session
-
-    def _said(self, problem: Exception) -> str:
-        words = str(problem) or type(problem).__name__
-        return words.replace(self._token.reveal(), "***")
+        await self._http.close()
 
 
 def _decode(body: bytes) -> Response:

@@ -1,0 +1,40 @@
+"""The connections to one platform's HTTP API, with one token that no sentence about a failure shows."""
+
+import aiohttp
+
+from rejoinder.channels.http_faults import proxy_for
+from rejoinder.secret import Secret
+
+KEEPALIVE = 15.0
+"""Seconds. If the platform has closed a connection that we keep, nobody knows whether a message arrived."""
+
+
+class HttpClient:
+    def __init__(self, root: str, token: Secret, headers: dict[str, str] | None = None) -> None:
+        self._root = root
+        self._token = token
+        self._headers = headers
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        """Opened when it is first used."""
+        if self._session is None:
+            proxy, auth = proxy_for(self._root)
+            self._session = aiohttp.ClientSession(
+                headers=self._headers,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                connector=aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE, limit=0),
+                proxy=proxy,
+                proxy_auth=auth,
+            )
+        return self._session
+
+    async def close(self) -> None:
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    def said(self, problem: Exception) -> str:
+        """What went wrong, for people."""
+        return (str(problem) or type(problem).__name__).replace(self._token.reveal(), "***")

@@ -161,7 +161,9 @@ def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settin
         raise BadUse(f"a {role} works beside others, and {shown(settings.gateway.store)} serves one process; {SHARED}")
 
 
-def _page_channel(name: str, said: schema.ConfiguredChannel, settings: schema.Settings) -> "tuple[WebChannel, WebSettings]":
+def _page_channel(
+    name: str, said: schema.ConfiguredChannel, settings: schema.Settings
+) -> "tuple[WebChannel, WebSettings]":
     facts, here = cast(WebSettings, said.settings), _members(said, settings)
     web = open_channel(name, facts, here, said.common.wake if len(here) > 1 else "lead")
     web.menu = menu(settings)

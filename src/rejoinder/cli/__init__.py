@@ -54,7 +54,6 @@ def _options(
 
 
 app.command("run")(run_gateway)
-app.command("worker")(run_worker)
 app.command()(chat)
 app.command("init")(make_configuration)
 app.command("config")(show_config)
@@ -63,6 +62,7 @@ app.command()(bench)
 app.command("message")(try_message)
 app.command()(reply)
 app.command()(mcp)
+app.command("worker")(run_worker)
 app.command("explain", rich_help_panel=OPERATE)(explain_message)
 app.command("sessions", rich_help_panel=OPERATE)(list_sessions)
 app.command("dead", rich_help_panel=OPERATE)(dead_letters)

@@ -1,12 +1,11 @@
 import asyncio
 
-import pytest
+import uvloop
 
 from rejoinder import event_loop
 
 
 def test_a_process_that_serves_runs_on_uvloop():
-    uvloop = pytest.importorskip("uvloop", reason="uvloop is not made for this system")
     with asyncio.Runner(loop_factory=event_loop.fast_loop()) as runner:
         assert isinstance(runner.get_loop(), uvloop.Loop)
 

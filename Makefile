@@ -53,7 +53,8 @@ test-versions:
 	done
 
 test-agents: $(VENV)/.local
-	$(BIN)/python -m pytest -m "real_agent or slow_agent or local_model" tests/agents
+	AGENTS_TABLE=tests/agents/tested.json $(BIN)/python -m pytest -m "real_agent or slow_agent or local_model" tests/agents
+	$(BIN)/python scripts/docs.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

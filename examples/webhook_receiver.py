@@ -57,6 +57,6 @@ class Receiver(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    server = HTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver)
+    server = HTTPServer(("127.0.0.1", int(sys.argv[1]) if len(sys.argv) > 1 else 9001), Receiver)
     print(f"listening on port {server.server_port}", flush=True)
     server.serve_forever()

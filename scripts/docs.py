@@ -10,6 +10,7 @@ python scripts/docs.py --check    writes nothing, fails when one is stale
 """
 
 import inspect
+import json
 import re
 import sys
 import tomllib
@@ -195,6 +196,34 @@ def crashes() -> str:
     return table([*CRASHES.values()], [[row[name] for name in CRASHES] for row in rows])
 
 
+SCENES = {
+    "test_plain_and_streamed": "streams",
+    "test_a_tool_with_permission yes": "tool allowed once, reply after it",
+    "test_a_tool_with_permission no": "tool denied",
+    "test_stop": "`/stop`",
+    "test_a_second_message_while_it_is_busy": "message while busy",
+    "test_kill_9_of_the_agent": "`kill -9` of the agent",
+    "test_kill_9_of_the_gateway": "of the gateway",
+    "test_an_image": "picture",
+}
+
+
+def tested_agents() -> str:
+    """What the last `make test-agents` found, as it wrote it down."""
+    written = ROOT / "tests" / "agents" / "tested.json"
+    if not written.exists():
+        return "No run has been written down yet."
+    ran = json.loads(written.read_text())
+    rows: list[list[str]] = []
+    for each in ran["agents"]:
+        scenes = each["scenes"]
+        ends = ["passed" if scenes.get(scene) else "failed" if scene in scenes else "not run" for scene in SCENES]
+        ends[-1] += f" ({scenes['pictures']})" if "pictures" in scenes else ""
+        where = " (PyPI)" if each["registry"] == "pypi" else ""
+        rows.append([f"`{each['package']}`{where}", each["version"], *ends])
+    return f"Run of {ran['ran']}:\n\n" + table(["package", "version", *SCENES.values()], rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "crashes": crashes,
     "figures": partial(figures, "all", ("what", "rejoinder", "beside it", "command")),
@@ -210,6 +239,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "operate-commands": operate_commands,
     "reactions": reactions,
     "reactions-telegram": reactions_telegram,
+    "tested-agents": tested_agents,
     "think-levels": think_levels,
     "inbound-stages": inbound.stages,
     "inbound-commands": inbound.commands,

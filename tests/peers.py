@@ -24,25 +24,37 @@ def missing(peer: str) -> NoReturn:
     pytest.skip(peer)
 
 
-def python_with(*packages: str) -> Path:
+def interpreter(version: str) -> str:
+    """The Python of this version, on the path or among those of pyenv."""
+    root = Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser()
+    for found in (*sorted(map(str, root.glob(f"versions/{version}.*/bin/python"))), f"python{version}"):
+        with suppress(OSError):
+            if subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
+                return found
+    missing(f"no Python {version} here")
+
+
+def python_with(*packages: str, python: str = "") -> Path:
     """The interpreter of an environment of their own: what they need has nothing to do with what we need.
+
+    `python`: the version of Python they ask for, if ours will not do.
 
     Made once for all tests of this checkout; only the stamp says that it is whole, and one process installs.
     """
     place = Path(sys.prefix) / "peers" / "-".join(packages)
     place.mkdir(parents=True, exist_ok=True)
-    python, stamp = place / "bin" / "python", place / "installed"
+    made, stamp = place / "bin" / "python", place / "installed"
     with (place / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists():
             print(f"Installing {', '.join(packages)} for the tests ...", file=sys.stderr)
-            install = [python, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", *packages]
-            for command in ([sys.executable, "-m", "venv", place], install):
+            install = [made, "-m", "pip", "install", "--no-compile", "--disable-pip-version-check", *packages]
+            for command in ([interpreter(python) if python else sys.executable, "-m", "venv", place], install):
                 result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
                 if result.returncode:
                     missing(f"{', '.join(packages)} could not be installed: {result.stderr[-500:]}")
             stamp.touch()
-    return python
+    return made
 
 
 def program(name: str) -> str:

@@ -9,7 +9,6 @@ import os
 import pwd
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 from itertools import count
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.testing.ports import free_port
 from tests.peers import missing
 
 RUN = "REJOINDER_TEST_POSTGRES"
@@ -39,7 +39,7 @@ class Server:
                 os.chown(self.folder, user.pw_uid, user.pw_gid)
             made = ["initdb", "-D", self.folder / "data", "-A", "trust", "-U", "owner", "-E", "UTF8", "--no-sync"]
             self._run(*made, "--locale=C")
-        self.port = self.port or _free_port()
+        self.port = self.port or free_port()
         wanted = (
             f"port={self.port}",
             "listen_addresses=127.0.0.1",
@@ -74,12 +74,6 @@ class Server:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=self.folder)
         if done.returncode:
             raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def _programs() -> Path:

@@ -97,7 +97,10 @@ async def test_it_keeps_all_in_the_store_of_its_settings(tmp_path):
 
     async def asked(**more: str) -> int:
         agent, channel = ScriptedAgent(["Hello."], name="a"), FakeChannel("mine")
-        async with asyncio.timeout(10), Gateway(settings, agents={"a": agent}, channels=[channel], **more) as gateway:
+        async with (
+            asyncio.timeout(PATIENCE),
+            Gateway(settings, agents={"a": agent}, channels=[channel], **more) as gateway,
+        ):
             await gateway.dispatch(HELLO)
             await gateway.runs.idle()
         return len(agent.turns)

@@ -82,9 +82,9 @@ Fault = Literal[
 
 # What keeps a store from working, and what the operator does about it. The error adds which store it is.
 FAULTS: dict[Fault, str] = {
-    "full": "The disk is full. Free some space; rejoinder goes on by itself.",
+    "full": "The disk is full. Free some space; rejoinder then continues by itself.",
     "read-only": "It cannot be written. Make the file and its folder writable for rejoinder.",
-    "locked": "Another program holds it. Stop that program; rejoinder goes on by itself.",
+    "locked": "Another program holds it. Stop that program; rejoinder then continues by itself.",
     "taken": "One gateway serves a store. Stop the other one first, or name another file in gateway.store.",
     "corrupt": "It is damaged. Stop rejoinder, put the latest backup in its place and start again.",
     "missing": "No gateway has run on it yet. Start one, or name the right configuration with -c.",
@@ -93,15 +93,15 @@ FAULTS: dict[Fault, str] = {
     "foreign": "It is something else than a store of rejoinder. Name another file in gateway.store.",
     "unreachable": "It cannot be read or written. Check that its folder exists and its disk works.",
     "gone": "Its file was removed or replaced. Put it back, or restart rejoinder to go on with what is there now.",
-    "away": "The database does not answer. Start it, or correct the address; rejoinder goes on by itself.",
+    "away": "The database does not answer. Start it, or correct the address; rejoinder then continues by itself.",
     "no-login": "The database does not let this user in. Correct the user or the password in gateway.store, PGPASSWORD "
     "or the password file.",
     "no-database": "There is no such database. Create it with createdb, or correct gateway.store.",
     "no-rights": "This user may not do that in the database. Make it the owner of the database (docs/scale.md).",
     "crowded": "The database has no room for another connection. Raise max_connections, or stop what needs so many; "
-    "rejoinder goes on by itself.",
+    "rejoinder then continues by itself.",
     "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; when it can be "
-    "written, rejoinder goes on by itself.",
+    "written, rejoinder then continues by itself.",
     "served": "A gateway runs on it. Stop every one that does, and try again.",
     "closed": "It has been closed.",
 }

@@ -1,6 +1,7 @@
 """Agents that nobody here wrote: how each is installed, and how it is told where our model server is."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,8 @@ class RealAgent(Struct, frozen=True):
     configure: Callable[[Path, str], dict[str, str]]
     """Writes what it needs into its home and gives its environment; told its home and our address."""
     registry: Literal["npm", "pypi"] = "npm"
+    python: str = ""
+    """The version of Python it asks for; empty: ours will do."""
     tool: tuple[str, str] = ("bash", '{"command": "touch made.txt", "description": "make it"}')
     """How its model would call its shell, so that it asks for permission."""
 
@@ -112,6 +115,27 @@ def _qwen(home: Path, url: str) -> dict[str, str]:
     return {"HOME": str(home), "OPENAI_API_KEY": "sk-here", "OPENAI_BASE_URL": url, "OPENAI_MODEL": "echo"}
 
 
+def _vibe(home: Path, url: str) -> dict[str, str]:
+    (home / "config.toml").write_text(
+        f"""
+        active_model = "echo"
+        enable_update_checks = false
+        enable_auto_update = false
+        enable_telemetry = false
+        [[providers]]
+        name = "here"
+        api_base = "{url}"
+        api_key_env_var = "MODEL_KEY"
+        backend = "generic"
+        [[models]]
+        name = "echo"
+        provider = "here"
+        alias = "echo"
+        """
+    )
+    return {"HOME": str(home), "VIBE_HOME": str(home), "MODEL_KEY": "sk-here"}
+
+
 _BASH = ("Bash", '{"command": "touch made.txt", "description": "make it"}')
 _SHELL = ("run_shell_command", '{"command": "touch made.txt", "is_background": false, "description": "make it"}')
 CLAUDE = RealAgent("@agentclientprotocol/claude-agent-acp", ".bin/claude-agent-acp", (), _claude, tool=_BASH)
@@ -134,11 +158,30 @@ HERMES = RealAgent(
     registry="pypi",
     tool=("terminal", '{"command": "rm -rf made"}'),
 )
+VIBE = RealAgent(
+    "mistral-vibe",
+    "bin/vibe-acp",
+    (),
+    _vibe,
+    registry="pypi",
+    python="3.12",
+    tool=("bash", '{"command": "touch made.txt"}'),
+)
 
 
 def installed(agent: RealAgent) -> tuple[str, ...]:
     """Its command; installs it when it is not there yet, and skips the test only where there is no npm."""
     if agent.registry == "npm":
         return (str(program_from_npm(agent.package, agent.program)), *agent.arguments)
-    place = python_with(agent.package).parents[1]
+    place = python_with(agent.package, python=agent.python).parents[1]
     return (str(next(place.glob(agent.program))), *agent.arguments)
+
+
+def version_of(agent: RealAgent) -> str:
+    """Which version of it is installed."""
+    if agent.registry == "npm":
+        place = Path(sys.prefix) / "agents" / agent.package / "node_modules" / agent.package
+        return json.loads((place / "package.json").read_text())["version"]
+    place = python_with(agent.package, python=agent.python).parents[1]
+    name = agent.package.partition("[")[0].replace("-", "_")
+    return next(place.glob(f"lib/python*/site-packages/{name}-*.dist-info")).stem.rpartition("-")[2]

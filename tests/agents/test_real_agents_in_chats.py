@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from rejoinder.testing.agent_contract import everything, text_of
 from rejoinder.testing.model_server import Answer, Asked, ModelServer, Say, Stall
 from tests.conversations.restarting import Machine
 
-from .real_agents import CLAUDE, CODEX, GEMINI, HERMES, OLDER_CLAUDE, OPENCODE, QWEN, RealAgent, installed
+from .real_agents import CLAUDE, CODEX, GEMINI, HERMES, OLDER_CLAUDE, OPENCODE, QWEN, VIBE, RealAgent, installed
 
 pytestmark = [pytest.mark.xdist_group("real agents"), pytest.mark.slow_agent]
 ALL = {
@@ -29,6 +29,7 @@ ALL = {
     "gemini": GEMINI,
     "qwen": QWEN,
     "hermes": HERMES,
+    "vibe": VIBE,
 }
 RESULTS = ("'role': 'tool'", "tool_result", "functionResponse", "function_call_output")
 PNG = (
@@ -186,10 +187,12 @@ async def test_kill_9_of_the_gateway(scene: Scene, tmp_path_factory: pytest.Temp
     assert len(shown) == 2, shown
 
 
-async def test_an_image(scene: Scene):
+async def test_an_image(scene: Scene, record_property: Callable[[str, object], None]):
     """TU-32: an agent whose model takes pictures gives them to it; another says in words that there was one."""
     agent = scene.agent()
     await everything(agent, Turn("s", (PromptText("Look at this"), PromptImage("image/png", PNG), PromptText("Well?"))))
     await agent.close()
     asked = scene.server.requests[-1]
-    assert "iVBORw0KGgo" in str(asked.body) or "image" in asked.text.lower() or "picture" in asked.text
+    seen = any("iVBORw0KGgo" in str(each.body) for each in scene.server.requests)
+    record_property("pictures", "yes" if seen else "told in words")
+    assert seen or "image" in asked.text.lower() or "picture" in asked.text

@@ -70,7 +70,7 @@ async def _store_in(folder):
         ("fly", "there is no command 'fly'; there are: run, chat, "),
         ("--nonsense", "no such option: --nonsense; see `rejoinder --help`"),
         ("chat --nonsense", "no such option: --nonsense; see `rejoinder chat --help`"),
-        ("run --port many", "invalid value for '--port': 'many' is no whole number; see `rejoinder run --help`"),
+        ("run --port many", "invalid value for '--port': 'many' is not a whole number; see `rejoinder run --help`"),
         ("run --port", "option '--port' requires an argument; see `rejoinder --help`"),
         ("backup", "missing argument 'FILE'; see `rejoinder backup --help`"),
     ],

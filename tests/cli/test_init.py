@@ -151,7 +151,7 @@ def test_a_discord_bot_is_verified(folder, monkeypatch):
 
 
 def test_a_slack_app_is_verified(folder, monkeypatch):
-    """CH-12: both tokens, each with its own fault; a name is no id, and Enter leaves an id out."""
+    """CH-12: both tokens, each with its own fault; a name is not an id, and Enter leaves an id out."""
     asked_about(monkeypatch, "slack")
     for variable in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"):
         monkeypatch.delenv(variable, raising=False)
@@ -164,8 +164,8 @@ def test_a_slack_app_is_verified(folder, monkeypatch):
     assert "set its new token as `bot_token`" in said
     assert "it begins with xapp-" in said
     assert "it is @testbot in Example, by Socket Mode" in said
-    assert 'That does not work: "@ann" is no id' in said
-    assert 'That does not work: "#team" is no id' in said
+    assert 'That does not work: "@ann" is not an id' in said
+    assert 'That does not work: "#team" is not an id' in said
     text = (folder / "rejoinder.toml").read_text()
     assert BOT_TOKEN not in text
     common = load("rejoinder.toml", {"SLACK_BOT_TOKEN": "x", "SLACK_APP_TOKEN": "y"}).channels["slack"].common
@@ -186,7 +186,7 @@ def test_what_cannot_be_verified_is_said(folder):
     assert "ANTHROPIC_API_KEY is not known here, so nothing could be verified." in said
     assert load("rejoinder.toml", {"ANTHROPIC_API_KEY": "x"}).agents["helper"].kind == "anthropic"
     said = answered("4", "http://127.0.0.1:1/v1", "n", "1", "", "", "", more=("--force",))
-    assert "Nobody answers at http://127.0.0.1:1/v1 (Connection refused)." in said
+    assert "Nothing answers at http://127.0.0.1:1/v1 (Connection refused)." in said
     assert load("rejoinder.toml", {}).agents["helper"].kind == "tour"
     answered("4", "http://127.0.0.1:1/v1", "y", "m", "", "", "", more=("--force",))
     assert load("rejoinder.toml", {}).agents["helper"].settings.model == "m"
@@ -195,9 +195,12 @@ def test_what_cannot_be_verified_is_said(folder):
 @pytest.mark.parametrize(
     ("typed", "wrong"),
     [
-        ("localhost:11434", 'That is no address: expected an address that begins with http:// or https://, found "loc'),
-        ("http://127.0.0.1:99999/v1", "Nobody answers at http://127.0.0.1:99999/v1 (Port out of range 0-65535)."),
-        ("http://name.invalid/v1", "Nobody answers at http://name.invalid/v1 ("),
+        (
+            "localhost:11434",
+            "That is not an address: expected an address that begins with http:// or https://, found",
+        ),
+        ("http://127.0.0.1:99999/v1", "Nothing answers at http://127.0.0.1:99999/v1 (Port out of range 0-65535)."),
+        ("http://name.invalid/v1", "Nothing answers at http://name.invalid/v1 ("),
     ],
 )
 def test_an_address_is_looked_at_as_soon_as_it_is_typed(folder, typed, wrong):

@@ -382,7 +382,7 @@ def test_people_are_invited_beside_the_gateway(folder):
     assert document("pair", "invite", "helper")["name"] == "helper (guest)"
     assert [each["person"] for each in document("pair")["invited"]] == ["ann-lee", "person-helper"]
     assert told("pair").splitlines()[-2].split()[:3] == ["ann-lee", "Ann", "Lee"]
-    assert told("pair", "revoke", "ann", "lee").startswith("Ann Lee has no login any more. No gateway runs")
+    assert told("pair", "revoke", "ann", "lee").startswith("Ann Lee can no longer log in. No gateway runs")
     assert refused(2, "pair", "revoke", "Ann Lee") == "nobody called Ann Lee is invited"
     assert refused(2, "pair", "invite", "x" * 41) == "a name has 1 to 40 characters"
     assert refused(2, "pair", "invite").startswith("whom?")

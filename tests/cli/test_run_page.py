@@ -118,7 +118,7 @@ def test_a_changed_file_is_noticed_while_it_runs(tmp_path):
         file.write_text('[agents.guide]\nkind = "tour"\nsystem_promt = "Be kind."\n')
         wrong = program.stderr.readline()
         assert "ERROR rejoinder.toml:3: agents.guide.system_promt: " in wrong
-        assert wrong.endswith("? The gateway goes on with what it had.\n")
+        assert wrong.endswith("? The gateway keeps its old settings.\n")
         file.write_text('[agents.guide]\nkind = "tour"\nsystem_prompt = "Be kind."\n')
         right = program.stderr.readline()
         assert "INFO rejoinder.toml was read again: agents.guide.system_prompt holds from the next message on." in right

@@ -95,7 +95,7 @@ def test_what_is_not_there_cannot_be_removed(key, said):
 def test_a_value_is_no_table():
     with pytest.raises(BadUse, match="response_prefix is a value, no table"):
         with_key(FILE, ("messages", "response_prefix", "x"), 1)
-    with pytest.raises(BadUse, match="the file is no TOML as it is"):
+    with pytest.raises(BadUse, match="the file is not valid TOML"):
         with_key("[", ("messages", "response_prefix"), 1)
 
 

@@ -33,7 +33,7 @@ def test_a_key_is_written_as_in_the_file(said: str, path: Any) -> None:
 
 @pytest.mark.parametrize("said", ["", "gateway", "a.", ".a", "a b.c", "a.b = 1\nc", "a.b=1", "[a]", "#"])
 def test_what_is_no_key_is_told(said: str) -> None:
-    with pytest.raises(BadUse, match="is no key"):
+    with pytest.raises(BadUse, match="is not a key"):
         read_key(said)
 
 

@@ -1,13 +1,18 @@
 """Bad days on Discord: what people delete, edit and forbid while an answer is written, and what Discord limits."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
 from rejoinder.agents.base import TextDelta
-from rejoinder.testing import ScriptedAgent
+from rejoinder.events import Chat, Inbound, Mention, Sender
+from rejoinder.store.base import Accept
+from rejoinder.store.sqlite import open_store
+from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import until
 from rejoinder.testing.platform import oracles
+from rejoinder.testing.platform.discord.world import user_id
 from tests.conversations.discord import discord
 from tests.conversations.test_discord import NO_THREADS
 
@@ -172,3 +177,19 @@ async def test_what_has_no_words_is_told_in_words():
     assert "Wave" in told[0]
     assert "Tea? (yes / no)" in told[1]
     assert "The milk is off." in told[2]
+
+
+async def test_a_mention_that_was_stored_and_not_decided_is_answered_by_the_next_process(tmp_path):
+    """IN-20, DU-2: the next process decides it before it has logged in, and knows nevertheless who was mentioned."""
+    me, url = user_id("testbot"), f"sqlite:{tmp_path / 'rejoinder.db'}"
+    agent = ScriptedAgent("At your service.")
+    async with FakePlatform("discord") as platform:
+        chat = Chat(platform.id_of("#team"), "group")
+        ann = Sender(platform.id_of("ann"), "ann", "Ann")
+        who = {"mentions": (Mention(me, token=f"<@{me}>"),), "own_id": me, "own_name": "testbot"}
+        store = open_store(url)
+        said = Inbound("discord", "7", "7", chat, ann, f"<@{me}> are you there?", **who)
+        await store.write(Accept((said,), datetime.now(UTC)))
+        await store.close()
+    async with discord(agent, NO_THREADS, store=url) as platform:
+        await platform.hears("#team", "At your service.")

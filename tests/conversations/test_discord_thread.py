@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from rejoinder.testing import discord_thread
-from rejoinder.testing.discord_thread import FOREIGN, OURS, TEAM, played
+from rejoinder.testing.discord_thread import FOREIGN, OURS, TEAM, Printer, played
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles
 
@@ -16,7 +15,7 @@ async def test_five_bots_and_three_people_in_one_thread(capsys):
     """CH-25, CH-23, CH-24, IN-20 to IN-24: each question is answered once, by the bot that was asked, as a reply to it,
     in the thread that the first mention opened; two bots that answer each other are stopped; nobody is pinged but who
     is answered; and the strangers see every message whole, the first time they see it."""
-    async with asyncio.timeout(2 * PATIENCE), played(discord_thread._tell) as play:
+    async with asyncio.timeout(2 * PATIENCE), played(Printer()) as play:
         truth, saw = play.platform.truth, play.strangers["scribe"].saw
         for text, (question, bot) in play.asked.items():
             (answer,) = play.answers(text)

@@ -16,11 +16,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from rejoinder.agents.python import text_of
-from rejoinder.events import PromptText, Turn
+from rejoinder.events import Turn
 
 QUESTION, HANDED = re.compile(r"\bq(\d+)\."), re.compile(r"\bh(\d+)\.")
-OVERHEARD = re.compile(r"\bo\d+\.")
-"""What was said to others; the next answer repeats it."""
 OUTBOX = re.compile(r"Your outbox folder is (.+?): ")
 LONG = 5000
 """Characters: more than a Telegram message takes."""
@@ -64,12 +62,10 @@ async def answer(turn: Turn) -> AsyncIterator[str]:
     if POISON in said and not _is_cured():
         os.kill(os.getpid(), signal.SIGKILL)
     numbers = [int(found) for found in QUESTION.findall(said)]
-    told = "".join(part.text for part in turn.parts if isinstance(part, PromptText))
-    overheard = OVERHEARD.findall(told)
     for place, number in enumerate(numbers):
         if place:
             yield "\n\n"
-        text = answer_to(number, alone=len(numbers) == 1) + "".join(f"\n{mark}" for mark in overheard)
+        text = answer_to(number, alone=len(numbers) == 1)
         step = max(9, len(text) // 8)  # cuts directives in the middle
         for start in range(0, len(text), step):
             yield text[start : start + step]

@@ -17,8 +17,8 @@ async def burst(
     folder: Path, platform: FakePlatform, reconnect: Callable[[], Awaitable[None]], *, mention: str = "", more: str = ""
 ) -> oracles.Verdict:
     """200 messages in 20 channels; after a third of them the platform asks for a new connection, and when a quarter is
-    answered the process is killed and started again. What people saw is judged. `mention`: only what begins with it is
-    answered; every other message is not, and the agent repeats what it overheard. `more`: lines of the channel."""
+    answered the process is killed and started again. What people saw is judged. `mention`: every other message begins
+    with it, and only those are answered. `more`: lines of the channel."""
     chats = [f"#c{number}" for number in range(CHANNELS)]
     for chat in chats:
         platform.people.world.room(chat)
@@ -37,13 +37,13 @@ async def burst(
                     await reconnect()
                 chat = chats[number % CHANNELS]
                 is_asked = not mention or number // CHANNELS % 2 == 1
-                words = f"q{number * 4 + 3}. What is it?" if is_asked else f"o{number}. is for others."
-                await platform.says(chat, "ann", f"{mention if is_asked else ''} {words}".strip())
-                expected.setdefault(chat, []).extend(marks_of(number * 4 + 3) if is_asked else (f"o{number}.",))
+                words = f"q{number * 4 + 3}. What is it?"
+                await platform.says(chat, "ann", f"{mention} {words}".strip() if is_asked else words)
+                expected.setdefault(chat, []).extend(marks_of(number * 4 + 3) if is_asked else ())
             await platform.truth.until(lambda: len(platform.truth.messages()) > answered // 4, PATIENCE)
             await machine.kill()
             await machine.start()
             await until_done(machine, MESSAGES)
     finally:
         await machine.kill()
-    return oracles.judge(platform.truth.frames, expected, name)
+    return oracles.judge(platform.truth.frames, expected, name, platform.truth.calls)

@@ -1,6 +1,8 @@
 """Discord under fire: a burst with a reconnect and a kill, and kills at the points that are Discord's own."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -15,7 +17,7 @@ KILLED_AT = ("K2", "K11", "K17", "K18")
 
 @pytest.mark.parametrize("resumes", [True, False])
 async def test_a_burst_with_a_reconnect_and_a_kill(tmp_path, resumes):
-    """CH-20, CH-28, IN-32: Discord wants a new connection, or a new session, in the middle; then the process is killed
+    """CH-20, CH-28, IN-20: Discord wants a new connection, or a new session, in the middle; then the process is killed
     and started again. Every message that mentions the bot is answered, once, in its channel, in order, and every other
     one is overheard, once."""
     async with FakePlatform("discord") as platform:
@@ -29,8 +31,13 @@ async def test_a_burst_with_a_reconnect_and_a_kill(tmp_path, resumes):
         assert names[0] == "IDENTIFY"
         assert names.count("RESUME") >= 2
         assert (names.count("IDENTIFY") > 1) is not resumes
-        assert verdict.messages == MESSAGES
+        assert verdict.messages == MESSAGES // 2
         assert verdict.is_clean, verdict
+    with closing(sqlite3.connect(tmp_path / "rejoinder.db")) as db:
+        rows = db.execute("SELECT state, reason, count(*), count(DISTINCT message) FROM inbox GROUP BY 1, 2 ORDER BY 1")
+        half = MESSAGES // 2
+        overheard = ("settled", "overheard: nobody mentioned us", half, half)
+        assert rows.fetchall() == [("routed", "", half, half), overheard]
 
 
 def test_killed_at_its_own_points():

@@ -15,7 +15,7 @@ from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.session.unconfirmed import ASK_AGAIN
 from rejoinder.store.base import StoredPart
 from rejoinder.testing.platform import FakePlatform, Frame, oracles
-from rejoinder.testing.platform.truth import BOT, by_bot, standing
+from rejoinder.testing.platform.truth import BOT, Truth, by_bot, standing
 from tests.crash.agent import REACTION, kind_of, marks_of
 from tests.crash.gateway import Machine
 from tests.crash.points import Personality, Point
@@ -138,7 +138,7 @@ async def run(trial: Trial) -> Result:
             held = [part.text for part in listed if part.state == "held"]
             if len(held) > (len(_said(under_way)) if trial.personality == "telegram hold" else 0):
                 wrong.append(f"held {held}, under way were {_said(under_way)}")
-            return _judged(trial, platform.truth.frames, asked, wrong, held, under_way, channel, machine.log)
+            return _judged(trial, platform.truth, asked, wrong, held, under_way, channel, machine.log)
 
 
 # --- what happens -------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ async def until_done(machine: Machine, messages: int) -> None:
 
 def _judged(
     trial: Trial,
-    frames: list[Frame],
+    truth: Truth,
     asked: list[Question],
     wrong: list[str],
     held: list[str],
@@ -274,7 +274,8 @@ def _judged(
         marks = (f"a{question.number}.",) if trial.talk in ("files", "speaks") else marks
         marks = () if _is_command(question.number, trial) else marks
         expected.setdefault(question.chat, []).extend(marks)
-    verdict = oracles.judge(frames, expected, channel)
+    frames = truth.frames
+    verdict = oracles.judge(frames, expected, channel, truth.calls)
     if hands_over:
         verdict = _taken_too(verdict, frames, asked, expected)
     is_held = {mark for marks in expected.values() for mark in marks if any(mark in text for text in held)}

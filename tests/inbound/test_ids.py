@@ -65,7 +65,7 @@ def test_an_entry_names_one_id(entry: str, channel: str, account: str, id: str, 
 )
 def test_a_name_is_refused_with_advice(entry: str, channel: str) -> None:
     """IN-10: a display name or @username is rejected, and the error says what to use instead."""
-    with pytest.raises(BadConfiguration, match=r"list\[0\].*is no id.*whoami"):
+    with pytest.raises(BadConfiguration, match=r"list\[0\].*is not an id.*whoami"):
         read(entry, channel)
 
 
@@ -97,7 +97,7 @@ def test_a_shared_list_says_which_channel_it_means() -> None:
 )
 def test_a_star_names_nobody(settings: InboundSettings) -> None:
     """IN-13: `*` would make everybody an owner; it is refused where it stands for people."""
-    with pytest.raises(BadConfiguration, match=r"is no id|does not say on which channel"):
+    with pytest.raises(BadConfiguration, match=r"is not an id|does not say on which channel"):
         make_rules(settings)
 
 

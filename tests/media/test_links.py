@@ -13,7 +13,7 @@ from aiohttp import web
 from rejoinder.errors import NotUnderstood
 from rejoinder.media import guarded
 from rejoinder.media.addresses import checked, target
-from rejoinder.media.links import CommandReader, LinkReader, page_reader
+from rejoinder.media.links import CommandReader, LinkReader, _decoded, page_reader
 from rejoinder.media.settings import LinkSettings
 from rejoinder.testing.patience import PATIENCE
 from tests.media.hostile import PUBLIC, hostile
@@ -94,6 +94,11 @@ REFUSED = [
     "https://224.0.0.1/",
     "https://198.18.0.1/",
     "https://192.88.99.1/",
+    "https://192.0.0.192/",
+    "https://[3fff::1]/",
+    "https://[2606:4700::5efe:7f00:1]/",
+    "https://[64:ff9b:1::7f00:1]/",
+    "https://[::ffff:0:7f00:1]/",
     "https://[::1]/",
     "https://[::]/",
     "https://[::ffff:127.0.0.1]/",
@@ -247,6 +252,28 @@ async def test_wrong_types_and_errors_are_sentences(answer, why):
     """ME-21."""
     async with server(page(**answer)) as (reader, *_):
         assert await unread(reader) == why
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "rot13", "zlib", "unicode_escape", "no-such"])
+async def test_a_charset_that_takes_hours_is_not_used(charset):
+    """ME-21: the server names it, and Python's own for names of hosts takes quadratic time."""
+    body = b"<p>Words</p>" + b"a" * 1_000_000 + b"-" + b"b9" * 400_000
+    headers = {"Content-Type": f"text/plain; charset={charset}"}
+
+    async def handle(_):
+        return web.Response(body=body, headers=headers)
+
+    async with asyncio.timeout(PATIENCE), server(handle) as (reader, *_):
+        assert (await reader.read("https://example.org/")).text.startswith("<p>Words</p>")
+
+
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [("utf-16", "Grüße"), ("shift_jis", "日本"), ("windows-1251", "Привет"), ("gb18030", "中文")],
+)
+def test_what_pages_are_written_in_is_read(charset, text):
+    """ME-20."""
+    assert _decoded(text.encode(charset), charset) == text
 
 
 async def test_nobody_answers():

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from rejoinder.testing.patience import PATIENCE, until
+from rejoinder.testing.ports import free_port
 
 HERE = Path(__file__).parent / "birdhouse"
 SOURCE = Path(__file__).parents[2] / "src" / "rejoinder"
@@ -88,14 +88,6 @@ async def person(name: str, port: int) -> Person:
             return Person(reader, writer)
 
 
-def free_ports(count: int) -> list[int]:
-    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [each.getsockname()[1] for each in taken]
-    for each in taken:
-        each.close()
-    return ports
-
-
 @asynccontextmanager
 async def running(folder: Path, environment: dict[str, str], *who: tuple[str, int]) -> AsyncIterator[list[Person]]:
     """`rejoinder run` with these people at these ports, until the end of the block; it has to end cleanly."""
@@ -145,7 +137,7 @@ def installed(tmp_path: Path) -> dict[str, str]:
 async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, installed: dict[str, str]):
     """CH-1, OD-55: a channel with its own renderer, pace, reactions and accounts, an agent kind, a store engine, a
     directive with an effect that sends, a command and hooks, all by entry points and in one conversation."""
-    north, south = free_ports(2)
+    north, south = free_port(), free_port()
     (tmp_path / "rejoinder.toml").write_text(CONFIGURATION.format(folder=tmp_path, north=north, south=south))
     who = ("ann", north), ("keeper", north), ("ann", south)
     async with asyncio.timeout(2 * PATIENCE), running(tmp_path, installed, *who) as (ann, keeper, namesake):
@@ -183,7 +175,7 @@ async def test_one_file_in_the_house_is_enough(tmp_path: Path):
     shutil.copy(HERE / "birdhouse" / "parrot.py", house / "rejoinder" / "agents")
     shutil.copy(HERE / "birdhouse" / "perch.py", house / "rejoinder" / "channels")
     environment = {**os.environ, "PYTHONPATH": str(house)}
-    (north,) = free_ports(1)
+    north = free_port()
     (tmp_path / "rejoinder.toml").write_text(DROPPED.format(north=north))
     async with asyncio.timeout(2 * PATIENCE), running(tmp_path, environment, ("ann", north)) as (ann,):
         await ann.says("hello")

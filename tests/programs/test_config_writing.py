@@ -88,7 +88,7 @@ async def test_a_key_that_waits_says_so(file):
         ("unset channels.telegram.token", "channels.telegram.token"),
         ("unset channels.telegram", "channels.telegram"),
         ("unset messages.queue.mode", "is not set in the file"),
-        ("set nothing 1", "nothing is no key"),
+        ("set nothing 1", "nothing is not a key"),
     ],
 )
 async def test_what_is_wrong_or_not_for_a_chat_is_refused(file, typed, why):

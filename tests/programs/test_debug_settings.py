@@ -94,7 +94,7 @@ async def test_it_stays_over_a_file_that_changes(file):
         ("set session.scope shared", "session.scope holds from a start on; write it into the file, and /restart"),
         ("set channels.telegram.token y", "channels.telegram.token holds from a start on"),
         ("set commands.bash true", "commands.bash can only be changed in the file"),
-        ("set nothing x", "nothing is no key; one is written like messages.queue.mode"),
+        ("set nothing x", "nothing is not a key; a key looks like messages.queue.mode"),
         ("unset messages.queue.cap", "/debug has not set messages.queue.cap"),
     ],
 )

@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -167,6 +167,56 @@ async def test_a_dead_address_slows_no_chat_and_is_shown(monkeypatch):
     assert hooks["log"]["waiting"] >= 60
     assert hooks["other"]["waiting"] == 20
     assert hooks["other"]["error"].startswith("it cannot be reached")
+
+
+HEADERS = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n"
+HOSTILE = {
+    "silent": (b"", b""),
+    "drips": (b"HTTP/1.1 200 OK\r\n", b"x"),
+    "drips headers": (b"HTTP/1.1 200 OK\r\n", b"a: b\r\n"),
+    "huge header": (b"HTTP/1.1 200 OK\r\na: " + b"x" * 100_000, b"\r\n"),
+    "no http": (b"220 mail.example ESMTP\r\n", b""),
+    "endless": (HEADERS + b"content-length: 10000000000\r\n\r\n", b"x" * 65536),
+    "bomb": (
+        HEADERS + b"content-encoding: gzip\r\ntransfer-encoding: chunked\r\n\r\n5\r\n\x1f\x8b\x08\x00\x00\r\n",
+        b"",
+    ),
+}
+"""What a receiver answers: first this, then that again and again for as long as somebody listens."""
+
+
+@pytest.mark.parametrize(("how", "error"), [*((how, how not in ("endless", "bomb")) for how in HOSTILE)])
+async def test_a_hostile_receiver_costs_one_attempt(how, error, monkeypatch, caplog):
+    """IN-8: whatever it answers, the attempt ends in its time, the chat is answered, and another hook is told at once.
+    The status decides: what follows it is not read."""
+    monkeypatch.setattr(outgoing, "TIMEOUT", 0.5)
+    calls: list[str] = []
+
+    async def answer(reader, writer):
+        first, then = HOSTILE[how]
+        calls.append(how)
+        writer.write(first)
+        with suppress(OSError):
+            while not writer.is_closing():
+                writer.write(then)
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    hostile = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    fine = HookSettings(url="", secret=Secret(SECRET), events=("turn_ended",))
+    async with receiving() as receiver:
+        made = hooked(settings(), hostile, ("turn_ended",), fine=replace(fine, url=receiver.url))
+        async with running(made) as site, site.page() as page:
+            await page.send(type="say", client="c1", room="helper~you", text="Hi")
+            await page.hears("Hello.")
+            await receiver.until(1)
+            wanted = (lambda hook: hook["error"]) if error else (lambda hook: not hook["waiting"])
+            shown_hooks = await shown(site, lambda hooks: "log" in hooks and calls and wanted(hooks["log"]))
+    server.close()
+    assert bool(shown_hooks["log"]["error"]) is error
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 async def test_after_a_day_it_is_given_up(tmp_path, monkeypatch):

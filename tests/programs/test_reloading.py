@@ -228,7 +228,7 @@ async def test_with_a_wrong_file_the_gateway_goes_on_and_says_where_and_what(hom
     [said] = caplog.messages
     assert said.startswith(f"{home.file}:11: channels.telegram.dm: ")
     assert f"; {home.file}:12: channels.telegram.allow_group: " in said
-    assert said.endswith("? The gateway goes on with what it had.")
+    assert said.endswith("? The gateway keeps its old settings.")
     await home.chat.says("hello", sender=BOB)
     await home.chat.says("hello", sender=ANN)
     await home.chat.hears("old words")
@@ -278,7 +278,7 @@ async def test_a_file_that_is_gone_changes_nothing_and_is_read_when_it_is_back(h
     await home.settles()
     await home.settles()
     assert caplog.messages == [
-        f"{home.file} is gone. The gateway goes on with what it had, and reads it when it is back."
+        f"{home.file} is gone. The gateway keeps its old settings, and reads it when it is back."
     ]
     home.file.write_text(text.replace("old words", "new words"))
     await home.settles()

@@ -111,6 +111,22 @@ async def test_what_is_refused_is_said(status, sentence, more, caplog):
     assert TOKEN not in caplog.text
 
 
+async def test_a_key_that_is_used_for_two_messages_at_once_is_one_of_them():
+    """IN-8: twenty requests at the same moment, half of them with other words: one message, the others are told why."""
+    agent = ScriptedAgent("Once.", name="helper")
+    async with running(with_token(settings()), agents={"helper": agent}) as site, site.page() as page:
+        posts = (site.post(ROOM, headers=keyed("same"), json={**BODY, "text": f"t{n % 2}"}) for n in range(20))
+        answers = await asyncio.gather(*posts)
+        await page.hears("Once.")
+        said = [
+            frame for frame in page.frames if frame["type"] == "message" and frame["message"]["author"] == "api:n8n"
+        ]
+    assert sorted(status for status, _ in answers) == [200] * 10 + [409] * 10
+    assert len({answer["id"] for status, answer in answers if status == 200}) == 1
+    assert len(said) == 1
+    assert len(agent.turns) == 1
+
+
 async def test_a_program_has_no_other_right():
     """IN-12: its token opens neither the page nor the console, and the page's token says nothing as a program."""
     async with running(with_token(settings(host="0.0.0.0", token=Secret("page-token-123")))) as site:

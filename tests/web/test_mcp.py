@@ -167,6 +167,46 @@ async def test_tokens_of_others_open_nothing():
     assert agent.told == [401, 401, 401, 401, 403]
 
 
+async def test_nothing_is_held_open():
+    """There is no stream that could outlive the run whose token opened it, and no session to end."""
+
+    async def work(url, token, told):
+        async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as http:
+            for method in ("GET", "DELETE", "PUT"):
+                told.append((await http.request(method, url, headers={"Accept": "text/event-stream"})).status_code)
+
+    agent, _, after = await converse(work)
+    assert agent.told == [405, 405, 405]
+    assert after[0] == 401
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("nosuch", {}, "there is no tool nosuch"),
+        ("react", {}, "it needs emoji"),
+        ("react", {"emoji": 5}, "is not an emoji"),
+        ("react", {"emoji": "eyes", "message": "a\r\nX: b"}, "a message id or handle has"),
+        ("read_history", {"limit": 10**30}, "limit is a number from 1 to 50"),
+        ("look_up_person", {"id": "../../etc"}, "who is missing"),
+        ("ask_human", {"question": "q" * 300_000}, "at most 2000 characters"),
+    ],
+)
+async def test_what_makes_no_sense_is_said_to_the_agent(name, arguments, says, caplog):
+    """A sentence it can act on, and nothing happens."""
+
+    async def work(url, token, told):
+        async with client(url, token) as session:
+            result = await session.call_tool(name, arguments)
+            told.append((result.is_error, text(result)))
+
+    agent, frames, _ = await converse(work)
+    ((failed, told),) = agent.told
+    assert failed
+    assert says in told
+    assert not any(frame["type"] == "reacted" for frame in frames)
+
+
 async def test_a_token_does_not_reach_into_another_session():
     """Rule 2 of the toolbox: what a session's token reads is that session's conversation."""
     both = asyncio.Barrier(2)

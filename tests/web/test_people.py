@@ -146,7 +146,7 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
         with pytest.raises(aiohttp.WSServerHandshakeError):
             await me(site, link.rpartition("/")[2], "")
         assert (await says("/invite list")).startswith("- Ann Lee (ann-lee), since 20")
-        assert await says("/invite revoke ann lee") == "Ann Lee has no login any more."
+        assert await says("/invite revoke ann lee") == "Ann Lee can no longer log in."
         assert await says("/invite revoke Eve") == "Nobody called Eve is invited."
         assert await says("/invite  list") == "Nobody is invited."
         assert await says("/invite Eve", "lobby") == "Say this in a direct chat: everybody here could use the link."

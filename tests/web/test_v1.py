@@ -113,6 +113,24 @@ async def test_what_would_change_the_answer_is_refused(path, wrong, param):
         assert (await site.post(f"/v1/{path}", json=body))[0] == 200  # the first line of its script
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [{"a\r\nX-Evil: 1": 1}, {"日本": 1}, {"a\x00b": 1}, {"": 1}, {"x" * 100_000: 1}, {f"x{n}": 1 for n in range(5000)}],
+    ids=["line break", "no ascii", "nul", "empty", "long", "many"],
+)
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+async def test_no_name_of_a_parameter_gets_into_the_headers_unread(path, odd, caplog):
+    """What is ignored is named in a header: a name that cannot stand there is refused before the agent is asked."""
+    agent = ScriptedAgent("Hello.", name="helper")
+    body = {"model": "helper", "messages": ASK, "input": "Hi", **odd}
+    async with running(settings(), agents={"helper": agent}) as site:
+        status, refusal = await site.post(f"/v1/{path}", json=body)
+    assert status == 400
+    assert "parameters have plain names" in refusal["error"]["message"]
+    assert agent.turns == []
+    assert not [record for record in caplog.records if record.exc_info]
+
+
 @pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
 async def test_what_has_no_effect_is_named(path):
     body = {"model": "helper", "messages": ASK, "temperature": 0.2, "seed": 7, "top_p": None, "stream": False}

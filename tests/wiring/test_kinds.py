@@ -123,7 +123,7 @@ def test_every_command_knows_them(file):
 @pytest.mark.parametrize(
     ("defines", "sentence"),
     [
-        ({"AGENT": Parrot}, "their_odd is no agent: its AGENT is no AgentKind"),
+        ({"AGENT": Parrot}, "their_odd is not an agent: its AGENT is not an AgentKind"),
         ({}, "their_odd is no agent: it does not define AGENT"),
         (
             {"Settings": Word, "open_agent": Parrot},

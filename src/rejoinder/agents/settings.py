@@ -22,7 +22,7 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     startup_notes: str = ""
     """What the agent is told once more after its conversation was shortened."""
     spawn: tuple[Text, ...] | None = None
-    """The agents that may be started beside it, by `/subagents spawn` and, with a grant, by itself; unset: only
+    """The agents that may be started as its sub-agents, by `/subagents spawn` and, with a grant, by itself; unset: only
     itself."""
     tts: TtsMode | None = None
     """Which of its answers are spoken, where the channel does not say: `off`, `always`, `inbound` or `tagged`."""

@@ -25,11 +25,11 @@ def ask_address(question: str, default: str | None, misspelled: Callable[[str], 
     while True:
         said = str(typer.prompt(question, default=default)).strip()
         if (wrong := misspelled(said)) is not None:
-            print(f"  That is no address: {wrong}")
+            print(f"  That is not an address: {wrong}")
         elif (nobody := run(_nobody(said))) is None:
             return said, "answers"
         else:
-            print(f"  Nobody answers at {said} ({nobody}).")
+            print(f"  Nothing answers at {said} ({nobody}).")
             return said, "kept" if typer.confirm("  Keep it anyway?", default=False) else "dropped"
 
 

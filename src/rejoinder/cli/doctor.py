@@ -38,7 +38,7 @@ def examine(as_json: AsJson = False, file: File = None) -> None:
             print_json(Report(False, (Finding("configuration", False, str(error)),)))
         raise
     found = configuration(file)
-    read = f"{found} can be read." if found else f"There is no {FILE}: the defaults hold."
+    read = f"{found} can be read." if found else f"There is no {FILE}: the defaults apply."
     first = Finding("configuration", True, f"{read} {sentence}".strip())
     findings = run(_gather(first, serving.with_page(settings), aloud=not as_json))
     report = Report(all(each.ok for each in findings), findings)

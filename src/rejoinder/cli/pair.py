@@ -111,7 +111,7 @@ def _tell_revoked(name: str, gateway: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"revoked": name, "gateway": gateway})
     else:
-        print(f"{name} has no login any more. {who_acts(gateway, 'knows it')}")
+        print(f"{name} can no longer log in. {who_acts(gateway, 'knows it')}")
 
 
 def _tell(let_in: LetIn, as_json: bool) -> None:

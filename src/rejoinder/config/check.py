@@ -104,7 +104,7 @@ def _agents_of_channels(settings: Settings, known: KnownNames) -> Iterator[Compl
         for index, agent in enumerate(several):
             yield from _agent((*here, "agents", index), agent, known)
             if agent in several[:index]:
-                yield (*here, "agents", index), f"{shown(agent)} stands in the list twice"
+                yield (*here, "agents", index), f"{shown(agent)} is in the list twice"
         if one is None and not several and len(known.agents) > 1:
             choice = f"agent = {quoted(min(known.agents))}"
             yield (
@@ -236,7 +236,7 @@ def _patterns(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
             if wrong := pattern_problem(pattern):
                 yield (
                     ("channels", name, "mention_patterns", index),
-                    f"{shown(pattern)} is no regular expression (RE2): {wrong}",
+                    f"{shown(pattern)} is not a regular expression (RE2): {wrong}",
                 )
 
 
@@ -255,9 +255,9 @@ def _media(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
         if said.command and said.base_url is not None:
             yield ("media", name, "base_url"), "a program or an endpoint does it, not both; keep command or base_url"
     if media.speech_to_text.command and not _names_file(media.speech_to_text.command, "{file}"):
-        yield ("media", "speech_to_text", "command"), 'the program is told no recording; add "{file}" to its arguments'
+        yield ("media", "speech_to_text", "command"), 'the program gets no recording; add "{file}" to its arguments'
     if media.links.command and not _names_file(media.links.command, "{url}"):
-        yield ("media", "links", "command"), 'the program is told no page; add "{url}" to its arguments'
+        yield ("media", "links", "command"), 'the program gets no page; add "{url}" to its arguments'
     if media.text_to_speech.is_on:
         return
     spoken: list[tuple[Path, str | None]] = [

@@ -108,7 +108,7 @@ def _place(here: Path, said: TimedTurn, names: JobNames) -> Iterator[Complaint]:
 def _session(here: Path, said: TimedTurn, agent: str | None) -> Iterator[Complaint]:
     if said.session is not None and agent is not None and said.session.partition(":")[0] != agent:
         begin = f"the keys of its sessions begin with {shown(f'{agent}:')}; `rejoinder sessions` lists them"
-        yield (*here, "session"), f"this is no session of {agent}: {begin}"
+        yield (*here, "session"), f"this is not a session of {agent}: {begin}"
 
 
 def _nobody(what: str, name: str, known: frozenset[str]) -> str:

@@ -51,10 +51,10 @@ def _address(path: Path, url: str) -> Iterator[tuple[Path, str]]:
         parts = urlsplit(url)
         _ = parts.port  # raises when it is none
     except ValueError as wrong:
-        yield path, f"this is no address: {wrong}"
+        yield path, f"this is not an address: {wrong}"
         return
     if not parts.hostname or any(letter.isspace() or not letter.isprintable() for letter in url):
-        yield path, "this is no address; it has no host, or blanks in it"
+        yield path, "this is not an address; it has no host, or blanks in it"
     elif parts.username is not None or parts.password is not None:
         yield path, "a name and password in an address end up in logs; the signature tells who asks"
     elif parts.fragment:

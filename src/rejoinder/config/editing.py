@@ -107,7 +107,7 @@ def _parsed(text: str) -> MutableMapping[str, Any]:
     try:
         return _tomlkit().parse(text)
     except ValueError as problem:
-        raise BadUse(f"the file is no TOML as it is: {problem}") from None
+        raise BadUse(f"the file is not valid TOML: {problem}") from None
 
 
 def _inner(table: MutableMapping[str, Any], name: str, key: Key) -> MutableMapping[str, Any]:

@@ -18,7 +18,7 @@ def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | N
         return f'{shown(entry)} does not say on which channel; write channel:id, for example "telegram:123456789"'
     if named is not None and named not in kinds:
         guess = did_you_mean(named, kinds, f"there are: {', '.join(sorted(kinds))}")
-        return f"{shown(entry)} begins with {shown(named)}, which is no channel; {guess}"
+        return f"{shown(entry)} begins with {shown(named)}, which is not a channel; {guess}"
     if named is not None and channel is not None and named not in (channel, kinds[channel]):
         return f"{shown(entry)} is of another channel; this list is about {shown(channel)}"
     kind = kinds[named or channel or ""]
@@ -26,4 +26,4 @@ def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | N
     if shape.pattern.fullmatch(id):
         return None
     learn = "; /whoami tells people theirs" if whom == "person" else ""
-    return f"{shown(entry)} is no id; names can change hands, so use the id: on {kind} that is {shape.advice}{learn}"
+    return f"{shown(entry)} is not an id; names can change hands, so use the id: on {kind} it is {shape.advice}{learn}"

@@ -62,7 +62,7 @@ class HeartbeatSettings(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fie
     """The file that says what is to be done; unset: `HEARTBEAT.md` in the agent's `cwd`, or where the gateway runs.
     While it asks for nothing the agent is not woken. An agent of kind `acp` reads it itself, others are told it."""
     ack_max_chars: Annotated[int, Meta(ge=0)] | None = None
-    """How long what stands beside HEARTBEAT_OK may be to be left unsaid; unset: 300."""
+    """How long the text besides HEARTBEAT_OK may be that is not shown; unset: 300."""
 
 
 class EveryAgent(Struct, frozen=True):

@@ -33,7 +33,7 @@ def channel_kind(name: str) -> ChannelKind:
         module = plugins.find_other("channel", name)
         kind = module.CHANNEL
     if not isinstance(kind, ChannelKind):
-        raise BadConfiguration(f"{module.__name__} is no channel: its CHANNEL is no ChannelKind")
+        raise BadConfiguration(f"{module.__name__} is not a channel: its CHANNEL is not a ChannelKind")
     return kind
 
 
@@ -55,7 +55,7 @@ def agent_kind(name: str) -> AgentKind:
     """What a kind of agent declares."""
     module = plugins.find("agent", name)
     if not isinstance(module.AGENT, AgentKind):
-        raise BadConfiguration(f"{module.__name__} is no agent: its AGENT is no AgentKind")
+        raise BadConfiguration(f"{module.__name__} is not an agent: its AGENT is not an AgentKind")
     return module.AGENT
 
 

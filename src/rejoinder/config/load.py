@@ -252,7 +252,7 @@ def _text_of(path: str) -> str:
     except OSError as error:
         raise wrong(f"this file cannot be read: {error.strerror or error}") from None
     except ValueError:
-        raise wrong("this is no name of a file") from None
+        raise wrong("this is not a file name") from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -39,7 +39,7 @@ def read_key(said: str) -> tuple[str, ...]:
         ((name, found),) = cast("dict[str, Any]", found).items()
         path.append(name)
     if len(path) < 2 or found != 0:
-        raise BadUse(f"{said} is no key; one is written like messages.queue.mode")
+        raise BadUse(f"{said} is not a key; a key looks like messages.queue.mode")
     if path[:2] != ["agents", "defaults"] and any(_touches(path, key) for key in FILE_ALONE):
         raise BadUse(f"{dotted(tuple(path))} can only be changed in the file: it says who may do what, or what is run")
     return tuple(path)

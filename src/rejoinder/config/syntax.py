@@ -17,16 +17,16 @@ TOO_DEEP = "lists or tables in this file are nested too deeply"
 IN_PLAIN_WORDS = (
     (
         "Expected newline or end of document",
-        "something follows the value that does not belong there; text stands in quotes",
+        "something follows the value that does not belong there; text goes in quotes",
     ),
     (
         "Invalid value",
-        'this is no value; text stands in quotes ("like this"), true and false are in small letters',
+        'this is not a value; text goes in quotes ("like this"), true and false are in lower case',
     ),
     ("Invalid statement", "a line is [section], key = value or # a comment; this is none of them"),
     (
         "Invalid initial character for a key part",
-        "a key is made of letters, digits, - and _, or stands in quotes",
+        "a key is made of letters, digits, - and _, or is put in quotes",
     ),
     ("Expected '=' after a key", "after a key comes = and its value"),
     ("Expected ']' at the end of a table", "a section's name ends with ]"),
@@ -48,7 +48,7 @@ IN_PLAIN_WORDS = (
         "a \\ in \"text\" begins an escape; write \\\\ or put the text in 'single quotes'",
     ),
     ("Invalid hex value", "a \\ in \"text\" begins an escape; write \\\\ or put the text in 'single quotes'"),
-    ("Escaped character is not a Unicode", "this escape is no character; write the character itself"),
+    ("Escaped character is not a Unicode", "this escape is not a character; write the character itself"),
     ("Invalid date or datetime", "there is no such date or time"),
     ("Cannot overwrite a value", "this is given a second time; keep one of the two"),
     ("Duplicate inline table key", "this is given a second time; keep one of the two"),

@@ -85,6 +85,7 @@ class Attachment(Struct, frozen=True):
     kind: FileKind | None = None
     """How it is shown; None: the platform does not tell."""
     seconds: float | None = None  # how long it plays, as the platform tells
+    waveform: bytes = b""  # up to a hundred levels of a voice note of ours, for platforms that draw them
     heard: str | None = None  # the words in it, once it has been listened to (ME-1)
     unheard: str | None = None  # why it could not be heard
     words: str | None = None  # the text of a document, once it has been read (ME-11)
@@ -194,6 +195,9 @@ class Inbound(Struct, frozen=True):
     and the attachments say what came of it, and nothing is asked twice."""
     pages: tuple[LinkedPage, ...] = ()
     """The pages its text links to."""
+    own_id: str = ""
+    own_name: str = ""
+    """Who we were on the platform when it came: a process that goes on with it may not have logged in yet (IN-20)."""
 
     @property
     def route(self) -> Route:

@@ -113,8 +113,8 @@ def read_ids(
         shape = place.identity.shape(whom)
         if entry == "*" or not shape.pattern.fullmatch(said.id):
             raise BadConfiguration(
-                f"{here} = {entry!r} is no id, and names can change hands. On {place.kind} an id is {shape.advice}; "
-                "/whoami tells people theirs"
+                f"{here} = {entry!r} is not an id, and names can change hands. On {place.kind} an id is {shape.advice}"
+                "; /whoami tells people theirs"
             )
         if said.account is None:
             anywhere.add(said.id)

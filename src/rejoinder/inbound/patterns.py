@@ -13,7 +13,7 @@ def compile_patterns(patterns: tuple[str, ...], where: str) -> Callable[[str], b
         return None
     for number, pattern in enumerate(patterns):
         if problem := pattern_problem(pattern):
-            raise BadConfiguration(f"{where}[{number}] = {pattern!r} is no regular expression (RE2): {problem}")
+            raise BadConfiguration(f"{where}[{number}] = {pattern!r} is not a regular expression (RE2): {problem}")
     compiled = [_compiled(pattern) for pattern in patterns]
     return lambda text: any(pattern.search(text) for pattern in compiled)
 

@@ -181,7 +181,7 @@ def _commanders(place: ListedChannel, settings: InboundSettings, known: set[str]
     for key in lists:
         if key != "*" and key not in known:
             raise BadConfiguration(
-                f"commands.allow_from has a list for {key!r}, which is no channel; "
+                f"commands.allow_from has a list for {key!r}, which is not a channel; "
                 f"there are: {', '.join(sorted(known))}, and * for all"
             )
     if place.name in lists:

@@ -22,6 +22,11 @@ _TRANSLATED = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
 """Where an IPv4 address stands in the last 32 bits (NAT64)."""
 
 
+_DOCUMENTATION = IPv6Network("3fff::/20")
+_ISATAP = (b"\0\0\x5e\xfe", b"\x02\0\x5e\xfe")
+"""What stands before an IPv4 address to which a tunnel leads."""
+
+
 class Target:
     """A link that may be followed, once its name has been resolved."""
 
@@ -79,13 +84,14 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
     if address.is_multicast or address.is_reserved or address.is_unspecified or not address.is_global:
         return False
     if isinstance(address, IPv4Address):
-        return not address.packed.startswith((b"\0", b"\xc0\x58\x63"))  # this network; 6to4 relays
-    if address.scope_id is not None or address.is_site_local:
+        # This network; 6to4 relays; what protocols use among themselves, where a cloud may keep its metadata.
+        return not address.packed.startswith((b"\0", b"\xc0\x58\x63", b"\xc0\x00\x00"))
+    if address.scope_id is not None or address.is_site_local or address in _DOCUMENTATION:
         return False
     inside = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
     if inside is None and any(address in network for network in _TRANSLATED):
         inside = IPv4Address(address.packed[-4:])
-    if inside is None and address.packed[:12] == bytes(12):
+    if inside is None and (address.packed[:12] == bytes(12) or address.packed[8:12] in _ISATAP):
         inside = IPv4Address(address.packed[-4:])
     return inside is None or _is_public(inside)
 

@@ -7,6 +7,7 @@ import asyncio
 import re
 import shutil
 import tempfile
+from codecs import lookup
 from html import unescape
 from pathlib import Path
 
@@ -27,6 +28,9 @@ HEADERS = {
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = ("text/plain", "text/markdown", "text/x-markdown", "application/json")
 _TITLE = re.compile(r"<title[^<>]{0,200}>([^<]{0,2000})", re.IGNORECASE)
+_CODECS = re.compile(
+    r"utf-(?:8|16(?:-[lb]e)?)|ascii|iso8859-\d+|cp\d+|koi8-[rtu]|gb\w+|big5\w*|euc_\w+|shift_jis\w*|mac-\w+"
+)
 MOST_BEFORE_TITLE = 65536
 
 
@@ -98,7 +102,9 @@ def _title(html: str) -> str:
 
 
 def _decoded(content: bytes, charset: str) -> str:
+    """By what pages are written in: the server names the codec, and Python knows some that take hours for a page."""
     try:
-        return content.decode(charset or "utf-8", "replace")
+        codec = lookup(charset or "utf-8").name
     except (LookupError, ValueError):
-        return content.decode("utf-8", "replace")
+        codec = "utf-8"
+    return content.decode(codec if _CODECS.fullmatch(codec) else "utf-8", "replace")

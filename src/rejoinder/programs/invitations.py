@@ -64,7 +64,7 @@ class Invitations:
                 case "invite":
                     return made(*await self.invite(asked.name))
                 case "revoke":
-                    return f"{await self.revoke(asked.name)} has no login any more."
+                    return f"{await self.revoke(asked.name)} can no longer log in."
                 case "list":
                     return _list(await self.listed())
         except BadUse as problem:

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 SECONDS = 1.0
 """Between two looks; a look costs one stat."""
-AS_IT_WAS = "The gateway goes on with what it had"
+AS_IT_WAS = "The gateway keeps its old settings"
 
 
 class Watch:
@@ -92,8 +92,8 @@ class Reloading:
             where = "" if wrong.mistakes else f"{file}: "
             return await self._refuse(f"{where}{_ended(told)} {AS_IT_WAS}.")
         except Exception as error:  # another package's code may raise anything
-            log.debug("%s could not be taken over", file, exc_info=error)
-            return await self._refuse(f"{file} could not be taken over ({type(error).__name__}). {AS_IT_WAS}.")
+            log.debug("%s could not be applied", file, exc_info=error)
+            return await self._refuse(f"{file} could not be applied ({type(error).__name__}). {AS_IT_WAS}.")
         self._gateway.note_not_in_effect(_waiting(taken))
         if taken.now or taken.later or not_in_effect:
             await self._say(logging.INFO, f"{file} was read again: {_told(taken)}.")

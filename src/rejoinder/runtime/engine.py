@@ -161,7 +161,7 @@ class Engine:
             return  # the next owner finds it
         if self._debounce.waits(event.inbound.channel):
             self._seen[event.id] = None
-            self._debounce.take(event, self._gatherer.me(self.conversations.of(event.inbound)))
+            self._debounce.take(event, self._gatherer.me(event.inbound, self.conversations.of(event.inbound)))
         else:
             self.decide(event)
 

@@ -6,6 +6,8 @@ which is what a bot can see: the first version of every message.
 """
 
 import asyncio
+import logging
+import re
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -182,17 +184,33 @@ def _notices(play: Play) -> list[Seen]:
     return [seen for seen in ours if seen.text not in known and "Are you sure?" not in seen.text]
 
 
-def _tell(frame: Frame) -> None:
-    if frame.kind == "message":
-        where = f"  {(frame.thread and 'thread') or TEAM:7}"
-        answers = f" (replies to {frame.reply_to[-4:]})" if frame.reply_to else ""
-        sys.stdout.write(f"{where} {frame.message[-4:]} {frame.by:>9}{answers}: {frame.text}\n")
+class Printer:
+    """Prints messages as they come, numbered, with names instead of ids."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._names = {user_id(name): name for name in (*OURS, *FOREIGN, *PEOPLE)}
+
+    def __call__(self, frame: Frame) -> None:
+        if frame.kind != "message":
+            return
+        number = self._numbers[frame.message] = len(self._numbers) + 1
+        where = "thread" if frame.thread else TEAM
+        answers = f", to {self._numbers.get(frame.reply_to, '?')}" if frame.reply_to else ""
+        words = re.sub(r"<@(\d+)>", lambda found: f"@{self._names.get(found[1], found[1])}", frame.text)
+        sys.stdout.write(f"  {where:6} {number:3}  {frame.by + answers:>14}: {words}\n")
         sys.stdout.flush()
 
 
 async def main() -> None:
-    sys.stdout.write("Five bots and three people in one thread, on the fake Discord of the tests.\n\n")
-    async with asyncio.timeout(PATIENCE), played(_tell) as play:
+    logging.getLogger("rejoinder").setLevel(logging.ERROR)  # warnings are for operators
+    ours, strangers, people = map(", ".join, (OURS, FOREIGN, PEOPLE))
+    sys.stdout.write(
+        f"One thread on the fake Discord of the tests. Our bots are {ours}; {strangers} are bots of somebody\n"
+        f"else; {people} are people. The first mention opens the thread; a number behind a name is the\n"
+        "message that it replies to.\n\n"
+    )
+    async with asyncio.timeout(PATIENCE), played(Printer()) as play:
         seen = len(play.strangers["scribe"].saw)
         sys.stdout.write(
             f"\nThe stranger `scribe` saw {seen} messages, each whole; nobody was pinged without being asked.\n"

@@ -26,7 +26,7 @@ UNTIL_STABLE: Final = (
 
 class RerunPolicy(Enum):
     AT_ONCE = "as it would have"
-    IN_LINE = "one suspect at a time, beside all others"
+    IN_LINE = "one suspect at a time, while all others run"
     FIRST = f"alone: everything else waits for up to {HEAD_START:g} seconds"
     WHEN_STABLE = f"alone in the same way, but not before the process has lived for {STABLE_AFTER:g} seconds"
     NEVER = "when somebody wants it: it is quarantined, and the person is told"

@@ -291,7 +291,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "GET",
         "/api/subagents",
-        "The runs beside conversations, the latest first, with their logs.",
+        "The sub-agents of conversations, the latest first, with their logs.",
         views.SubagentList,
         _subagents,
     ),
@@ -356,7 +356,7 @@ ENDPOINTS = (
         (Parameter("code", "The code the stranger was told."),),
         (404,),
     ),
-    ApiEndpoint("GET", "/api/people", "Who has a login beside the owner.", views.PeopleList, _people),
+    ApiEndpoint("GET", "/api/people", "Who has a login besides the owner.", views.PeopleList, _people),
     ApiEndpoint(
         "POST",
         "/api/people/{name}/invite",

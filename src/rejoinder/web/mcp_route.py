@@ -18,7 +18,8 @@ PATH = "/mcp"
 def routes(services: PageServices) -> list[BaseRoute]:
     if services.tools is None:
         return []
-    return [Route(PATH, _Mcp(services, services.tools), methods=["GET", "POST", "DELETE"])]
+    # No GET: nothing is told unasked, and a stream would outlive the run whose token opened it.
+    return [Route(PATH, _Mcp(services, services.tools), methods=["POST"])]
 
 
 class _Mcp:

@@ -134,7 +134,7 @@ class Pages:
                 await self.refresh_logins()
 
     async def refresh_logins(self) -> None:
-        """Who has no login any more is shown out."""
+        """Who can no longer log in is shown out."""
         for person in self._login.know(await self._services.channel.journal.invited()):
             self._services.channel.hub.show_out(person)
 

@@ -31,7 +31,7 @@ def sharing(settings: GatewaySettings) -> ShareOptions:
 
 
 async def open_store_when_ready(url: str, how: ShareOptions | None = None, pause: float = 1.0) -> SharedStore:
-    """Waits for a store that needs no more than time: its fault says that rejoinder goes on by itself (DU-15)."""
+    """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15)."""
     told = False
     while True:
         try:

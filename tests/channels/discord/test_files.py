@@ -4,10 +4,13 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, OutgoingFile, Rejected, RetryAfter, Unknown
+from rejoinder.channels.discord import payloads
 from rejoinder.channels.discord.emoji import in_reaction, with_own_emoji
+from rejoinder.channels.discord.outcomes import Refused, refusal
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
@@ -46,6 +49,42 @@ async def test_several_files_in_one_message(discord):
     (shown,) = platform.truth.messages("ann")
     assert (shown.text, shown.files) == ("Two files.", ("a.txt", "b c.txt"))
     assert list(platform.people.rest.files.values()) == [b"one", bytes(300_000)]
+
+
+NOTE = Attachment("v", "voice.ogg", "audio/ogg", 4, kind="voice", seconds=2.345, waveform=bytes(range(100)))
+
+
+async def test_a_voice_note_has_its_player(discord):
+    """ME-3: the flag, how long it is and its waveform; without words, buttons and reply it is what Discord wants."""
+    platform, channel, here = discord
+    file = OutgoingFile("v", "voice.ogg", "audio/ogg", 4, "voice", lambda: whole(b"OggS"))
+    assert isinstance(await channel.send_files(Part(here, "", files=(NOTE,), key="1"), (file,)), Delivered)
+    (stored,) = [each for each in platform.people.world.room("ann").messages.values() if each.attachments]
+    assert (stored.flags & payloads.VOICE, stored.content) == (payloads.VOICE, "")
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"text": "words"},
+        {"files": (NOTE, NOTE)},
+        {"files": (replace(NOTE, seconds=None),)},
+        {"files": (replace(NOTE, mime="audio/mpeg"),)},
+        {"files": (replace(NOTE, kind="document"),)},
+    ],
+)
+def test_other_recordings_are_files(part):
+    """ME-3: with words, with others, of unknown length, as MP3, or where Discord refused it as a voice message."""
+    payload = payloads.message(Part(Route("discord", "1"), **{"text": "", "files": (NOTE,), **part}))
+    assert not payload.get("flags", 0) & payloads.VOICE
+    assert all(each.keys() == {"id", "filename"} for each in payload["attachments"])
+
+
+def test_where_voice_messages_are_not_allowed_it_goes_as_a_file():
+    """ME-3."""
+    refused = refusal(Refused(403, 50173, "You cannot send voice messages in this channel."))
+    assert isinstance(refused, Rejected)
+    assert refused.why == "kind"
 
 
 async def test_a_file_that_may_have_arrived_is_taken_once(discord):

@@ -27,7 +27,7 @@ class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     model: Text | None = None
     """The model it begins with; unset: what the agent itself chooses."""
     env: dict[str, Secret] = {}
-    """Environment variables it is given beside the harmless ones."""
+    """Environment variables it is given besides the harmless ones."""
     pass_env: tuple[Text, ...] = ()
     """Names of variables of our own environment that it may see as well."""
     auth_method: str = ""

@@ -28,7 +28,7 @@ class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     ]
     """The function, as `module:name`."""
     path: str = ""
-    """A folder to look for the module in, beside where Python looks anyway."""
+    """A folder to look for the module in, besides where Python looks anyway."""
     isolate: bool = False
     """Run it in a process of its own: whatever the function does, the gateway goes on."""
     pass_env: tuple[Text, ...] = ()

@@ -3,6 +3,7 @@
 Nothing is read from its cache, which is empty after a resumed session, and so nothing is put there.
 """
 
+import logging
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -46,6 +47,8 @@ class Client(discord.Client):
             chunk_guilds_at_startup=False,
             member_cache_flags=discord.MemberCacheFlags.none(),
         )
+        for chatty in ("discord.client", "discord.gateway"):  # what they tell of a connection we tell ourselves
+            logging.getLogger(chatty).setLevel(logging.WARNING)
         self.http = http
         self._connection.http = http
         parsers: dict[str, Callable[[Any], None]] = self._connection.parsers

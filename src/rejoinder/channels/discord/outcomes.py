@@ -48,6 +48,7 @@ NO_TEXT = 50008
 REFUSALS: dict[int, Refusal] = {
     UNKNOWN_CHANNEL: "gone",
     10004: "gone",  # unknown guild
+    50173: "kind",  # no voice messages in this channel: it goes as a file
     UNKNOWN_MESSAGE: "target",
     40001: "account",  # unauthorized
     50001: "gone",  # no access to the channel

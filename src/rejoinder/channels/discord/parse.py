@@ -80,6 +80,8 @@ def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
         untrusted_context=context,
         sent_at=_time(message.edited_timestamp or message.timestamp),
         opens=_opened(message.id, text, mentions, me) if where.place.kind == "text" else None,
+        own_id=me.id,
+        own_name=me.name,
     )
 
 

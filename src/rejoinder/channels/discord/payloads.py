@@ -5,7 +5,7 @@ Rule 2: a reply goes to the message that was meant, or is refused: it is never s
 Rule 3: a message has a nonce that follows from its key, so that Discord takes it once for a few minutes (CH-28).
 """
 
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Choice, Part
 
-SUPPRESS_EMBEDS, EPHEMERAL, SILENT = 1 << 2, 1 << 6, 1 << 12
+SUPPRESS_EMBEDS, EPHEMERAL, SILENT, VOICE = 1 << 2, 1 << 6, 1 << 12, 1 << 13
 LONGEST_NONCE = 25
 LONGEST_ID, LONGEST_LABEL, LONGEST_OPTION = 100, 80, 100
 MOST_BUTTONS, MOST_OPTIONS = 5, 25
@@ -36,6 +36,23 @@ def message(part: Part) -> Payload:
         payload["message_reference"] = {"message_id": part.reply_to, "fail_if_not_exists": True}
     if part.key:
         payload |= {"nonce": nonce(part.key), "enforce_nonce": True}
+    return _voice_note(payload, part) if is_voice_note(part) else payload
+
+
+def is_voice_note(part: Part) -> bool:
+    """What Discord shows with a player of its own: one recording in Ogg of known length, and no words (ME-3)."""
+    if part.text or part.choices or len(part.files) != 1:
+        return False
+    (file,) = part.files
+    return file.kind == "voice" and file.mime == "audio/ogg" and bool(file.seconds) and bool(file.waveform)
+
+
+def _voice_note(payload: Payload, part: Part) -> Payload:
+    (file,) = part.files
+    about = {"duration_secs": round(file.seconds or 0, 2), "waveform": b64encode(file.waveform).decode()}
+    payload["flags"] = payload.get("flags", 0) & SILENT | VOICE
+    payload["attachments"] = [{**each, **about} for each in payload["attachments"]]
+    del payload["content"]
     return payload
 
 

@@ -12,7 +12,7 @@ import msgspec
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
 from rejoinder.channels.slack.patient import Timings
-from rejoinder.channels.slack.places import Places
+from rejoinder.channels.slack.places import Places, in_order
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
@@ -66,7 +66,7 @@ class Intake:
         """What to acknowledge each with; None: nothing, for it is not stored."""
         heard = [self.read(envelope.type, envelope.payload) for envelope in envelopes]
         crashpoint("K2")
-        stored = await self.store([*self._owed, *(each for each in heard if each is not None)])
+        stored = await self.store(in_order([*self._owed, *(each for each in heard if each is not None)]))
         self._owed = [] if stored else self._to_store_first(heard)
         if stored:
             return [{} for _ in envelopes]

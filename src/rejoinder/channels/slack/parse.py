@@ -113,6 +113,8 @@ def _said(heard: Message, me: Me) -> Inbound | None:
         attachments=files,
         untrusted_context=context,
         sent_at=moment(heard.ts),
+        own_id=me.id,
+        own_name=me.name,
     )
 
 

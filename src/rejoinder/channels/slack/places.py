@@ -6,6 +6,7 @@ Rule 2: what was delivered is remembered for a while, so that a message that com
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound
@@ -14,6 +15,8 @@ MOST_REMEMBERED = 5000
 MOST_READ = 100
 """After a gap the places that were active last are read."""
 BETWEEN = "/"
+BY_OUR_CLOCK = ("native", "button")
+"""Slack does not say when a command was given or a button pressed."""
 
 
 def place_of(message: Inbound) -> str:
@@ -34,6 +37,20 @@ def later(one: str, other: str) -> bool:
 def _number(ts: str) -> tuple[int, int]:
     seconds, _, rest = ts.partition(".")
     return (int(seconds) if seconds.isdecimal() else 0, int(rest.ljust(6, "0")[:6]) if rest.isdecimal() else 0)
+
+
+def in_order(messages: Iterable[Inbound]) -> list[Inbound]:
+    """What came together, as it was said in each chat: Slack promises no order for what it sends again."""
+    found = list(messages)
+    by_chat: dict[str, list[int]] = {}
+    for at, message in enumerate(found):
+        if message.sent_at is not None and message.entry not in BY_OUR_CLOCK:
+            by_chat.setdefault(message.chat.id, []).append(at)
+    for places in by_chat.values():
+        said = sorted((found[at] for at in places), key=lambda each: each.sent_at or datetime.min)
+        for at, message in zip(places, said, strict=True):
+            found[at] = message
+    return found
 
 
 class Places:

@@ -95,6 +95,8 @@ def _said(message: Message, me: Me) -> Inbound | None:
         attachments=files,
         untrusted_context=context,
         sent_at=datetime.fromtimestamp(message.edit_date or message.date, UTC),
+        own_id=me.id,
+        own_name=me.name,
     )
 
 

@@ -37,7 +37,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     token: Secret | None = None
     """The login token; unset: made at the first start and printed once, where one is needed."""
     hosts: tuple[Text, ...] = ()
-    """Names by which browsers reach the page, beside localhost and addresses: behind a proxy, its name."""
+    """Names by which browsers reach the page, besides localhost and addresses: behind a proxy, its name."""
     trusted_proxies: Annotated[tuple[Network, ...], Meta(examples=[["127.0.0.1"]])] = ()
     """Addresses or networks of proxies that say for whom they ask (`X-Forwarded-For`); with one, a login is needed also
     on loopback."""
@@ -64,7 +64,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             try:
                 ip_network(proxy, strict=False)
             except ValueError as wrong:
-                yield ("trusted_proxies", index), f"this is no address and no network: {wrong}"
+                yield ("trusted_proxies", index), f"this is not an address and no network: {wrong}"
         if self.token is not None and len(self.token.reveal()) < SHORTEST_TOKEN and self.is_exposed:
             yield (
                 ("token",),

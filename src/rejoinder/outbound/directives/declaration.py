@@ -230,11 +230,15 @@ class Registry:
 
     def carried_out(self, *, among_agents: bool) -> frozenset[str]:
         """Those that do something here."""
-        return frozenset(
-            name
-            for name, declared in self.named.items()
-            if (declared.effect or declared.act) and (among_agents or not declared.among_agents)
-        )
+        return self._carried_out if among_agents else self._carried_out - self._among_agents
+
+    @cached_property
+    def _carried_out(self) -> frozenset[str]:
+        return frozenset(name for name, declared in self.named.items() if declared.effect or declared.act)
+
+    @cached_property
+    def _among_agents(self) -> frozenset[str]:
+        return frozenset(name for name, declared in self.named.items() if declared.among_agents)
 
     @cached_property
     def shaping(self) -> frozenset[str]:

@@ -60,15 +60,16 @@ async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: 
     `NotUnderstood`."""
     said = blake2b(f"{speech.voice}/{speech.form}/{words}".encode("utf-8", "replace"), digest_size=9).hexdigest()
     key = f"{stem}/voice/{said}"
-    seconds = None
+    seconds, waveform = None, b""
     if (blob := await blobs.find_key(key)) is None:
         made = await speech.options.speaks.speak(words, speech.voice, speech.form)
         if len(made.content) > limits.size:
             raise NotUnderstood("the recording is too large", f"{len(made.content)} bytes")
         upload = Upload(name=_NAMES.get(made.mime, "voice"), mime=made.mime, key=key)
-        blob, seconds = await blobs.keep(upload, whole(made.content)), made.seconds
+        blob = await blobs.keep(upload, whole(made.content))
+        seconds, waveform = made.seconds, made.waveform
     crashpoint("K27")
-    return replace(attached(blob, "voice", limits), seconds=seconds)
+    return replace(attached(blob, "voice", limits), seconds=seconds, waveform=waveform)
 
 
 async def voice_note(

@@ -82,7 +82,7 @@ class FactGatherer:
         if "parts" in needs:
             runs = await self._with_parts(runs, conversation.route)
         return Facts(
-            me=self.me(conversation, agent),
+            me=self.me(inbound, conversation, agent),
             edits_told=conversation.how.edits_told,
             sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
@@ -166,13 +166,11 @@ class FactGatherer:
             conversation.trace(quoted, (step for each in traced for step in each.steps))
         return conversation.trace_of(quoted)
 
-    def me(self, conversation: Conversation, agent: str = "") -> OwnIdentity:
+    def me(self, inbound: Inbound, conversation: Conversation, agent: str = "") -> OwnIdentity:
         channel = conversation.channel
-        return (
-            OwnIdentity(channel.own_id, channel.own_name)
-            if can(channel, KnowsItself)
-            else OwnIdentity(agent, agent, is_sure=False)
-        )
+        if not can(channel, KnowsItself):
+            return OwnIdentity(agent, agent, is_sure=False)
+        return OwnIdentity(channel.own_id or inbound.own_id, channel.own_name or inbound.own_name)
 
     async def _with_parts(self, facts: RunFacts, here: Route) -> RunFacts:
         """Only `/status` reports these counts, so they are made only for it (DE-33)."""

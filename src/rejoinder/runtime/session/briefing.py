@@ -53,8 +53,9 @@ from rejoinder.turns.prompt import (
 
 BOUNDARY_BYTES = 8
 SUBAGENT = (
-    "You are a sub-agent: you work on one task beside a conversation. Nobody reads what you write but the agent that "
-    "gave you the task, so end with your result. Directives have no effect here, but for <spawn>, where it is granted."
+    "You are a sub-agent: you work on one task in the background of a conversation. Nobody reads what you write but "
+    "the agent that gave you the task, so end with your result. Directives have no effect here, but for <spawn>, "
+    "where it is granted."
 )
 THE_TEXT = "it was spoken: the text of this message is a transcript of it"
 THE_TRANSCRIPT = "it was spoken: untrusted_transcript is a transcript of it"

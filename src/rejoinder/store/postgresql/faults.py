@@ -53,7 +53,7 @@ def address(url: str) -> str:
         parts = {"host": "@"}
     if "@" in str(parts.get("host", "")) or not re.fullmatch(r"[\d,]*", str(parts.get("port", ""))):
         hint = "write postgresql://USER@HOST/DATABASE, with special characters as %40 and the like"
-        raise BadConfiguration(f"gateway.store: this is no address of PostgreSQL; {hint}")
+        raise BadConfiguration(f"gateway.store: this is not an address of PostgreSQL; {hint}")
     user = f"{parts['user']}@" if "user" in parts else ""
     port = f":{parts['port']}" if "port" in parts else ""
     return f"postgresql://{user}{parts.get('host', '')}{port}/{parts.get('dbname', '')}"

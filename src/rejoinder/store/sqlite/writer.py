@@ -21,8 +21,9 @@ import logging
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -91,6 +92,7 @@ class Writer:
         self._waiting: deque[PendingWrite] = deque()
         self._group: list[PendingWrite] = []  # carried out, and not yet committed
         self._rows = 0  # of the group
+        self._accepts = False  # one of the group takes messages in
         self._is_open = False  # a transaction
         self._is_careful = False  # one of the group has lost its fence
         self._drawn_before = db.numbers.drawn()
@@ -110,18 +112,20 @@ class Writer:
         if reopen is not None:
             self._thread.start()
 
-    async def write(
+    def write(
         self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
-    ) -> tuple[Any, ...]:
-        return await self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known))
+    ) -> Coroutine[Any, Any, tuple[Any, ...]]:
+        return self.submit(PendingWrite(verbs, partial(perform, verbs=verbs, lease=lease), known))
 
-    async def submit(self, unit: PendingWrite) -> Any:
-        self.refuse_when_closed()
+    def submit(self, unit: PendingWrite) -> Coroutine[Any, Any, Any]:
+        """Begins at once; what it returns is the answer to await."""
+        if self._closed:
+            self.refuse_when_closed()
         self._waiting.append(unit)
         self._loop = asyncio.get_running_loop()
         if not self._away:
             self._carry_out()
-        return await unit.answer()
+        return unit.answer()
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
@@ -175,6 +179,7 @@ class Writer:
             unit = self._waiting.popleft()
             self._group.append(unit)
             self._rows += unit.rows
+            self._accepts |= unit.accepts
             try:
                 self._do(unit)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
@@ -257,7 +262,7 @@ class Writer:
             self._commit()
 
     def _commit(self) -> None:
-        if any(unit.accepts for unit in self._group):
+        if self._accepts:
             crashpoint("K3")
         if self._reopen is not None:
             return self._in_thread(self._commit_to_disk, self._committed)
@@ -289,7 +294,7 @@ class Writer:
 
     def _ended(self) -> list[PendingWrite]:
         """Ends the open group and returns it."""
-        group, self._group, self._rows, self._is_open = self._group, [], 0, False
+        group, self._group, self._rows, self._accepts, self._is_open = self._group, [], 0, False, False
         return group
 
     def _settle(self, group: list[PendingWrite]) -> None:

@@ -60,13 +60,16 @@ def leaked(frames: Sequence[Frame]) -> list[str]:
     return [f"{frame.chat} {frame.message}: {match[0]!r} in {frame.text!r}" for frame, match in found if match]
 
 
-def typing_after_final(frames: Sequence[Frame]) -> list[str]:
-    """A typing sign, or a preview, that no message followed."""
-    last: dict[str, str] = {}
+def typing_after_final(frames: Sequence[Frame], calls: Sequence[Call] = ()) -> list[str]:
+    """A typing sign, or a preview, that no message followed. `calls`: a message that is sent once more under its key
+    follows it too, though people see nothing new."""
+    last: dict[str, Frame] = {}
     for frame in by_bot(frames):
         if frame.kind in ("message", "edit", "typing", "preview"):
-            last[frame.chat] = frame.kind
-    return [chat for chat, kind in last.items() if kind in ("typing", "preview")]
+            last[frame.chat] = frame
+    sent = {call.chat: call.at for call in calls if call.verb == "send" and call.status == 200}
+    left = [(chat, frame.at) for chat, frame in last.items() if frame.kind in ("typing", "preview")]
+    return [chat for chat, at in left if sent.get(chat, -1.0) < at]
 
 
 def over_length(frames: Sequence[Frame], limits: Limits) -> list[str]:
@@ -112,7 +115,7 @@ class Verdict(Struct, frozen=True):
         return not any(getattr(self, name) for name in self.__struct_fields__[1:])
 
 
-def judge(frames: Sequence[Frame], expected: Expected, of: str) -> Verdict:
+def judge(frames: Sequence[Frame], expected: Expected, of: str, calls: Sequence[Call] = ()) -> Verdict:
     """`of`: the platform."""
     return Verdict(
         messages=sum(map(len, expected.values())),
@@ -121,7 +124,7 @@ def judge(frames: Sequence[Frame], expected: Expected, of: str) -> Verdict:
         wrong_chat=wrong_chat(frames, expected),
         out_of_order=out_of_order(frames, expected),
         leaked=leaked(frames),
-        typing_after_final=typing_after_final(frames),
+        typing_after_final=typing_after_final(frames, calls),
         over_length=over_length(frames, channel_kind(of).limits),
         mentions_fired=mentions_fired(frames),
     )

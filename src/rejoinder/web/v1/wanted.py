@@ -7,6 +7,7 @@ Rule 2: any other parameter that no agent is given (temperature, a seed) is igno
 
 import base64
 import binascii
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,9 @@ from typing import Any, Protocol
 from msgspec import Struct, field
 
 from rejoinder.web.services import ApiMessage, TokenUsage
+
+MOST_IGNORED = 64
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 Body = Mapping[str, Any]
 """The JSON of a request."""
@@ -86,9 +90,10 @@ def ignored(body: Body, known: frozenset[str], refused: Mapping[str, RefusedPara
     for name, rule in refused.items():
         if name in body and not rule.harmless(body[name]):
             raise WrongRequest(rule.why, name)
-    return tuple(
-        sorted(name for name, value in body.items() if name not in known | refused.keys() and value is not None)
-    )
+    named = sorted(name for name, value in body.items() if name not in known | refused.keys() and value is not None)
+    if len(named) > MOST_IGNORED or not all(map(_NAME.fullmatch, named)):  # they are told in a header
+        raise WrongRequest(f"parameters have plain names, and there are at most {MOST_IGNORED} that nobody knows here")
+    return tuple(named)
 
 
 def checked(conversation: tuple[ApiMessage, ...], param: str) -> tuple[ApiMessage, ...]:

@@ -11,6 +11,7 @@ from rejoinder.testing.platform.discord.world import MODERATED, Room, World
 MOST_FILES = 10
 MOST_CONTENT, MOST_NONCE, MOST_LABEL, MOST_ID, MOST_OPTIONS = 2000, 25, 80, 100, 25
 EPHEMERAL = 1 << 6
+VOICE_MESSAGE = 1 << 13
 WORDS = frozenset({"allowed_mentions", "attachments", "components", "content", "embeds", "flags"})
 CREATE = WORDS | {"enforce_nonce", "message_reference", "nonce", "poll", "shared_client_theme", "sticker_ids", "tts"}
 EDIT = WORDS | {"sticker_ids"}
@@ -129,6 +130,17 @@ def check_files(payload: dict[str, Any], sizes: Sequence[int], most: int) -> Non
         check_fields(each, ATTACHMENT, "attachments")
     if {each.get("id") for each in attached} - {str(number) for number in range(len(sizes))}:
         invalid("attachments", "ATTACHMENT_NOT_FOUND", "Attachment data not found")
+    if int(payload.get("flags") or 0) & VOICE_MESSAGE:
+        check_voice(payload, attached)
+
+
+def check_voice(payload: dict[str, Any], attached: Sequence[dict[str, Any]]) -> None:
+    if any(payload.get(each) for each in ("content", "embeds", "components")):
+        raise Refusal(400, 50159, "Voice messages do not support additional content.")
+    if len(attached) != 1:
+        raise Refusal(400, 50160, "Voice messages must have a single audio attachment.")
+    if not attached[0].get("duration_secs") or not attached[0].get("waveform"):
+        raise Refusal(400, 50161, "Voice messages must have supporting metadata.")
 
 
 def check_message(payload: dict[str, Any], room: Room) -> None:

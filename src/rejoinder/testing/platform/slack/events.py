@@ -219,16 +219,16 @@ class Events:
             await line.close()
             return line
         socket = Socket(line, request.transport)
-        self._open().append(socket)
-        self.opened += 1
         await line.send_json(
             {
                 "type": "hello",
-                "num_connections": len(self._open()),
+                "num_connections": len(self._open()) + 1,
                 "connection_info": {"app_id": APP},
                 "debug_info": {"approximate_connection_time": 18060},
             }
         )
+        self._open().append(socket)  # from now on: what is said meanwhile does not overtake what was said before
+        self.opened += 1
         again, self._undelivered = self._undelivered, []
         for going in sorted(again, key=lambda each: each.number):
             self.retried += 1

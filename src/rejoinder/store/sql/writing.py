@@ -2,7 +2,7 @@
 group, and who is told of a fault."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -22,7 +22,9 @@ T = TypeVar("T")
 
 
 class WritesVerbs(Protocol):
-    async def write(self, verbs: Verbs, known: Known | None = None, lease: Lease | None = None) -> tuple[Any, ...]: ...
+    def write(
+        self, verbs: Verbs, known: Known | None = None, lease: Lease | None = None
+    ) -> Coroutine[Any, Any, tuple[Any, ...]]: ...
 
 
 W = TypeVar("W", bound=WritesVerbs)

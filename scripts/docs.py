@@ -209,7 +209,7 @@ SCENES = {
 
 
 def tested_agents() -> str:
-    """What the last `make test-agents` found, as it wrote it down."""
+    """What became of each scene when `make test-agents` last ran it, as it wrote it down."""
     written = ROOT / "tests" / "agents" / "tested.json"
     if not written.exists():
         return "No run has been written down yet."
@@ -218,10 +218,10 @@ def tested_agents() -> str:
     for each in ran["agents"]:
         scenes = each["scenes"]
         ends = ["passed" if scenes.get(scene) else "failed" if scene in scenes else "not run" for scene in SCENES]
-        ends[-1] += f" ({scenes['pictures']})" if "pictures" in scenes else ""
+        ends[-1] += ", in words" if scenes.get("pictures") == "told in words" else ""
         where = " (PyPI)" if each["registry"] == "pypi" else ""
         rows.append([f"`{each['package']}`{where}", each["version"], *ends])
-    return f"Run of {ran['ran']}:\n\n" + table(["package", "version", *SCENES.values()], rows)
+    return f"As of {ran['ran']}:\n\n" + table(["package", "version", *SCENES.values()], rows)
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

@@ -21,6 +21,7 @@ from rejoinder.channels.base import (
     AcceptsAnywhere,
     CanIntroduce,
     Channel,
+    FollowsLog,
     HasAccount,
     ShowsLife,
     TellsPlaceTrouble,
@@ -50,7 +51,7 @@ from rejoinder.runtime.ownership.process import process_name
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
@@ -248,10 +249,13 @@ class Gateway:
         for engine in self.engines:
             await engine.recover()
         self._wind_up()
-        opened = {} if self._ending else self.listeners
         self.listening = listening = [
-            self.runs.start(f"channel:{name}", self._listen(name, channel)) for name, channel in opened.items()
+            self.runs.start(f"channel:{name}", self._listen(name, channel))
+            for name, channel in self.listeners.items()
+            if not self._ending and (self.sharing.role != "worker" or isinstance(channel, FollowsLog))
         ]
+        if self.sharing.role == "worker" and not self._ending:
+            listening.append(self.runs.start("work", until_cancelled()))
         for task in listening:
             await self.runs.wait(task)
         await self.runs.idle()
@@ -269,6 +273,7 @@ class Gateway:
         ]
         if known:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
+        sharing.looks += [each.look_again for each in self.listeners.values() if isinstance(each, FollowsLog)]
         self._upkeep.start("own", sharing.own(GRACE, SENDING))
 
     async def _listen(self, name: str, channel: Channel) -> None:

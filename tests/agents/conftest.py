@@ -38,9 +38,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     from tests.agents.test_real_agents_in_chats import ALL  # only where its tests ran
 
-    agents = [
-        {"package": ALL[name].package, "registry": ALL[name].registry, "version": version_of(ALL[name]), "scenes": seen}
-        for name, seen in _passed.items()
-    ]
-    ran = {"ran": f"{datetime.now(UTC):%Y-%m-%d}", "agents": sorted(agents, key=lambda each: each["package"])}
-    Path(file).write_text(json.dumps(ran, indent=1) + "\n")
+    written = Path(file)
+    before = json.loads(written.read_text())["agents"] if written.exists() else []
+    agents = {(each["package"], each["version"]): each for each in before}
+    for name, seen in _passed.items():  # scenes that were run alone take the place of what was written of them
+        real, version = ALL[name], version_of(ALL[name])
+        known = agents.get((real.package, version), {"scenes": {}})["scenes"]
+        agents = {key: each for key, each in agents.items() if key[0] != real.package}
+        scenes = dict(sorted({**known, **seen}.items()))
+        row = {"package": real.package, "registry": real.registry, "version": version, "scenes": scenes}
+        agents[real.package, version] = row
+    ran = {"ran": f"{datetime.now(UTC):%Y-%m-%d}", "agents": [agents[key] for key in sorted(agents)]}
+    written.write_text(json.dumps(ran, indent=1) + "\n")

@@ -131,6 +131,7 @@ def _vibe(home: Path, url: str) -> dict[str, str]:
         name = "echo"
         provider = "here"
         alias = "echo"
+        supports_images = true
         """
     )
     return {"HOME": str(home), "VIBE_HOME": str(home), "MODEL_KEY": "sk-here"}

@@ -48,6 +48,17 @@ def test_an_unknown_agent():
     assert "no agent called 'tuor'; did you mean tour? there are:" in result.stderr
 
 
+@pytest.mark.parametrize("command", [("worker",), ("run", "--front")])
+def test_a_file_serves_one_process(tmp_path, command):
+    """SC-24: who works beside others needs a store that can be shared, and is told so."""
+    (tmp_path / "rejoinder.toml").write_text('[agents.guide]\nkind = "tour"\n')
+    program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command]
+    ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert ended.returncode == 2
+    assert "works beside others" in ended.stderr
+    assert "gateway.store" in ended.stderr
+
+
 @pytest.mark.parametrize("command", [("explain",), ("export",), ("send", "--channel", "web", "--chat", "x")])
 def test_an_argument_that_is_no_text(tmp_path, command):
     """Bytes of another encoding come as half characters: a sentence, no traceback."""

@@ -61,21 +61,29 @@ async def until(condition: Callable[[], bool], seconds: float = 2 * PATIENCE) ->
 
 @asynccontextmanager
 async def gateways(
-    folder: Path, server: Server, url: str, count: int, channel: str = "telegram", lease: float = LEASE
+    folder: Path,
+    server: Server,
+    url: str,
+    count: int,
+    channel: str = "telegram",
+    lease: float = LEASE,
+    fronts: int = 0,
 ) -> AsyncIterator[Cluster]:
-    """So many, each of which holds its share of the shards when this begins."""
+    """So many, each of which holds its share of the shards when this begins. With fronts besides, these are workers."""
     async with FakePlatform(channel) as platform:
         machines: list[Machine] = []
-        for number in range(count):
+        for number in range(count + fronts):
             here = folder / f"gateway-{number}"
             here.mkdir()
             more = f"lease_seconds = {lease}"
             machines.append(Machine(here, channel, platform.config(), store=url, gateway=more, **HOW))
         cluster = Cluster(server, url, platform, machines)
         try:
-            for machine in machines:
-                await machine.start()
-            await until(lambda: all(cluster.shards_of(each) >= 64 // count for each in machines))
+            for machine in machines[:count]:
+                await machine.start(command=("worker",) if fronts else ("run",))
+            for machine in machines[count:]:
+                await machine.start(command=("run", "--front"))
+            await until(lambda: all(cluster.shards_of(each) >= 64 // count for each in machines[:count]))
             yield cluster
         finally:
             for machine in machines:

@@ -75,3 +75,18 @@ async def test_one_that_ends_cleanly_hands_over_at_once(tmp_path: Path, postgres
         await hear(cluster, expected)
         await until_done(other, len(PEOPLE))
         assert cluster.answers() == sorted(expected)
+
+
+async def test_a_front_listens_and_a_worker_answers(tmp_path: Path, postgres: Server) -> None:
+    """SC-24: the front claims no shard, the worker does not listen."""
+    async with gateways(tmp_path, postgres, a_database(postgres), 1, "slack", fronts=1) as cluster:
+        worker, front = cluster.machines
+        await until(lambda: bool(cluster.listener("slack")))
+        assert cluster.of(cluster.listener("slack")) is front
+        expected = await ask(cluster, 3)
+        await hear(cluster, expected)
+        assert (cluster.shards_of(worker), cluster.shards_of(front)) == (64, 0)
+        await until_done(worker, len(PEOPLE))
+        assert cluster.answers() == sorted(expected)
+        for each in (worker, front):
+            assert await each.terminate() in (0, 143)

@@ -146,11 +146,11 @@ class Machine:
         self.url = f"sqlite:{folder / 'rejoinder.db'}" if store.startswith("sqlite:") else store
         self._process: asyncio.subprocess.Process | None = None
 
-    async def start(self, crash_at: str = "") -> None:
+    async def start(self, crash_at: str = "", command: Sequence[str] = ("run",)) -> None:
         environment = {**os.environ, VARIABLE: crash_at}
         with (self.folder / "log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *self._program, "run", cwd=self.folder, env=environment, stdout=log, stderr=log
+                *self._program, *command, cwd=self.folder, env=environment, stdout=log, stderr=log
             )
 
     @property

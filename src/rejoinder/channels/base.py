@@ -320,6 +320,15 @@ class EndsGrowing(Protocol):
 
 
 @runtime_checkable
+class FollowsLog(Protocol):
+    """Shows people what happens in a room log that other processes write to as well (SC-14)."""
+
+    def look_again(self) -> None:
+        """Others may have written. Called every second or so; returns at once."""
+        ...
+
+
+@runtime_checkable
 class CanFetch(Protocol):
     """Leaves the files of a message on the platform. They are fetched when an agent is about to read the message, so
     people without access cannot make us load anything."""

@@ -20,7 +20,7 @@ from rejoinder.cli.mcp import mcp
 from rejoinder.cli.message import try_message
 from rejoinder.cli.pair import pair
 from rejoinder.cli.reply import reply
-from rejoinder.cli.run import run_gateway
+from rejoinder.cli.run import run_gateway, run_worker
 from rejoinder.cli.send import send
 from rejoinder.cli.sessions import list_sessions
 from rejoinder.cli.store import store
@@ -62,6 +62,7 @@ app.command()(bench)
 app.command("message")(try_message)
 app.command()(reply)
 app.command()(mcp)
+app.command("worker")(run_worker)
 app.command("explain", rich_help_panel=OPERATE)(explain_message)
 app.command("sessions", rich_help_panel=OPERATE)(list_sessions)
 app.command("dead", rich_help_panel=OPERATE)(dead_letters)

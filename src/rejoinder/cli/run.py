@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rejoinder.app import Gateway, Reviving, Told
     from rejoinder.channels.web.channel import WebChannel
     from rejoinder.config.schema import Settings
+    from rejoinder.runtime.sharing import ProcessRole
 
 OBEYED = "REJOINDER_OBEYED"
 """The commands that restarted a gateway, handed to the one that starts."""
@@ -31,8 +32,20 @@ def run_gateway(
         bool, typer.Option("--demo", help="Play a room of three agents on the page; nothing is kept.")
     ] = False,
     new_token: Annotated[bool, typer.Option("--new-token", help="Make a new login token; the old one ends.")] = False,
+    front: Annotated[
+        bool, typer.Option("--front", help="Listen and serve the pages; leave the answers to others on the same store.")
+    ] = False,
 ) -> None:
     """Serve the configured channels; without any, the chat page on http://127.0.0.1:8765."""
+    _run(file, port, demo=demo, new_token=new_token, role="front" if front else "all")
+
+
+def run_worker(file: File = None) -> None:
+    """Answer beside other gateways on the same store, without listening or serving pages."""
+    _run(file, None, demo=False, new_token=False, role="worker")
+
+
+def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "ProcessRole") -> None:
     from rejoinder.garbage import load_to_stay
 
     load_to_stay()
@@ -62,7 +75,9 @@ def run_gateway(
 
         made = serving.with_page(settings, port)
         source = SettingsSource(watch, read, overlay, settings_to_serve)
-        serve = serving.serve(made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving)
+        serve = serving.serve(
+            made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving, role=role
+        )
         told = run(serve, fast_loop())
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)

@@ -32,12 +32,14 @@ from rejoinder.runtime.place.restarting import Reviving
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.session.completions import CompletionMessage, complete
+from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.store.base import (
     DropPart,
     PairingRequest,
     PairSender,
     PauseJob,
     ResendPart,
+    SharedStore,
     Store,
     StoredPart,
     WantEvent,
@@ -91,6 +93,7 @@ def _members(said: schema.ConfiguredChannel, settings: schema.Settings) -> tuple
 # --- at work ----------------------------------------------------------------------------------------
 
 
+SHARED = "set gateway.store to postgresql://... (docs/scale.md)"
 Play = Callable[[Gateway, "WebChannel"], Coroutine[Any, Any, None]]
 """Something that happens on the page by itself."""
 
@@ -105,37 +108,36 @@ async def serve(
     play: Play | None = None,
     source: SettingsSource | None = None,
     reviving: Reviving | None = None,
+    role: ProcessRole = "all",
 ) -> Told:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
     elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
-    `reviving`: as for `Gateway`.
+    `reviving`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
         listening: socket.socket | None = None
         channels = open_channels(settings)
-        store = await open_store_when_ready(
-            settings.gateway.store, sharing(settings.gateway)
-        )  # first: a second gateway is refused here
+        # First: a second gateway is refused here.
+        store = await open_store_when_ready(settings.gateway.store, sharing(settings.gateway))
         stack.push_async_callback(store.close)
+        _refuse_alone(role, store, settings)
         web: WebChannel | None = None
         facts: WebSettings | None = None
         if page is not None:
-            from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only loaded for a page
-
-            facts = cast(WebSettings, page[1].settings)
-            listening = stack.enter_context(bind(facts.host, facts.port))
-            here = _members(page[1], settings)
-            wake = page[1].common.wake if len(here) > 1 else "lead"
-            web = open_channel(page[0], facts, here, wake)
-            web.menu = menu(settings)
+            web, facts = _page_channel(*page, settings)
             channels.insert(0, web)
+            if role != "worker":
+                from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only loaded for a page
+
+                listening = stack.enter_context(bind(facts.host, facts.port))
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(
             Gateway(only, agents=agents, channels=channels, store=store, reviving=reviving)
         )
+        gateway.sharing.role = role
         tasks = await stack.enter_async_context(Runs())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)
@@ -152,6 +154,20 @@ async def serve(
             debug_settings.attach(gateway, source)
             config_writing.attach(gateway, source)
         return await gateway.serve_until_told()
+
+
+def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:
+    if role != "all" and store.lease_seconds is None:
+        raise BadUse(f"a {role} works beside others, and {shown(settings.gateway.store)} serves one process; {SHARED}")
+
+
+def _page_channel(
+    name: str, said: schema.ConfiguredChannel, settings: schema.Settings
+) -> "tuple[WebChannel, WebSettings]":
+    facts, here = cast(WebSettings, said.settings), _members(said, settings)
+    web = open_channel(name, facts, here, said.common.wake if len(here) > 1 else "lead")
+    web.menu = menu(settings)
+    return web, facts
 
 
 async def _tell_programs(gateway: Gateway, tasks: Runs) -> None:

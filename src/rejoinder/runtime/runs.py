@@ -109,6 +109,10 @@ class Runs:
         await self.close()
 
 
+async def until_cancelled() -> None:
+    await asyncio.Event().wait()
+
+
 def _tell_failure(name: str, error: BaseException) -> None:
     if isinstance(error, StoreUnavailable) and error.fault == "closed":
         return log.debug("%s has ended with the store", name)

@@ -5,7 +5,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from random import uniform
-from typing import Final
+from typing import Final, Literal
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.gateway import Engines
@@ -21,16 +21,19 @@ A_LOOK: Final = 1.0
 """Seconds between two looks at what other processes hold and have written."""
 
 
-class Sharing:
-    """`claims`: whether the process claims shards (SC-24)."""
+ProcessRole = Literal["all", "front", "worker"]
+"""A front listens and serves pages, and claims no shard; a worker claims shards, and does neither of the two."""
 
-    def __init__(self, store: SharedStore, engines: Engines, clock: DatabaseClock, *, claims: bool = True) -> None:
+
+class Sharing:
+    def __init__(self, store: SharedStore, engines: Engines, clock: DatabaseClock) -> None:
         self._store = store
         self._engines = engines
         self.duties = Duties(store, engines.holder)
         """What this process does for all, when it has the lease; where the store is its own, at once."""
         self._clock = clock
-        self._claims = claims
+        self.role: ProcessRole = "all"
+        """To be set before `begin` (SC-24)."""
         self.is_shared = store.lease_seconds is not None
         self.looks: list[Callable[[], None]] = []
         """Called with every look."""
@@ -42,13 +45,13 @@ class Sharing:
         seconds = self._store.lease_seconds
         assert seconds is not None, "a store that is shared has leases that run out"
         renewing = Renewing(
-            self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
+            self._store, self._engines.holder, self._leases, self._renewed, claims=self.role != "front", seconds=seconds
         )
         runs.start("renew", renewing.run())
 
     async def _see_and_be_seen(self) -> None:
         try:
-            self._renewed(0.0, (), await self._store.renew(self._engines.holder, (), claims=self._claims))
+            self._renewed(0.0, (), await self._store.renew(self._engines.holder, (), claims=self.role != "front"))
         except StoreUnavailable as fault:
             log.debug("not now: %s", fault)  # the store has logged it already
 
@@ -77,7 +80,7 @@ class Sharing:
         self.duties.look_at_deadlines()
         owners = await self._store.owners()
         self.duties.look(owners)
-        more = self._claims and await self._engines.balance(owners, grace, sending)
+        more = self.role != "front" and await self._engines.balance(owners, grace, sending)
         await self._engines.look_for_work()
         for look in self.looks:
             look()

@@ -55,10 +55,12 @@ class Opened(WebChannel):
         await self.inbox.store.close()
 
 
-async def a_channel(store: str = "sqlite::memory:", agents: tuple[str, ...] = ("helper", "coder")) -> Opened:
+async def a_channel(
+    store: str | SqliteStore = "sqlite::memory:", agents: tuple[str, ...] = ("helper", "coder")
+) -> Opened:
     ticks = iter(range(1_700_000_000_000, 1_800_000_000_000))
     channel = Opened("web", tuple(agent_member(agent) for agent in agents), lambda: next(ticks))
-    inbox = channel.inbox = Inbox(open_store(store))
+    inbox = channel.inbox = Inbox(open_store(store) if isinstance(store, str) else store)
     log = ChannelLog("web", inbox.record, inbox.store, lambda: NOW)
     await channel.use_store(Kept(log, StoredBlobs(inbox.store, lambda: NOW, lambda: token_urlsafe(18))))
     return channel

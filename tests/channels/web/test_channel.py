@@ -1,5 +1,6 @@
 """The web channel as the gateway sees it: keys, replies, edits, reactions, growing messages, the cursor."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -10,6 +11,7 @@ from rejoinder.channels.base import Delivered, Rejected
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.faces import OWNER, person_id
 from rejoinder.events import Choice, EarlierMessage, Part, Route
+from rejoinder.testing.patience import until
 from tests.channels.web.browser import a_channel, browsers
 
 LOBBY = Route("web", "lobby")
@@ -316,3 +318,22 @@ async def test_what_was_said_in_a_thread_is_told(channel):
         EarlierMessage(answer.message, "helper", "Helper", "four", is_bot=True),
     )
     assert await channel.thread_before(Route("web", "helper~you"), last, 3) == ()
+
+
+async def test_a_page_shows_what_another_process_wrote(channel):
+    """SC-14: the log is shared; whoever serves a page looks again, and tells each event once."""
+    other = await a_channel(channel.inbox.store)
+    async with asyncio.TaskGroup() as group:
+        listening = group.create_task(other.listen(None))
+        async with browsers(other, "") as [page]:
+            await sent(channel, "From elsewhere.")
+            other.look_again()
+            await page.told("message", since=0)
+            other.look_again()
+            await sent(other, "From here.")
+            await sent(channel, "And again.")
+            other.look_again()
+            await until(lambda: "And again." in page.shown("lobby").values())
+            texts = [frame["message"]["text"] for frame in page.frames if frame["type"] == "message"]
+            assert texts == ["From elsewhere.", "From here.", "And again."]
+        listening.cancel()

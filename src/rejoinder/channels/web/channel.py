@@ -57,6 +57,9 @@ class WebChannel:
         with suppress(StoreUnavailable):
             await self.journal.end_growing(left)
 
+    def look_again(self) -> None:
+        self.hub.gap.set()
+
     # --- in -----------------------------------------------------------------------------------------
 
     async def listen(self, deliver: Inlet) -> None:

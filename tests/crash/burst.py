@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.patience import until
 from rejoinder.testing.platform import oracles
 from tests.crash.agent import marks_of
 from tests.crash.gateway import Machine
@@ -13,12 +14,28 @@ from tests.crash.trial import PATIENCE, until_done
 MESSAGES, CHANNELS = 200, 20
 
 
+async def _listens(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
 async def burst(
-    folder: Path, platform: FakePlatform, reconnect: Callable[[], Awaitable[None]], *, mention: str = "", more: str = ""
+    folder: Path,
+    platform: FakePlatform,
+    reconnect: Callable[[], Awaitable[None]],
+    *,
+    mention: str = "",
+    more: str = "",
+    called: int = 0,
 ) -> oracles.Verdict:
     """200 messages in 20 channels; after a third of them the platform asks for a new connection, and when a quarter is
     answered the process is killed and started again. What people saw is judged. `mention`: every other message begins
-    with it, and only those are answered. `more`: lines of the channel."""
+    with it, and only those are answered. `more`: lines of the channel. `called`: the port at which the platform calls
+    it, if it does."""
     chats = [f"#c{number}" for number in range(CHANNELS)]
     for chat in chats:
         platform.people.world.room(chat)
@@ -31,7 +48,9 @@ async def burst(
     try:
         async with asyncio.timeout(2 * PATIENCE):
             await machine.start()
-            await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)  # it is there to be called
+            await platform.truth.until(lambda: bool(platform.truth.calls), PATIENCE)
+            if called:
+                await until(lambda: _listens(called), "somebody listens", PATIENCE)
             for number in range(MESSAGES):
                 if number == MESSAGES // 3:
                     await reconnect()

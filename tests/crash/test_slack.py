@@ -31,13 +31,13 @@ async def test_a_burst_with_a_refresh_and_a_kill(tmp_path):
 
 async def test_a_burst_of_signed_events_with_a_kill(tmp_path):
     """CH-30, CH-35: the same where Slack calls us: what is not confirmed comes again, or is read from history."""
-    url = f"http://127.0.0.1:{free_port()}/slack/events"
-    async with FakePlatform("slack", events_url=url) as platform:
+    port = free_port()
+    async with FakePlatform("slack", events_url=f"http://127.0.0.1:{port}/slack/events") as platform:
 
         async def wait() -> None:
             await platform.truth.until(lambda: bool(platform.truth.messages()))
 
-        verdict = await burst(tmp_path, platform, wait)
+        verdict = await burst(tmp_path, platform, wait, called=port)
         assert verdict.messages == MESSAGES
         assert verdict.is_clean, verdict
 

@@ -368,7 +368,9 @@ async def test_what_files_need_is_said_with_what_to_install(monkeypatch):
 
 
 async def test_a_model_that_a_command_names_has_to_be_there(tmp_path):
-    """ME-1."""
+    """ME-1: and the program itself."""
+    ok, said = await found(f'[media.text_to_speech]\ncommand = ["{tmp_path}/speak.sh"]\n', "media.text_to_speech")
+    assert (ok, said.endswith("put it there and make it executable, or correct command")) == (False, True)
     command = f'["{sys.executable}", "-m", "{tmp_path}/model.bin", "{{file}}"]'
     ok, said = await found(f"[media.speech_to_text]\ncommand = {command}\n", "media.speech_to_text")
     assert not ok

@@ -65,6 +65,8 @@ def _program(command: tuple[str, ...]) -> str:
 
 
 def _how_to_get(program: str) -> str:
+    if "/" in program:
+        return "put it there and make it executable, or correct command"
     if program in PACKAGED:
         return f"install it (Debian: apt-get install {program}), or write its whole path into command"
     return "install it, or write its whole path into command"

@@ -2,7 +2,7 @@
 bug, and is raised as it is."""
 
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from rejoinder.errors import Fault, StoreUnavailable
@@ -45,13 +45,16 @@ def unavailable(error: Exception, where: str) -> StoreUnavailable | None:
     return StoreUnavailable(fault, where, str(error)) if fault else None
 
 
+Unavailable = Callable[[Exception, str], StoreUnavailable | None]
+
+
 @contextmanager
-def fault_in(where: str) -> Generator[None]:
-    """Raises what fails inside as the fault behind it."""
+def fault_in(where: str, unavailable: Unavailable = unavailable) -> Generator[None]:
+    """Raises what fails inside as the fault behind it. Not from it: its own text may name what must not be shown."""
     try:
         yield
     except Exception as error:
         fault = unavailable(error, where)
         if fault is None or fault is error:
             raise
-        raise fault from error
+        raise fault from None

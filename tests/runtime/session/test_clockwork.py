@@ -81,6 +81,7 @@ def test_a_job_is_done_where_its_session_is_at_home():
             world.clockwork.changed()
             await asyncio.sleep(50)
         assert world.begun[2:] == ["a:here", "a:there"]
+        await world.store.close()
 
     in_virtual_time(test)
 

@@ -2,8 +2,7 @@
 as it is. No sentence holds a password: the address is told without it, and what cannot be read is not repeated."""
 
 import re
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 import psycopg
@@ -11,6 +10,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from rejoinder.errors import BadConfiguration, Fault, StoreUnavailable
 from rejoinder.sqlite_faults import Damaged
+from rejoinder.sqlite_faults import fault_in as any_fault_in
 
 BY_STATE: Final[dict[str, Fault]] = {
     "08": "away",
@@ -89,13 +89,6 @@ def _said(error: psycopg.Error) -> str:
     return re.sub(r"^.*?(?:FATAL|ERROR):\s*", "", said).strip().rstrip(".")
 
 
-@contextmanager
-def fault_in(where: str) -> Generator[None]:
+def fault_in(where: str) -> AbstractContextManager[None]:
     """Raises what fails inside as the fault behind it."""
-    try:
-        yield
-    except Exception as error:
-        fault = unavailable(error, where)
-        if fault is None or fault is error:
-            raise
-        raise fault from None  # the error's own text may name what the address is careful about
+    return any_fault_in(where, unavailable)

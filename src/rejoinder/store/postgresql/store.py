@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -16,13 +16,10 @@ import psycopg
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import (
     BESIDE,
-    MOST_RESUMED,
-    RESUMED_FOR,
     AnyLease,
     Health,
     Lease,
     NamedLease,
-    RecoveryRows,
     Renewal,
     ShardOwners,
     Verb,
@@ -39,10 +36,10 @@ from rejoinder.store.sql.leases import owners, renew
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.reader import SqlReader, SqlShard
 from rejoinder.store.sql.reads import check_bodies
-from rejoinder.store.sql.recover import recover
 from rejoinder.store.sql.schema import Migration, migrations
 from rejoinder.store.sql.upkeep import draw_opening
 from rejoinder.store.sql.values import instant
+from rejoinder.store.sql.writing import SqlWriting
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +145,7 @@ class PostgresOperator(PostgresReader):
                 db.close()
 
 
-class PostgresStore(PostgresReader):
+class PostgresStore(SqlWriting[Writer], PostgresReader):
     """The whole contract. What has to do with leases has a thread and a connection of its own: it must not wait for
     anything else."""
 
@@ -182,29 +179,12 @@ class PostgresStore(PostgresReader):
         db.shards = self.shards
         return db
 
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
-        return await self.write_under(None, (verb, *others), known)
-
-    async def write_under(
-        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
-    ) -> Any:
-        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
-        return results if len(verbs) > 1 else results[0]
-
-    async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
-        return await self._read(question, *arguments)
-
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         self._writer.refuse_when_closed()
         if question in ON_LOOP:
             with suppress(NotNow):
                 return await self._asking.ask(question, *arguments)
         return await super()._read(question, *arguments)
-
-    async def recover(
-        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
-    ) -> RecoveryRows:
-        return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
 

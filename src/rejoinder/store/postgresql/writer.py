@@ -23,7 +23,7 @@ from greenlet import getcurrent, greenlet
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Accept, BeginTurn, Lease, MoveCursor, PlanParts, Verb
+from rejoinder.store.base import Accept, BeginTurn, Lease, MoveCursor, PlanParts
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
 from rejoinder.store.postgresql.fibers import run_lanes, start, wait
@@ -31,11 +31,10 @@ from rejoinder.store.postgresql.pipelined import Failed, Pipelined
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.values import seal
+from rejoinder.store.sql.writing import GROUP, FaultTold, Verbs, count_rows
 
 log = logging.getLogger(__name__)
 
-GROUP: Final = 200
-"""The most rows in one commit; a single larger unit is committed alone."""
 SCOPE: Final = "rejoinder/commits"
 """Of the facts in which each writer keeps the number of its last commit."""
 PAUSE: Final = 0.5
@@ -43,7 +42,6 @@ TRIES: Final = 5
 SLOW: Final = 5.0
 """Seconds after which a group that is still under way is a fault that `health` tells."""
 
-Verbs = tuple[Verb[Any], ...]
 Work = Callable[[SqlConnection], Any]
 T = TypeVar("T")
 
@@ -54,10 +52,8 @@ class PendingWrite:
     def __init__(
         self, verbs: Verbs, work: Work, known: Callable[[Any], None] | None = None, lease: Lease | None = None
     ) -> None:
-        accepted = [len(verb.events) - 1 for verb in verbs if type(verb) is Accept]
         self.verbs = verbs
-        self.rows = len(verbs) + sum(accepted)
-        self.accepts = bool(accepted)
+        self.rows, self.accepts = count_rows(verbs)
         self.work = work
         self.known = known
         self.lane = _lane(verbs, lease)
@@ -103,7 +99,7 @@ class Writer:
         self._commits = False
         self._touched: set[int] = set()
         self._closed = False
-        self.fault: StoreUnavailable | None = None
+        self._told = FaultTold(where)
 
     async def write(
         self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
@@ -123,6 +119,10 @@ class Writer:
             self._loop.call_soon(start, self._run)
         self._wake()
         return await unit.answer
+
+    @property
+    def fault(self) -> StoreUnavailable | None:
+        return self._told.fault
 
     def refuse_when_closed(self) -> None:
         if self._closed:
@@ -194,7 +194,7 @@ class Writer:
             self._commits = False
             try:
                 done = self._one_by_one(db, group) if db.is_careful else self._together(db, group)
-                self._tell(None)
+                self._told.tell(None)
                 return done
             except psycopg.Error as error:
                 if db.wire.is_closed and was_connected and not self._commits:
@@ -328,7 +328,7 @@ class Writer:
                 with closing(self._begin()) as db:
                     (last,) = db.execute(sql, (SCOPE, self._name)).fetchone()
             except psycopg.Error as error:
-                self._tell(unavailable(error, self._where))
+                self._told.tell(unavailable(error, self._where))
                 time.sleep(PAUSE)
                 continue
             return bytes(last) == number
@@ -339,7 +339,7 @@ class Writer:
         if fault is None:
             log.error("The store %s failed in a way nobody has thought of", self._where, exc_info=error)
         self._let_go()
-        self._tell(fault)
+        self._told.tell(fault)
         for unit in group:
             unit.error = fault or error
 
@@ -353,14 +353,6 @@ class Writer:
         if self._db is not None:
             self._db.close()
         self._db = None
-
-    def _tell(self, fault: StoreUnavailable | None) -> None:
-        """Logs each change once: every message that comes meets a server that is gone."""
-        before, self.fault = self.fault, fault
-        if fault is not None and (before is None or before.fault != fault.fault):
-            log.error("%s Nothing is acknowledged until then.", fault)
-        elif before is not None and fault is None:
-            log.warning("The store %s can be written again.", self._where)
 
 
 class Lost(Exception):

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,17 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.base import (
-    MOST_RESUMED,
-    RESUMED_FOR,
     AnyLease,
     Health,
     Lease,
     NamedLease,
     OperatorStore,
-    RecoveryRows,
     Renewal,
     ShardOwners,
-    Verb,
 )
 from rejoinder.store.declaration import StoreKind
 from rejoinder.store.sql import leases
@@ -36,8 +32,8 @@ from rejoinder.store.sql.connection import Numbers
 from rejoinder.store.sql.leases import renew
 from rejoinder.store.sql.reader import SHORT, SqlReader, SqlShard
 from rejoinder.store.sql.reads import check_bodies
-from rejoinder.store.sql.recover import recover
 from rejoinder.store.sql.upkeep import draw_opening
+from rejoinder.store.sql.writing import SqlWriting
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.lock import Lock
@@ -118,7 +114,7 @@ class SqliteReader(SqlReader):
         await self._read(backup, path, overwrite)
 
 
-class SqliteStore(SqliteReader):
+class SqliteStore(SqlWriting[Writer], SqliteReader):
     """The whole contract. In memory there is one connection, and no thread beside the loop."""
 
     def __init__(
@@ -145,24 +141,6 @@ class SqliteStore(SqliteReader):
         else:
             again = partial(_again, path, patience, db)
             self._writer = Writer(db, path, patience, again, lock.is_in_place)
-
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
-        return await self.write_under(None, (verb, *others), known)
-
-    async def write_under(
-        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
-    ) -> Any:
-        """`lease`: without it nothing of the verbs is written."""
-        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
-        return results if len(verbs) > 1 else results[0]
-
-    async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
-        return await self._read(question, *arguments)
-
-    async def recover(
-        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
-    ) -> RecoveryRows:
-        return await self._read(recover, now, singly, within)
 
     # --- leases -------------------------------------------------------------------------------------
 

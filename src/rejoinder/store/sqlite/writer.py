@@ -30,19 +30,17 @@ from typing import Any
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.sqlite_faults import unavailable
-from rejoinder.store.base import Accept, Lease, Verb
+from rejoinder.store.base import Lease
 from rejoinder.store.sql.perform import perform
+from rejoinder.store.sql.writing import GROUP, FaultTold, Verbs, count_rows
 from rejoinder.store.sqlite.connection import Connection
 
 log = logging.getLogger(__name__)
 
-GROUP = 200
-"""The most rows in one commit; a single larger unit is committed alone."""
 
 A_LOOK = 1.0
 """Seconds between two checks for what other processes have written. A check takes microseconds."""
 
-Verbs = tuple[Verb[Any], ...]
 Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 
 
@@ -53,12 +51,7 @@ class PendingWrite:
         self, verbs: Verbs, work: Callable[[Connection], Any], known: Callable[[Any], None] | None = None
     ) -> None:
         self.verbs = verbs
-        self.rows = len(verbs)
-        self.accepts = False
-        for verb in verbs:
-            if type(verb) is Accept:
-                self.rows += len(verb.events) - 1
-                self.accepts = True
+        self.rows, self.accepts = count_rows(verbs)
         self.work = work
         self.known = known
         self.result: Any = None
@@ -111,7 +104,7 @@ class Writer:
         self._listening: list[Callable[[], None]] = []
         self._look_due = False
         self._next_look: asyncio.TimerHandle | None = None
-        self.fault: StoreUnavailable | None = None
+        self._told = FaultTold(where)
         self.is_held_up = False
         """Another program holds the file, and the thread waits for it."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -138,6 +131,10 @@ class Writer:
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The loop that writes, once one has."""
         return self._loop
+
+    @property
+    def fault(self) -> StoreUnavailable | None:
+        return self._told.fault
 
     def refuse_when_closed(self) -> None:
         if self._closed:
@@ -277,7 +274,7 @@ class Writer:
 
     def _committed(self) -> None:
         group = self._ended()
-        self._tell(None)
+        self._told.tell(None)
         for unit in group:
             if unit.accepts:
                 crashpoint("K4")
@@ -290,7 +287,7 @@ class Writer:
         fault = unavailable(error, self._where)
         if fault is None:
             log.error("The store %s failed in a way nobody has thought of", self._where, exc_info=error)
-        self._tell(fault)
+        self._told.tell(fault)
         for unit in group:
             unit.error = fault or error
         self._settle(group)
@@ -309,14 +306,6 @@ class Writer:
             self._carry_out()
         elif self._rest is not None:
             self._rest.set_result(None)
-
-    def _tell(self, fault: StoreUnavailable | None) -> None:
-        """Logs each change once: every message that comes meets a full disk."""
-        before, self.fault = self.fault, fault
-        if fault is not None and (before is None or before.fault != fault.fault):
-            log.error("%s Nothing is acknowledged until then.", fault)
-        elif before is not None and fault is None:
-            log.warning("The store %s can be written again.", self._where)
 
     def _take_back(self) -> None:
         """Rolls back the group, and closes the connection, whose cache may no longer be true."""
@@ -404,7 +393,7 @@ class Writer:
         """SQLite's `data_version` changes with the commits of other connections, not with those of this one."""
         self._look_due = False
         if not self._is_in_place():
-            return self._tell(StoreUnavailable("gone", self._where))
+            return self._told.tell(StoreUnavailable("gone", self._where))
         if self._db is None:
             return  # the next group brings a connection
         try:

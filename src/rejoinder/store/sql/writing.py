@@ -1,0 +1,78 @@
+"""What the stores of both engines do alike when something is written: how verbs get to the writer, how much is one
+group, and who is told of a fault."""
+
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from rejoinder.errors import StoreUnavailable
+from rejoinder.store.base import MOST_RESUMED, RESUMED_FOR, Accept, Lease, RecoveryRows, Verb
+from rejoinder.store.sql.reader import SqlReader
+from rejoinder.store.sql.recover import recover
+
+log = logging.getLogger(__name__)
+
+GROUP: Final = 200
+"""The most rows in one commit; a single larger unit is committed alone."""
+
+Verbs = tuple[Verb[Any], ...]
+Known = Callable[[Any], None]
+T = TypeVar("T")
+
+
+class WritesVerbs(Protocol):
+    def write(
+        self, verbs: Verbs, known: Known | None = None, lease: Lease | None = None
+    ) -> Coroutine[Any, Any, tuple[Any, ...]]: ...
+
+
+W = TypeVar("W", bound=WritesVerbs)
+
+
+class SqlWriting(SqlReader, Generic[W]):
+    """The writing side of a store, over the writer of its engine."""
+
+    _writer: W
+
+    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Known | None = None) -> Any:
+        return await self.write_under(None, (verb, *others), known)
+
+    async def write_under(self, lease: Lease | None, verbs: Verbs, known: Known | None = None) -> Any:
+        """`lease`: without it nothing of the verbs is written."""
+        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
+        return results if len(verbs) > 1 else results[0]
+
+    async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
+        return await self._read(question, *arguments)
+
+    async def recover(
+        self, now: datetime, *, singly: int = MOST_RESUMED, within: timedelta = RESUMED_FOR
+    ) -> RecoveryRows:
+        return await self._read(recover, now, singly, within)
+
+
+def count_rows(verbs: Iterable[Verb[Any]]) -> tuple[int, bool]:
+    """How much of a group the verbs are, and whether they accept something."""
+    rows, accepts = 0, False
+    for verb in verbs:
+        rows += 1
+        if type(verb) is Accept:
+            rows += len(verb.events) - 1
+            accepts = True
+    return rows, accepts
+
+
+class FaultTold:
+    """The fault of a store, if it has one. Each change is logged once: every message that comes meets it."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self.fault: StoreUnavailable | None = None
+
+    def tell(self, fault: StoreUnavailable | None) -> None:
+        before, self.fault = self.fault, fault
+        if fault is not None and (before is None or before.fault != fault.fault):
+            log.error("%s Nothing is acknowledged until then.", fault)
+        elif before is not None and fault is None:
+            log.warning("The store %s can be written again.", self._where)

@@ -16,6 +16,7 @@ from rejoinder.store.base import Accept
 from rejoinder.store.postgresql import PostgresStore, open_store
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 from tests import disks
+from tests.peers import program
 from tests.postgres import Server, install
 
 SECRET = "s3cret of @ll"
@@ -39,8 +40,7 @@ def certificate(folder: Path, name: str) -> Path:
 def strict() -> Generator[Server]:
     """A server that wants a password over TLS from everybody but its owner."""
     install()
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed")
+    program("openssl")
     folder = Path(tempfile.mkdtemp(prefix="rejoinder-strict-postgres-"))
     server = Server(folder)
     server.start()

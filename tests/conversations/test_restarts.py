@@ -846,6 +846,38 @@ async def test_handles_and_what_was_overheard_go_on(tmp_path):
     assert "the key is under the mat" not in text_of(agent.turns[1])
 
 
+@pytest.mark.parametrize("kills", [1, 2])
+async def test_what_was_overheard_around_a_waiting_message_is_told_once(tmp_path, kills):
+    """IN-32: what was said before it is the waiting message's, what was said after it the next one's."""
+    settings = replace(open_to_all(require_mention=True), messages=MessagesSettings(queue=QueueSection("followup")))
+    machine = Machine(tmp_path, settings)
+    busy = ScriptedAgent([never])
+    async with machine.running(busy, killed=True) as gateway:
+        await machine.channel.says("one?", kind="group", sender="ann", mention=True)
+        await machine.chat.asked(busy, 1)
+        await machine.channel.says("the key is under the mat", kind="group", sender="bob")
+        await machine.channel.says("two?", kind="group", sender="ann", mention=True)
+        await machine.channel.says("the mat is red", kind="group", sender="bob")
+        await until(gateway, lambda census: census.events == {"routed": 2, "settled": 2})
+    turns = []
+    if kills == 2:  # the waiting message has begun its turn, and what was said after it still waits
+        begun = ScriptedAgent("One.", [never])
+        async with machine.running(begun, killed=True):
+            await machine.chat.hears("One.")
+            await machine.chat.asked(begun, 2)
+        turns += begun.turns[:1]
+    answers = ScriptedAgent(*("One.", "Two.", "Three.")[kills - 1 :])
+    async with machine.running(answers, killed=True) as gateway:
+        for text in ("One.", "Two.")[kills - 1 :]:
+            await machine.chat.hears(text)
+        await settled(gateway)
+        await machine.channel.says("three?", kind="group", sender="ann", mention=True)
+        await machine.chat.hears("Three.")
+    told = [text_of(turn) for turn in (*turns, *answers.turns)]
+    assert ["under the mat" in each for each in told] == [False, True, False]
+    assert ["the mat is red" in each for each in told] == [False, False, True]
+
+
 async def test_what_a_turn_was_to_tell_is_told_again(tmp_path):
     """DU-2: the session forgets it when the turn begins, the turn does not."""
     machine = Machine(tmp_path)

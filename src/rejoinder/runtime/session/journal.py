@@ -87,6 +87,12 @@ def begin_turn(
     return lambda: _granted(held, session, taken, begun())
 
 
+def _heard(run: Run) -> int:
+    """How far this turn has heard its place: to its own last message; what came since is for the next turn (IN-32)."""
+    numbers = [int(asked.handle[1:]) for asked in run.asked if asked.handle and asked.conversation is run.conversation]
+    return max(numbers, default=run.conversation.messages.count)
+
+
 def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> Granted | Busy:
     held.became(taken)
     return claim if isinstance(claim, Busy) else Granted(claim, before)
@@ -126,7 +132,7 @@ class LaneJournal:
         now, is_told = self._clock(), run.is_gathered and not run.message.listening
         prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
         async with self._sessions.changing(run.session, run.agent, now) as held:
-            unit, heard, before = WriteBatch(), run.conversation.messages.count, held.session
+            unit, heard, before = WriteBatch(), _heard(run), held.session
             granted = begin_turn(
                 unit, held, before, run.start, run.events, run.conversation.route, heard, now, run.message
             )

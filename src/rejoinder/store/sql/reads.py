@@ -193,9 +193,21 @@ def first_turn(db: SqlConnection, key: str, route: Route) -> int | None:
     return _value(db.execute(sql, (key, find_place(db, route))))
 
 
+ROUTED = (
+    "SELECT coalesce(max(recent.number), 0) "
+    "FROM (SELECT id, number FROM message WHERE place = ? ORDER BY number DESC LIMIT ?) AS recent "
+    "WHERE EXISTS (SELECT 1 FROM inbox JOIN turn_input ON turn_input.event = inbox.id WHERE inbox.message = recent.id "
+    "AND inbox.channel = ? AND inbox.account = ? AND turn_input.session = ?)"
+)
+"""The last of a place's latest messages that was routed to a session, whether its turn has begun or not."""
+
+
 def unheard(db: SqlConnection, key: str, route: Route, limit: int) -> tuple[IndexedMessage, ...]:
-    sql = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
-    return messages(db, route, _value(db.execute(sql, (key, find_place(db, route)))), limit)
+    place = find_place(db, route)
+    begun = "SELECT coalesce(max(heard), 0) FROM turn WHERE session = ? AND place = ?"
+    heard = _value(db.execute(begun, (key, place)))
+    routed = _value(db.execute(ROUTED, (place, limit, route.channel, route.account, key)))
+    return messages(db, route, max(heard, routed), limit)
 
 
 def place(db: SqlConnection, route: Route, today: datetime) -> PlaceFacts:

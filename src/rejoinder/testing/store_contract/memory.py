@@ -31,7 +31,18 @@ from rejoinder.store.base import (
     TranscriptEntry,
     Unpair,
 )
-from rejoinder.testing.store_contract.given import HERE, NOW, SOON, THREAD, accepted, an_intent, begun, claimed, loses
+from rejoinder.testing.store_contract.given import (
+    HERE,
+    NOW,
+    SOON,
+    THREAD,
+    accepted,
+    an_intent,
+    begun,
+    claimed,
+    loses,
+    waiting,
+)
 from rejoinder.testing.store_contract.opened import Opened
 
 
@@ -112,6 +123,15 @@ class Memory(Opened):
             await store.write(BeginTurn("s", HERE, (), NOW, heard=3))
             assert [each.number for each in await store.unheard("s", HERE)] == [4]
             assert [each.number for each in await store.unheard("other", HERE, limit=2)] == [3, 4]
+
+    async def test_a_message_that_waits_for_its_turn_has_heard_what_was_said_before_it(self, tmp_path: Path) -> None:
+        """IN-32: it takes those words along, so after a restart they are not the next message's too."""
+        async with self.opened(tmp_path) as store:
+            told = tuple(IndexedMessage(f"{n}", "anna", NOW) for n in range(1, 4))
+            await store.write(NoteMessages(HERE, told))
+            await waiting(store, 2)
+            assert [each.number for each in await store.unheard("s", HERE)] == [3]
+            assert [each.number for each in await store.unheard("other", HERE)] == [1, 2, 3]
 
     async def test_the_first_turn_of_a_session_in_a_place(self, tmp_path: Path) -> None:
         """TU-31: by this a thread's first turn is known, also after a restart; a turn that told nothing is none."""

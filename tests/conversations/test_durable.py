@@ -12,7 +12,9 @@ from rejoinder import app
 from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime import write_batch as unit
+from rejoinder.runtime.engine import utc_now
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.store.base import PutSession
 from rejoinder.store.sqlite import SqliteStore
 from rejoinder.store.sqlite.writer import Writer
@@ -197,18 +199,16 @@ async def test_what_could_not_be_kept_is_nobodys_to_decide(tmp_path, monkeypatch
     assert len(agent.turns) == 1
 
 
-async def test_what_has_ended_long_ago_is_swept(tmp_path, monkeypatch):
+async def test_what_has_ended_long_ago_is_swept(tmp_path):
     """DU-14: in small steps, and not before 30 days."""
     machine = Machine(tmp_path)
     async with machine.running(ScriptedAgent("Hi.")) as gateway:
         await machine.chat.says("hello")
         await machine.chat.hears("Hi.")
         await settled(gateway)
-        await gateway.upkeep.sweep()
+        await Upkeep(gateway.store, utc_now).sweep()
         assert (await gateway.store.census()).turns == {"closed": 1}
-        clock = gateway.upkeep._clock
-        monkeypatch.setattr(gateway.upkeep, "_clock", lambda: clock() + timedelta(days=31))
-        await gateway.upkeep.sweep()
+        await Upkeep(gateway.store, lambda: utc_now() + timedelta(days=31)).sweep()
         assert (await gateway.store.census()).turns == {}
 
 

@@ -17,7 +17,8 @@ def strict(postgres: Server) -> Server:
         "CREATE ROLE lonely LOGIN CONNECTION LIMIT 0",
         "ALTER ROLE stranger SET default_transaction_read_only = off",
     ):
-        postgres.execute(f"DO $$ BEGIN {made}; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+        already = "duplicate_object OR unique_violation"  # the second, when another process makes it at this moment
+        postgres.execute(f"DO $$ BEGIN {made}; EXCEPTION WHEN {already} THEN NULL; END $$")
     return postgres
 
 

@@ -151,9 +151,11 @@ async def test_after_a_gap_history_is_read(platform):
 
 async def test_a_place_that_is_gone_has_no_history(platform, caplog):
     """CH-13, CH-30: a deleted thread and a channel without us are passed over in silence; the others are read."""
-    inlet, world = KeptInlet(), platform.people.world
+    inlet, world, events = KeptInlet(), platform.people.world, platform.people.events
+    events.subscribed = False  # only history has them
     said = await platform.says("ann", "ann", "one")
     await platform.says("#team", "ann", "two")
+    events.subscribed = True
     platform.people.closes("#team")
     ann = world.room("ann").id
     await inlet(places={"C0NOBODY": said, f"{ann}/1700000000.000100": said, world.room("#team").id: said, ann: "0"})

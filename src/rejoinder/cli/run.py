@@ -61,7 +61,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
 
     reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
     if demo:
-        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop())
+        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop("memory"))
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
         beginning = [*([sentence] if sentence else []), *absent_programs(settings)]
@@ -78,7 +78,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
         serve = serving.serve(
             made, say, beginning=beginning, new_token=new_token, source=source, reviving=reviving, role=role
         )
-        told = run(serve, fast_loop())
+        told = run(serve, fast_loop(made.gateway.store))
     if isinstance(told, app.Restart):
         begin_again(told.obeyed)
     if told is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 from rejoinder.testing import FakePlatform
@@ -20,6 +21,8 @@ async def _listens(port: int) -> bool:
     except OSError:
         return False
     writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
     return True
 
 

@@ -190,11 +190,11 @@ async def test_a_hostile_receiver_costs_one_attempt(how, error, monkeypatch, cap
     """IN-8: whatever it answers, the attempt ends in its time, the chat is answered, and another hook is told at once.
     The status decides: what follows it is not read."""
     monkeypatch.setattr(outgoing, "TIMEOUT", 0.5)
-    calls: list[str] = []
+    calls: list[tuple[asyncio.Task[None], asyncio.StreamWriter]] = []
 
     async def answer(reader, writer):
         first, then = HOSTILE[how]
-        calls.append(how)
+        calls.append((asyncio.current_task(), writer))
         writer.write(first)
         with suppress(OSError):
             while not writer.is_closing():
@@ -215,6 +215,9 @@ async def test_a_hostile_receiver_costs_one_attempt(how, error, monkeypatch, cap
             wanted = (lambda hook: hook["error"]) if error else (lambda hook: not hook["waiting"])
             shown_hooks = await shown(site, lambda hooks: "log" in hooks and calls and wanted(hooks["log"]))
     server.close()
+    for _, writer in calls:
+        writer.transport.abort()
+    await asyncio.gather(*(task for task, _ in calls))
     assert bool(shown_hooks["log"]["error"]) is error
     assert not [record for record in caplog.records if record.exc_info]
 

@@ -42,8 +42,6 @@ class Engines:
         self._runs = runs
         self._held: dict[int, tuple[HeldLease[Lease], Engine]] = {}
         self._leaving: set[int] = set()
-        self.share = 1.0
-        """Which part of all shards this process holds."""
 
     def __iter__(self) -> Iterator[Engine]:
         return (engine for _, engine in tuple(self._held.values()))

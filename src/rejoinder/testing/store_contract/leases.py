@@ -96,7 +96,7 @@ class Leases(Opened):
             assert (await store.owners()).named == {}
 
     async def test_who_listens_no_longer_does_not_move_the_cursor(self, tmp_path: Path) -> None:
-        """SC-10: what it has heard is stored all the same, and is recognised when it comes again."""
+        """SC-10: what it has heard is still stored, and is recognised when it comes again."""
         async with self.shared(tmp_path) as store:
             old = await store.claim_named("telegram", "one")
             assert old is not None

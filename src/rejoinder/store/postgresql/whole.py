@@ -3,6 +3,8 @@
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 
+from psycopg.errors import LockNotAvailable
+
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.postgresql.connection import Connection, connect
 from rejoinder.store.postgresql.faults import address, fault_in
@@ -12,6 +14,8 @@ from rejoinder.store.postgresql.store import SHARDS, count_shards
 from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.values import Row
 from rejoinder.store.sql.whole import A_PAGE, WholeStore
+
+A_GATEWAY_ENDS = "3s"
 
 SEQUENCES = (
     "SELECT table_name, column_name FROM information_schema.columns "
@@ -58,13 +62,22 @@ class WholeDatabase(WholeStore):
             self.db.execute("INSERT INTO shard VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (shard,))
 
 
+def _alone(db: Connection, where: str) -> None:
+    """A gateway that has just ended holds its lock until the server notices: it is waited for."""
+    db.execute("SELECT set_config('lock_timeout', ?, false)", (A_GATEWAY_ENDS,))
+    try:
+        db.execute("SELECT pg_advisory_lock(?, ?)", RUNS)
+    except LockNotAvailable:
+        raise StoreUnavailable("served", where) from None
+    db.execute("RESET lock_timeout")
+
+
 @contextmanager
 def open_whole(url: str, *, new: bool = False) -> Generator[WholeDatabase]:
     """`new`: for a copy; the database may be empty."""
     where = address(url)
     with fault_in(where), closing(connect(url)) as db:
-        if not db.execute("SELECT pg_try_advisory_lock(?, ?)", RUNS).fetchone()[0]:
-            raise StoreUnavailable("served", where)
+        _alone(db, where)
         if new:
             migrate(db, where, migrations(), SHARDS)
         else:

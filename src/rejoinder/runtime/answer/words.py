@@ -9,8 +9,11 @@ from rejoinder.runtime.answer.outcomes import Outcomes
 
 
 class Words(Protocol):
-    undelivered: str | None
-    is_kept: bool
+    @property
+    def undelivered(self) -> str | None: ...
+
+    @property
+    def is_kept(self) -> bool: ...
 
     @property
     def outcomes(self) -> Outcomes: ...

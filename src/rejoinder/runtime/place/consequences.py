@@ -15,7 +15,7 @@ from rejoinder.channels.base import AnswersPresses
 from rejoinder.events import MessageDecided, Overhear, ReplyContext, SessionStarted, Step
 from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.message import InboundMessage as Decided
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -77,7 +77,7 @@ class TurnPlace(Struct, frozen=True):
 
     conversation: Conversation
     said_in: Conversation
-    message: Decided
+    message: InboundMessage
     event: int
     heard: int
     now: datetime

@@ -14,6 +14,7 @@ from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
 from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.run_state import RunStage
 from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.signals import Start
 
@@ -70,7 +71,7 @@ class Lanes:
         A run whose last word takes longer than `MOMENT` to deliver still counts as running.
         """
         lane = self._lanes.get(key)
-        if lane is not None and lane.run is not None and lane.run.ending:
+        if lane is not None and lane.run is not None and lane.run.state.stage >= RunStage.ENDING:
             with suppress(TimeoutError):
                 async with asyncio.timeout(MOMENT):
                     await lane.run.gone.wait()

@@ -8,7 +8,7 @@ from rejoinder.agents.base import Agent, Question
 from rejoinder.inbound.directives.permission import decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
-from rejoinder.runtime.answer.delivery import stem_of
+from rejoinder.runtime.answer.options import stem_of
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.session.briefing import Scene, people_of
@@ -30,7 +30,7 @@ class SubagentRuns:
         """What a sub-agent says its words to."""
 
         def broke_off() -> None:
-            if not run.released:
+            if not run.state.runs_again:
                 self._all().broke_off(run.session)
 
         granted = "spawn" in scene.settings.granted

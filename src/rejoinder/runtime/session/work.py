@@ -17,9 +17,10 @@ from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
-from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer
+from rejoinder.runtime.answer.delivery import StreamedAnswer
 from rejoinder.runtime.answer.handed_row import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.options import AnswerOptions
 from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
@@ -164,7 +165,7 @@ class Workers:
                     )
                 crashpoint("K14")
                 self._note_failure(run, failed)
-                run.ending = True
+                run.said_last_word()
                 if failed is None:
                     await answer.finish(footer(session, relay.usage, run.exchange.model))
                     ended = "answered" if answer.undelivered is None else "failed"
@@ -176,13 +177,13 @@ class Workers:
             also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
             also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
             await self._end(run, relay.usage, answer, failed, steps_of(agent, ended, reason, began, answer), also)
-            if over is not None and run.closed:
+            if over is not None and run.state.is_recorded:
                 self._subagent_runs.ended(over)
         except asyncio.CancelledError:
             await answer.abandon()
             raise
         finally:
-            self.questions.withdraw(run.claim.turn, runs_again=run.released)
+            self.questions.withdraw(run.claim.turn, runs_again=run.state.runs_again)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
@@ -230,7 +231,7 @@ class Workers:
             most=scene.settings.max_answer_chars(agent.name),
             hand_over=lambda to, words, id: self._hand_over(
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
-                lambda: run.released,
+                lambda: run.state.runs_again,
             ),
             start=lambda wanted, key: self._subagent_runs.start(run, wanted, key),
         )
@@ -299,7 +300,7 @@ class Workers:
                 held.loaded = False  # it was stopped just as it ended: none of this counts
                 return
             held.became(session)
-        run.closed = True
+        run.record_end()
         crashpoint("K23")
         if usage.context_tokens:
             self.compaction.context[run.session] = usage.context_tokens

@@ -67,7 +67,7 @@ from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store, sharing
 
 if TYPE_CHECKING:
-    from rejoinder.runtime.session.clockwork import Clockwork
+    from rejoinder.runtime.session.job_scheduler import JobScheduler
 
 log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class Gateway:
         self.commands = ProgramCommands()
         """Where the program around it provides what only it can do."""
         self._nowhere = DiscardChannel()
-        self.clockwork: Clockwork | None = None
+        self.scheduler: JobScheduler | None = None
         self._opens = settings.gateway.store if store is None else store
         self._watcher = watcher or Watcher()
         self._clock = clock
@@ -395,15 +395,15 @@ class Gateway:
         """Starts the clock, if there are jobs for it."""
         if not self._jobs.now or self._ending:
             return
-        from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - only loaded where there are jobs
+        from rejoinder.wiring.jobs import open_scheduler  # noqa: PLC0415 - only loaded where there are jobs
 
         of_session = self.engines.of_session
-        self.clockwork = open_clockwork(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
+        self.scheduler = open_scheduler(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
         if not self.sharing.is_shared:
-            self.store.on_foreign_change(self.clockwork.changed)
+            self.store.on_foreign_change(self.scheduler.changed)
         else:
-            self.sharing.looks.append(self.clockwork.changed)
-        self._upkeep.start("clock", self.clockwork.run())
+            self.sharing.looks.append(self.scheduler.changed)
+        self._upkeep.start("clock", self.scheduler.run())
 
     async def _close_agents(self) -> None:
         async with AsyncExitStack() as stack:  # when one fails to close, the others still are
@@ -430,7 +430,7 @@ class Gateway:
         self._tell_over_http()
         self._settings.become(ready)
         self._jobs.become(jobs)
-        if self.clockwork is None and all(engine.is_recovered for engine in self.engines):
+        if self.scheduler is None and all(engine.is_recovered for engine in self.engines):
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
@@ -475,7 +475,7 @@ class Gateway:
         """Closes a replaced agent when its turns and loans have ended."""
         try:
             for engine in self.engines:
-                for run in engine.workers.turns_of(agent):
+                for run in engine.turn_runner.turns_of(agent):
                     await run.gone.wait()
             for back in [back for back, lent in self._lent.items() if lent is agent]:
                 await back.wait()

@@ -19,7 +19,7 @@ USUAL_VOICE = "alloy"
 _FORMS: dict[VoiceForm, str] = {"opus": "ogg", "mp3": "mp3"}
 
 
-class Voice:
+class SpeechSynthesizer:
     def __init__(self, settings: TextToSpeech) -> None:
         self._settings = settings
         self._free = asyncio.Semaphore(AT_ONCE)

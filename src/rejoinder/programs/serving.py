@@ -305,10 +305,10 @@ def _page_services(
         await store.write(verb)
         gateway.engines.changed()
 
-    async def jog(verb: WantJob | PauseJob) -> None:
+    async def change_job(verb: WantJob | PauseJob) -> None:
         await store.write(verb)
-        if gateway.clockwork is not None:
-            gateway.clockwork.changed()
+        if gateway.scheduler is not None:
+            gateway.scheduler.changed()
 
     async def approve(code: str) -> PairingRequest | None:
         request = await store.write(PairSender(code, datetime.now(UTC)))
@@ -330,7 +330,7 @@ def _page_services(
         resend=resend,
         drop=drop,
         rerun=rerun,
-        jog=jog,
+        change_job=change_job,
         not_in_effect=lambda: gateway.not_in_effect,
         approve=approve,
         start=tasks.start,

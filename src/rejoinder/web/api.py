@@ -152,21 +152,21 @@ async def _jobs(services: PageServices, _: Flow, request: Request) -> Struct:
 
 
 async def _run_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _jogged(services, WantJob(request.path_params["job"]))
+    return await _changed_job(services, WantJob(request.path_params["job"]))
 
 
 async def _pause_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _jogged(services, PauseJob(request.path_params["job"], True))
+    return await _changed_job(services, PauseJob(request.path_params["job"], True))
 
 
 async def _resume_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _jogged(services, PauseJob(request.path_params["job"], False))
+    return await _changed_job(services, PauseJob(request.path_params["job"], False))
 
 
-async def _jogged(services: PageServices, verb: WantJob | PauseJob) -> Struct:
+async def _changed_job(services: PageServices, verb: WantJob | PauseJob) -> Struct:
     if any(job.schedule and job.name == verb.job for job in await services.store.jobs()):
         with suppress(Superseded):  # the job has just gone
-            await services.jog(verb)
+            await services.change_job(verb)
             return views.Accepted()
     raise NotFound(f"there is no job {verb.job}")
 

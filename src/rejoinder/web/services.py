@@ -145,7 +145,7 @@ class PageServices(Struct, frozen=True):
     """Gives a dead or held part up for good."""
     rerun: Callable[[WantEvent | WantTurn], Awaitable[None]]
     """Runs something quarantined again."""
-    jog: Callable[[WantJob | PauseJob], Awaitable[None]]
+    change_job: Callable[[WantJob | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
     not_in_effect: Callable[[], str]
     """Which part of the configuration is not in effect, and why; empty: all of it is."""

@@ -110,7 +110,7 @@ def accounts(settings: Settings) -> dict[str, Settings]:
 def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     from rejoinder.channels.slack.api import Api  # noqa: PLC0415 - only serving an app needs a client
     from rejoinder.channels.slack.bot import SlackApp  # noqa: PLC0415
-    from rejoinder.channels.slack.patient import Timings  # noqa: PLC0415
+    from rejoinder.channels.slack.retrying import Timings  # noqa: PLC0415
 
     assert settings.bot_token is not None, "an account has a token"
     pace = Timings()

@@ -7,7 +7,7 @@ from time import monotonic, time
 
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Timings
+from rejoinder.channels.slack.retrying import Timings
 
 log = logging.getLogger(__name__)
 

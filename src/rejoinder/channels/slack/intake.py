@@ -11,8 +11,8 @@ import msgspec
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.places import Places, in_order
+from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
@@ -40,7 +40,7 @@ class Intake:
 
     def __init__(
         self,
-        me: parse.Me,
+        me: parse.BotIdentity,
         deliver: Inlet,
         complete: Complete,
         pace: Timings,

@@ -19,7 +19,7 @@ Start = Callable[[Spawn, str], Awaitable[str | None]]
 """Starts a sub-agent, once per key; returns why it did not."""
 
 
-class Unposted:
+class UnpostedAnswer:
     """`stem`: the same in every attempt at the turn. `broke_off` is called when the run ends before its time."""
 
     def __init__(

@@ -59,7 +59,7 @@ STEER_PATIENCE = 10.0
 """Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
 
 
-class Crew(Protocol):
+class TurnRunner(Protocol):
     """Does the work of a lane."""
 
     async def run(self, run: Run) -> None: ...
@@ -97,7 +97,7 @@ class RunJournal(Protocol):
 class LaneDeps(Struct, frozen=True):
     """What the lanes of an engine have in common."""
 
-    crew: Crew
+    runner: TurnRunner
     journal: RunJournal
     runs: Runs
     slots: Slots
@@ -319,7 +319,7 @@ class SessionLane:
             if run.granted is None:
                 return
         crashpoint("K8")
-        await self._deps.crew.run(run)
+        await self._deps.runner.run(run)
 
     def _ended(self, run: Run) -> None:
         """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
@@ -393,7 +393,7 @@ class SessionLane:
         self._offering = offering = asyncio.timeout(None)
         try:
             async with offering:
-                taken = await self._deps.crew.steer(run, asked)
+                taken = await self._deps.runner.steer(run, asked)
         except TimeoutError:
             log.warning("%s: the agent did not say whether it took a message in", self.key)
         finally:
@@ -405,7 +405,7 @@ class SessionLane:
 
     async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
         told = await self._deps.journal.left_out(self.key, self.agent, asked, reason)
-        await self._deps.crew.left_out(asked, reason, told)
+        await self._deps.runner.left_out(asked, reason, told)
 
 
 def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:

@@ -39,7 +39,7 @@ class Timings(Struct, frozen=True):
     longest_album: float = 3.0
 
 
-class Patient:
+class RetryingCalls:
     """Calls again until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Timings) -> None:

@@ -8,7 +8,7 @@ from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.runtime.answer.outcomes import Outcomes
 
 
-class Words(Protocol):
+class AnswerSink(Protocol):
     @property
     def undelivered(self) -> str | None: ...
 

@@ -48,7 +48,7 @@ class Timings(Struct, frozen=True):
     """How long after the start we look whether events are missing."""
 
 
-class Patient:
+class RetryingCalls:
     """Calls again until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Timings, *, is_app_token: bool = False) -> None:

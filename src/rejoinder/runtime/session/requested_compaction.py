@@ -24,7 +24,7 @@ from rejoinder.store.base import EndRun, Trace, said_about
 NOT_SHORTENED = "There was nothing to shorten, or it did not work."
 
 
-class Chores:
+class RequestedCompaction:
     def __init__(self, services: Services, sessions: Sessions, compaction: Compaction) -> None:
         self._compaction = compaction
         self._sessions = sessions

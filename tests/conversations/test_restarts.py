@@ -430,7 +430,7 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
             heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
             assert heard == {"Run again: 1.", "Not so bad."}
             await machine.chat.says("/resend")
-            await machine.chat.hears("Nothing here waits to be sent again.")
+            await machine.chat.hears("Nothing here is waiting to be sent again.")
         else:
             (quarantined,) = await gateway.store.quarantined()
             operator = open_for_operator(machine.url)
@@ -526,7 +526,7 @@ async def test_who_is_stopped_while_waiting_for_room_is_not_begun(tmp_path):
         stopping = asyncio.ensure_future(lanes.stop(lanes.at(waits.conversation.route)))
         for _ in "all", "one":  # all lanes are told, then each: it has heard of it, and its end is not written yet
             await asyncio.sleep(0)
-        assert (waits.over, waits.gone.is_set()) == (True, False)
+        assert (waits.state.is_over, waits.gone.is_set()) == (True, False)
         lanes._slots.release(at_work.session)
         await stopping
         go.set()

@@ -58,7 +58,7 @@ async def test_an_endpoint_is_asked_as_openai_is():
 
 @pytest.mark.parametrize(
     ("body", "why"),
-    [(b"<html>", "what was spoken is no sound"), (b"", "what was spoken is no sound"), (silence, "nothing was spoken")],
+    [(b"<html>", "the result is not audio"), (b"", "the result is not audio"), (silence, "nothing was spoken")],
 )
 async def test_what_is_no_speech_is_a_sentence(body, why):
     """ME-3: the answer goes out as text."""

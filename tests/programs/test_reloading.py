@@ -240,7 +240,7 @@ async def test_owners_read_it_in_status_until_it_is_mended(home, caplog):
     assert "Configuration: " in (told := (await home.chat.hears()).text)
     assert ":11: channels.telegram.dm: " in told
     await home.changes('dm = "opne"', 'dm = "allowlist"')
-    assert caplog.messages[-1] == f"{home.file} was read again: it says what holds already."
+    assert caplog.messages[-1] == f"{home.file} was read again: nothing has changed in it."
     await home.chat.says("/status", sender=ANN)
     assert "Configuration" not in (await home.chat.hears()).text
 

@@ -51,7 +51,7 @@ TO_COMPACT = (
     "Summarise our conversation so far for yourself: it will replace the conversation. Keep names, facts, "
     "decisions, what was promised and what is still open. Write only the summary."
 )
-TO_KEEP = " Above all, obey these wishes about what to keep: "
+TO_KEEP = " Above all, follow these wishes about what to keep: "
 LIST_SECONDS = 3.0
 """How long a person who chooses a model waits for the list of models."""
 LISTED_FOR = 600.0

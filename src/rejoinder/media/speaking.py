@@ -41,7 +41,7 @@ class SpeechSynthesizer:
         content = await (self._run(text, voice, folder) if said.command else self._ask(text, voice))
         came = sound.format_of(content)
         if came is None:
-            raise NotUnderstood("what was spoken is no sound", f"it begins with {content[:40]!r}")
+            raise NotUnderstood("the result is not audio", f"it begins with {content[:40]!r}")
         if (program := sound.ffmpeg()) is None:
             return Recording(content, sound.MIME_OF[came])
         limits = {"most_seconds": LONGEST_SECONDS, "seconds": said.timeout_s}

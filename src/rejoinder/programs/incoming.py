@@ -68,7 +68,7 @@ class Incoming:
             raise Refusal(422, f"this text is too long; the most is {LONGEST_TEXT} characters")
         token = self._gateway.configured.api.tokens.get(program)
         if token is None:
-            raise Refusal(401, "this token is not valid any more")
+            raise Refusal(401, "this token is no longer valid")
         route = _route(message, token)
         async with self._one_at_a_time.setdefault(program, asyncio.Lock()):
             return await self._post(program, message, key, route, token)

@@ -111,7 +111,7 @@ class Reloading:
 
 def _told(taken: Taken) -> str:
     now = f"{listed(taken.now)} {_hold(taken.now)} from the next message on" if taken.now else ""
-    return "; ".join(filter(None, (now, _waiting(taken)))) or "it says what holds already"
+    return "; ".join(filter(None, (now, _waiting(taken)))) or "nothing has changed in it"
 
 
 def _waiting(taken: Taken) -> str:

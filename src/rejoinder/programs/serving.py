@@ -158,7 +158,9 @@ async def serve(
 
 def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:
     if role != "all" and store.lease_seconds is None:
-        raise BadUse(f"a {role} works beside others, and {shown(settings.gateway.store)} serves one process; {SHARED}")
+        raise BadUse(
+            f"a {role} shares its store with others, and {shown(settings.gateway.store)} serves one process; {SHARED}"
+        )
 
 
 def _page_channel(

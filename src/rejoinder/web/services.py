@@ -53,7 +53,7 @@ class Complete(Protocol):
 
 
 class Invitations(Protocol):
-    """Who may log in beside the owner. What cannot be done raises `BadUse`."""
+    """Who may log in besides the owner. What cannot be done raises `BadUse`."""
 
     async def listed(self) -> tuple[Invited, ...]: ...
 

@@ -139,7 +139,7 @@ TRICKS = (
 )
 
 COMMANDS = (
-    ("/status", "how things stand"),
+    ("/status", "the current state"),
     ("/why", "what each stage decided on your last message, and how long it took"),
 )
 """What the gateway answers itself, whichever agent is in use."""

@@ -127,7 +127,7 @@ class SlackApp:
         if answer.scopes and (lacks := missing(answer.scopes)):
             raise ChannelStopped(
                 f"[channels.{self._called}] the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
-                "or paste the manifest of `rejoinder init --slack-manifest`, and install the app once more."
+                "or paste the manifest of `rejoinder init --slack-manifest`, and reinstall the app."
             )
         found = f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
         if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):

@@ -81,7 +81,7 @@ class Intake:
         return self.places.fresh([*self._owed, *again])[:MOST_OWED]
 
     def read(self, kind: str, payload: dict[str, Any]) -> Inbound | None:
-        """Never raises: what is not as Slack documents it is passed over."""
+        """Never raises: what is not as Slack documents it is skipped."""
         try:
             match kind:
                 case "events_api":
@@ -93,7 +93,7 @@ class Intake:
                 case _:
                     return None
         except (msgspec.ValidationError, RecursionError) as problem:
-            log.warning("%s: what Slack sent is not as it documents it (%s); it is passed over", kind, problem)
+            log.warning("%s: Slack sent something that it does not document (%s); it is skipped", kind, problem)
             return None
 
     def _event(self, given: Event) -> Inbound | None:

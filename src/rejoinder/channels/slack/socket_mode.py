@@ -76,7 +76,7 @@ class EventSocket(SocketModeClient):
         try:
             envelope = _envelope.decode(message)
         except (msgspec.DecodeError, RecursionError) as problem:
-            log.warning("Slack sent what is no envelope (%s); it is passed over", problem)
+            log.warning("Slack sent what is no envelope (%s); it is skipped", problem)
             return
         match envelope.type:
             case "hello":

@@ -42,7 +42,7 @@ def read(raw: bytes | Raw) -> Update:
         return _update.decode(sound)
     except msgspec.DecodeError as problem:
         number = _numbered.decode(sound).update_id
-        log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
+        log.warning("update %s is not what Telegram documents (%s); it is skipped", number, problem)
         return Update(number)
 
 

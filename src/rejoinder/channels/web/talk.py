@@ -67,7 +67,7 @@ class Greeting(Struct, frozen=True):
 
 
 class KnowsSubagents(Protocol):
-    """Who knows the runs beside a room."""
+    """Who knows the sub-agents of a room."""
 
     async def listed(self, room: str) -> tuple[Subagent, ...]: ...
 
@@ -168,7 +168,7 @@ class Talk:
                 frame = decode(text)
             except msgspec.DecodeError as problem:
                 mistakes += 1
-                connection.tell(Refused(client_of(text), f"This is no frame of the protocol: {problem}."))
+                connection.tell(Refused(client_of(text), f"This does not follow the protocol: {problem}."))
                 if mistakes >= MOST_MISTAKES:
                     connection.close(BROKEN)
                 continue
@@ -225,7 +225,7 @@ class Talk:
     async def _history(self, connection: BrowserConnection, asked: AskHistory) -> None:
         me, log = connection.person, self._journal.log
         if not await reading.is_open_to(log, asked.room, me):
-            raise NotDone("This room is not there.")
+            raise NotDone("There is no such room.")
         connection.hold()
         shown: tuple[Message, ...] = ()
         try:
@@ -247,13 +247,13 @@ class Talk:
     async def _tell_subagents(self, connection: BrowserConnection, asked: AskSubagents | AskSubagentLog) -> None:
         known = self._subagents
         if known is None or not await reading.is_open_to(self._journal.log, asked.room, connection.person):
-            raise NotDone("This room is not there.")
+            raise NotDone("There is no such room.")
         if isinstance(asked, AskSubagents):
             connection.tell(Subagents(asked.client, asked.room, await known.listed(asked.room)))
         elif (found := await known.log(asked.room, asked.subagent)) is not None:
             connection.tell(SubagentLog(asked.client, asked.subagent, *found))
         else:
-            raise NotDone("This sub-agent is not there any more.")
+            raise NotDone("This sub-agent no longer exists.")
 
 
 def _posted(event: ToldEvent, message: Message) -> str:

@@ -106,7 +106,7 @@ class UnpostedAnswer:
         if not isinstance(effect, Spawn):
             self.outcomes.note(directive.name, "denied", NOT_ACTED_ON)
         elif self._start is None:
-            self.outcomes.note(f"spawn {effect.agent}", "denied", "nothing grants it here")
+            self.outcomes.note(f"spawn {effect.agent}", "denied", "it is not granted here")
         else:
             number = self._started[effect.agent] = self._started.get(effect.agent, -1) + 1
             why = await self._start(effect, f"{self._stem}/spawn/{effect.agent}/{number}")

@@ -47,7 +47,7 @@ from rejoinder.store.base import (
 from rejoinder.turns.backlog import QueuedMessage as InLine
 from rejoinder.turns.modes import QueueSettings
 
-NOT_YOURS = "Nothing was done: this is not for you here."
+NOT_YOURS = "Nothing was done: you may not do this here."
 
 
 class Decision(Struct, frozen=True):

@@ -128,7 +128,7 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
     try:
         content = await channel.fetch(file, limit)
     except Exception:  # a channel may be foreign code; the message is answered without the file
-        log.exception("%s failed at fetching %r", name, file.name)
+        log.exception("%s failed while fetching %r", name, file.name)
         return file
     return file if content is None else replace(file, content=content)
 
@@ -150,7 +150,7 @@ async def _sounding(file: Attachment, here: Conversation, recordings: PreparesRe
     except NotUnderstood as why:
         log.warning("%s: the sound of %r is not given: %s", name, file.name, why.detail or why)
     except Exception:  # as above
-        log.exception("%s failed at fetching %r", name, file.name)
+        log.exception("%s failed while fetching %r", name, file.name)
     return replace(file, content=None)
 
 
@@ -163,7 +163,7 @@ async def _described(file: Attachment, eyes: Agent) -> Attachment:
     except TimeoutError:
         log.warning("%s did not describe %r within %.0f s", eyes.name, file.name, PATIENCE)
     except Exception:  # as above
-        log.exception("%s failed at describing %r", eyes.name, file.name)
+        log.exception("%s failed while describing %r", eyes.name, file.name)
     else:
         if isinstance(said, str):
             return replace(file, described=said[:LONGEST]) if said else file

@@ -234,6 +234,14 @@ class OpensPlaces(Protocol):
 
 
 @runtime_checkable
+class TellsReaders(Protocol):
+    """Knows of bots of others that read a place in which they have said nothing: on Discord, one that has written in a
+    channel reads its threads (CH-23)."""
+
+    def is_read_by_bots(self, route: Route) -> bool: ...
+
+
+@runtime_checkable
 class PrefersQueue(Protocol):
     """Has a queue mode that suits it better than the default; a configured mode takes precedence (TU-4)."""
 

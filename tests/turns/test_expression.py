@@ -72,7 +72,7 @@ def test_days(text: str, day: date, fits: bool) -> None:
         ("*-5 * * * *", "'*-5' is not a valid minute", 0),
         ("? * * * *", "'?' is not a valid minute", 0),
         ("٣ * * * *", "'٣' is not a valid minute", 0),
-        ("99999999999 * * * *", "is no minute", 0),
+        ("99999999999 * * * *", "is not a valid minute", 0),
         ("0 0 30 2 *", "no such day ever comes", 4),
         ("0 0 31 4,6,9,11 *", "no such day ever comes", 4),
         (" @dayly", "there is no @dayly; there are: @hourly", 1),

@@ -11,6 +11,7 @@ import time
 from hmac import compare_digest
 
 from rejoinder.app import Gateway
+from rejoinder.channels.base import ONLY
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.journal import NotDone
 from rejoinder.channels.web.nouns import Person, Room
@@ -18,7 +19,6 @@ from rejoinder.channels.web.records import request_id
 from rejoinder.config.programs import ApiToken
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.inbound.ids import split
-from rejoinder.runtime.serving import ONLY
 from rejoinder.web.services import PostedMessage, ProgramMessage, Refusal
 
 LONGEST_TEXT = 100_000

@@ -6,11 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from rejoinder.channels.base import ONLY
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import NamedLease, Store, StoredCursor
 

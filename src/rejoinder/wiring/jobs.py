@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from rejoinder.channels.base import ONLY
 from rejoinder.config import schema
 from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
 from rejoinder.config.kinds import agent_kind
@@ -14,7 +15,6 @@ from rejoinder.media.notes import read_notes
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.serving import ONLY
 from rejoinder.runtime.session.job_scheduler import JobHome, JobScheduler
 from rejoinder.session import job_key
 from rejoinder.store.base import Store

@@ -8,14 +8,13 @@ from msgspec import Struct
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, KeepsLimits, RunLimits
-from rejoinder.channels.base import Channel, HasNativeCommands, ShowsMenu
+from rejoinder.channels.base import ONLY, Channel, HasNativeCommands, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import MenuCommand
 from rejoinder.extras import how_to_install
 from rejoinder.inbound.commands.registry import native_menu
-from rejoinder.runtime.serving import ONLY
 from rejoinder.secret import Secret
 
 

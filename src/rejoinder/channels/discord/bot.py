@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Literal
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected
-from rejoinder.channels.discord import BOOSTED, FILES, LIMITS, ONLY
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.discord import BOOSTED, FILES, LIMITS
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client

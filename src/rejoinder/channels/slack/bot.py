@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
-from rejoinder.channels.slack import FILES, LIMITS, ONLY, payloads
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
+from rejoinder.channels.slack import FILES, LIMITS, payloads
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of

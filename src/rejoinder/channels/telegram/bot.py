@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected
-from rejoinder.channels.telegram import LIMITS, ONLY, payloads
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.telegram import LIMITS, payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.files import ALBUM, FILES, request
 from rejoinder.channels.telegram.intake import Intake

@@ -1,6 +1,7 @@
 """ME-11, ME-12: documents become text and pictures become smaller, in a process that may fail alone."""
 
 import asyncio
+import os
 import resource
 import subprocess
 import sys
@@ -103,6 +104,18 @@ async def test_a_picture_of_an_iphone_is_converted():
     """ME-12: HEIC, with the library that reads it."""
     mime, converted = await READER.scale("a.heic", documents.heic(3000, 2000))
     assert (mime, picture_side(converted)) == ("image/jpeg", 2000)
+
+
+async def test_no_program_is_started_for_a_picture(tmp_path, monkeypatch):
+    """ME-12: Pillow would give an EPS, whatever it is called, to Ghostscript."""
+    ghostscript = tmp_path / "gs"
+    ghostscript.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    ghostscript.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n%%EOF\n"
+    with pytest.raises(NotUnderstood, match="no picture that can be read"):
+        await READER.scale("a.png", eps)
+    assert not (tmp_path / "started").exists()
 
 
 # --- the process of the reader ------------------------------------------------------------------

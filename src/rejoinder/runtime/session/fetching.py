@@ -15,6 +15,7 @@ from rejoinder.agents.base import Agent, CanHearAudio, CanSeeImages
 from rejoinder.channels.base import CanFetch
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
+from rejoinder.filetypes import HEAD, sniffed
 from rejoinder.inbound.documents import document_kind, is_animated, picture_side, unread_kind
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, is_recording, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
@@ -120,7 +121,7 @@ async def _read(file: Attachment, here: Conversation, reader: ReadsDocuments, *,
 
 async def _understood(file: Attachment, content: bytes, reader: ReadsDocuments, *, shown: bool) -> Attachment:
     picture = image_type(content)
-    if picture is not None or file.mime.startswith("image/"):
+    if picture is not None or (sniffed(content[:HEAD]) or file.mime).startswith("image/"):
         fits = picture is not None and picture_side(content) <= reader.max_side and len(content) <= USUAL.image_bytes
         fits = fits and not is_animated(content)
         if fits or not shown:

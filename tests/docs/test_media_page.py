@@ -26,7 +26,7 @@ from tests.web.running import running
 TEXT = (Path(__file__).parents[2] / "docs" / "media.md").read_text("utf-8")
 RECIPES = TEXT.partition("## Three recipes")[2]
 KEY = "sk-of-a-test-0123456789"
-AGENT = '[agents.scripted]\nkind = "tour"\n[messages.queue]\ndebounce_ms = 0\n'
+AGENT = '[gateway]\nstore = "sqlite::memory:"\n[agents.scripted]\nkind = "tour"\n[messages.queue]\ndebounce_ms = 0\n'
 
 
 def blocks(language: str) -> list[str]:

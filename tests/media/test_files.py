@@ -189,9 +189,9 @@ def test_an_outbox_that_is_gone_or_was_made_a_link_is_not_entered(folder: WorkFo
     here = Path(folder.path)
     here.rename(here.with_name("moved"))
     for _ in range(2):
-        with pytest.raises(FileRefused, match="your outbox folder .* cannot be opened"):
+        with pytest.raises(FileRefused, match=r"your outbox folder .* cannot be opened"):
             folder.open("secret.txt", LIMIT)
-        with pytest.raises(FileRefused, match="your outbox folder .* cannot be opened"):
+        with pytest.raises(FileRefused, match=r"your outbox folder .* cannot be opened"):
             folder.remove("secret.txt")
         if not here.is_symlink():
             here.symlink_to(tmp_path)

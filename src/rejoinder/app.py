@@ -48,8 +48,10 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.services import Services
@@ -334,6 +336,7 @@ class Gateway:
         by_database = DatabaseClock(self._clock)
         if self.store.lease_seconds is not None:
             self._clock = by_database
+        self.rights = Rights(self._settings, Access(self._settings, self.store))
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs)

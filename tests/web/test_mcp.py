@@ -150,6 +150,37 @@ async def test_a_human_is_asked_and_answers():
     assert agent.told == ["Blue"]
 
 
+async def test_a_sub_agent_asks_and_reads_where_it_works_for():
+    """TU-36: by its name, in the chat of who started it; its token sends nothing and reacts to nothing, with a grant
+    too."""
+
+    async def work(url, token, told):
+        if told:  # the turn of who started it
+            return
+        async with client(url, token) as session:
+            for name, arguments in (
+                ("react", {"emoji": "eyes"}),
+                ("send_message", {"chat": "helper~you", "text": "x"}),
+            ):
+                told.append(text(await session.call_tool(name, arguments)))
+            history = json.loads(text(await session.call_tool("read_history", {})))
+            told.append([each["text"] for each in history if each["author"] == "you"])
+            told.append(text(await session.call_tool("ask_human", {"question": "Which?", "options": ["Red", "Blue"]})))
+
+    agent = Tooled(work)
+    made = replace(settings(), directives=DirectivesSettings(allow=("send_message",)))
+    async with running(made, agents={"helper": agent}) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="/subagents spawn helper look around")
+        asked = await page.asked()
+        red = next(choice for choice in asked["choices"] if "Red" in choice["label"])
+        await page.send(type="press", client="c2", message=asked["id"], says=red["says"])
+        await page.hears("Done.")
+    assert asked["text"].startswith("helper-1 asks: Which?")
+    not_acted_on = "denied: a sub-agent's directives are not acted on"
+    assert agent.told == [not_acted_on, not_acted_on, ["/subagents spawn helper look around"], "Red"]
+    assert not any(frame["type"] == "reacted" for frame in page.frames)
+
+
 async def test_tokens_of_others_open_nothing():
     """A token is one session's, and only while it runs: neither a made-up one nor the page's opens the tools."""
 

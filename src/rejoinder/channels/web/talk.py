@@ -168,7 +168,7 @@ class Talk:
                 frame = decode(text)
             except msgspec.DecodeError as problem:
                 mistakes += 1
-                connection.tell(Refused(client_of(text), f"This is no frame of the protocol: {problem}."))
+                connection.tell(Refused(client_of(text), f"This cannot be read as a frame of the protocol: {problem}."))
                 if mistakes >= MOST_MISTAKES:
                     connection.close(BROKEN)
                 continue

@@ -127,8 +127,8 @@ def test_every_command_knows_them(file):
         ({}, "the module their_odd cannot be used as an agent: it does not define AGENT"),
         (
             {"Settings": Word, "open_agent": Parrot},
-            "the module their_odd cannot be used as an agent: it does not define AGENT; it was written for an earlier version: add AGENT = "
-            "AgentKind(settings=Settings, open=open_agent)",
+            "the module their_odd cannot be used as an agent: it does not define AGENT; it was written for an earlier "
+            "version: add AGENT = AgentKind(settings=Settings, open=open_agent)",
         ),
     ],
 )

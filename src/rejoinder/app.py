@@ -179,6 +179,10 @@ class Gateway:
     def max_answer_chars(self, agent: str) -> int:
         return self._settings.now.max_answer_chars(agent)
 
+    def rights(self) -> Rights:
+        """Who may use which command, for a page that shows what a command would tell."""
+        return Rights(self._settings, Access(self._settings, self.store))
+
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
         if not hasattr(self, "engines"):
@@ -320,7 +324,6 @@ class Gateway:
         by_database = DatabaseClock(self._clock)
         if self.store.lease_seconds is not None:
             self._clock = by_database
-        self.rights = Rights(self._settings, Access(self._settings, self.store))
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         make = partial(self._make_engine, restarting)
         self.engines = Engines(self.store, process_name(), make, self.runs)

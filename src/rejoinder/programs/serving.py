@@ -264,6 +264,7 @@ def _page_services(
     from rejoinder.web.services import ApiMessage, ChannelState, PageServices, TokenUsage, Unanswered  # noqa: PLC0415
 
     store: Store = gateway.store
+    rights = gateway.rights()
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
@@ -324,7 +325,7 @@ def _page_services(
     async def sees_subagent(person: str, room: Room, subagent: KeptSubagent) -> bool:
         chat, thread = Chat(room.id, room.kind, room.title, room.agents), subagent.route.thread
         asks = Inbound(web.name, "", "", chat, Sender(person), thread=thread)
-        return await gateway.rights.may_see_subagent(asks, subagent)
+        return await rights.may_see_subagent(asks, subagent)
 
     return PageServices(
         channel=web,

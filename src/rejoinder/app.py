@@ -38,6 +38,7 @@ from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
+from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -58,6 +59,7 @@ from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.sharing import Sharing
+from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
@@ -325,8 +327,10 @@ class Gateway:
         if self.store.lease_seconds is not None:
             self._clock = by_database
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
-        make = partial(self._make_engine, restarting)
-        self.engines = Engines(self.store, process_name(), make, self.runs)
+        accounts = AccountPaces()
+        make = partial(self._make_engine, restarting, accounts, SlotPool())
+        moved = accounts.share if self.store.lease_seconds is not None else _ignore
+        self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
         self.sharing = Sharing(self.store, self.engines, by_database)
@@ -351,7 +355,15 @@ class Gateway:
         self._upkeep.start("upkeep", self.sharing.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
-    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease[Lease], runs: Runs) -> Engine:
+    def _make_engine(
+        self,
+        restarting: Restarting,
+        accounts: AccountPaces,
+        slots: SlotPool,
+        store: Store,
+        held_lease: HeldLease[Lease],
+        runs: Runs,
+    ) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
             self.agents,
@@ -364,6 +376,8 @@ class Gateway:
             self.blobs,
             self.tools,
             held_lease,
+            accounts,
+            slots,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -471,6 +485,10 @@ class Gateway:
                 await back.wait()
         finally:
             await _close(agent)
+
+
+def _ignore(_: float) -> None:
+    """What a process has to itself, it shares with nobody."""
 
 
 async def _close(agent: Agent) -> None:

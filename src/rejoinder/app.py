@@ -48,8 +48,10 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.services import Services
@@ -178,6 +180,10 @@ class Gateway:
 
     def max_answer_chars(self, agent: str) -> int:
         return self._settings.now.max_answer_chars(agent)
+
+    def rights(self) -> Rights:
+        """Who may use which command, for a page that shows what a command would tell."""
+        return Rights(self._settings, Access(self._settings, self.store))
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""

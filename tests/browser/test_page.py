@@ -528,8 +528,8 @@ async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
 @pytest.mark.parametrize(
     ("wake", "told", "offered"),
     [
-        ("lead", "Ada takes what names nobody.", "reply to me"),
-        ("all", "Everybody takes what names nobody", "reply to me"),
+        ("lead", "Ada answers what names nobody.", "reply to me"),
+        ("all", "What names nobody goes to everybody", "reply to me"),
         ("mentions", "An agent answers when it is named", "@ada reply to me"),
     ],
 )

@@ -103,7 +103,7 @@ async def test_an_endpoint(kind, status, body, ok, words):
             False,
             "nothing answers there (Connection refused); check that it is installed and runs",
         ),
-        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "see whether it is installed"),
+        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "check that it is installed"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "-c", "pass"]', False, "exited"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "{FAKE_AGENT}"]', True, "speaks version 1 of the protocol"),
     ],

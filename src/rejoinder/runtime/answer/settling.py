@@ -66,7 +66,7 @@ class Settling:
         if sentence:
             planned += self._own(sentence, is_error=True)
         words = self._text.words
-        handed = [*beside, *(self._acting.handoffs.plan(words) if whole else ())]
+        handed = [*self._acting.log.behind, *beside, *(self._acting.handoffs.plan(words) if whole else ())]
         if whole:
             self._acting.handoffs.keep_named(words)
         message = await self._post([*planned, *handed])
@@ -81,7 +81,7 @@ class Settling:
         words = self._text.words
         handed = self._acting.handoffs.plan(words)
         self._acting.handoffs.keep_named(words)
-        await self.withdraw([*note, *handed])
+        await self.withdraw([*self._acting.log.behind, *note, *handed])
         self._acting.handoffs.was_said(words, "")
 
     async def say(self, sentence: str) -> None:
@@ -151,6 +151,7 @@ class Settling:
         """Waits until it is delivered, and returns the id of its first message, if that is known."""
         post = self._conversation.sender.post
         posted = post(planned, self._turn.run, final=True, also=self._kept()) if planned else ()
+        self._acting.log.posted(planned, posted)
         if posted:
             posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)

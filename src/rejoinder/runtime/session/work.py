@@ -119,7 +119,8 @@ class Workers:
     def _senses(self) -> Senses:
         settings = self._settings.now
         describer = self._agents.get(settings.describer or "")
-        return Senses(describer, settings.reads_documents, settings.prepares_recordings)
+        program = settings.describes_pictures
+        return Senses(describer, settings.reads_documents, settings.prepares_recordings, program)
 
     # --- a turn -----------------------------------------------------------------------------------
 

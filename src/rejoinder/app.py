@@ -65,7 +65,7 @@ from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import Health, KeepHookEvents, Lease, NamedLease, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
+from rejoinder.wiring.opening import open_agents, open_changed_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store, sharing
 
@@ -422,7 +422,7 @@ class Gateway:
         When it raises BadConfiguration, nothing has changed.
         """
         taken = taken_over(self._configured, settings)
-        opened = self._open_agents_again(taken.settings) if self._opened else {}
+        opened = open_changed_agents(self._configured, taken.settings) if self._opened else {}
         learn(opened.values(), agent_base)
         ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
         jobs = timed_jobs(taken.settings)
@@ -463,17 +463,6 @@ class Gateway:
         finally:
             del self._lent[back]
             back.set()
-
-    def _open_agents_again(self, settings: schema.Settings) -> dict[str, Agent]:
-        """Reopens the agents whose settings or limits have changed."""
-        old, limits = self._configured, limits_of(settings.gateway)
-        same = limits == limits_of(old.gateway)
-        changed = {
-            name: said
-            for name, said in settings.agents.items()
-            if not same or said.settings != old.agents[name].settings
-        }
-        return {name: open_agent(name, said, limits) for name, said in changed.items()}
 
     async def _retire(self, agent: Agent) -> None:
         """Closes a replaced agent when its turns and loans have ended."""

@@ -45,6 +45,16 @@ def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Ag
     return agent
 
 
+def open_changed_agents(old: schema.Settings, new: schema.Settings) -> dict[str, Agent]:
+    """Opens the agents whose settings or limits have changed."""
+    limits = limits_of(new.gateway)
+    same = limits == limits_of(old.gateway)
+    changed = {
+        name: said for name, said in new.agents.items() if not same or said.settings != old.agents[name].settings
+    }
+    return {name: open_agent(name, said, limits) for name, said in changed.items()}
+
+
 def open_channels(settings: schema.Settings) -> list[Channel]:
     """Every configured channel that `run` serves."""
     served = {name: said for name, said in settings.channels.items() if channel_kind(said.kind).opened_by == "run"}

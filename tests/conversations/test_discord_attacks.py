@@ -133,6 +133,22 @@ async def test_what_has_no_words_but_a_file_or_a_picture():
     assert "notes.txt" in str(agent.turns[0])
 
 
+async def test_what_was_overheard_without_a_text_is_told_in_words():
+    """CH-27, IN-32: the card of another bot, a poll and a forwarded message, before the question about them."""
+    agent = ScriptedAgent("I see.")
+    poll = {"question": {"text": "Tea?"}, "answers": [{"poll_media": {"text": "yes"}}]}
+    passed_on = {"message_snapshots": [{"message": {"content": "The milk is off.", "attachments": []}}]}
+    passed_on |= {"message_reference": {"type": 1, "message_id": "5", "channel_id": "6"}}
+    async with discord(agent, NO_THREADS) as platform:
+        platform.people.add_bot("ci")
+        await platform.says("#team", "ci", "", embeds=[{"type": "rich", "title": "Build 42", "description": "failed"}])
+        await platform.says("#team", "ann", "", poll=poll)
+        await platform.says("#team", "ann", "", **passed_on)
+        await platform.says("#team", "ann", "@testbot what was that?")
+        await platform.hears("#team", "I see.")
+    assert all(words in str(agent.turns[0]) for words in ("Build 42", "Tea? (yes)", "The milk is off."))
+
+
 async def test_nothing_but_the_bots_name():
     """CH-24: it is a question; the thread it opens has a title nevertheless, and no number in it."""
     agent = ScriptedAgent("Yes?", "Sure.")

@@ -15,7 +15,7 @@ from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
 from rejoinder.channels.slack.parse import Me, is_ours, message
-from rejoinder.channels.slack.places import later, split
+from rejoinder.channels.slack.places import later, number, split
 from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.wire import Message, history
 from rejoinder.events import EarlierMessage, Inbound
@@ -57,7 +57,7 @@ class HistoryReader:
                     heard += await self._pages(channel, parent.ts, oldest=ts) or ()
         unique = {each.ts: each for each in heard if later(each.ts, ts)}
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
-        return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
+        return sorted((each for each in told if each is not None), key=lambda each: number(each.message_id))
 
     async def conversations(self) -> tuple[str, ...]:
         """Where the app can be written to; nothing if Slack does not tell."""
@@ -134,7 +134,7 @@ class HistoryReader:
             found += page.messages
             if not (cursor := page.next):
                 break
-        return sorted((each for each in found if each.ts), key=lambda each: float(each.ts))
+        return sorted((each for each in found if each.ts), key=lambda each: number(each.ts))
 
     async def _ask_in_time(self, channel: str, thread: str | None, oldest: str | None, cursor: str) -> Answer:
         """Asks until Slack does not say to wait; while it has said so to one question, no other is asked (CH-35)."""

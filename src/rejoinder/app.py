@@ -38,6 +38,7 @@ from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
+from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -47,8 +48,10 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.services import Services
@@ -56,6 +59,7 @@ from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.sharing import Sharing
+from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
@@ -176,6 +180,10 @@ class Gateway:
 
     def max_answer_chars(self, agent: str) -> int:
         return self._settings.now.max_answer_chars(agent)
+
+    def rights(self) -> Rights:
+        """Who may use which command, for a page that shows what a command would tell."""
+        return Rights(self._settings, Access(self._settings, self.store))
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -319,8 +327,10 @@ class Gateway:
         if self.store.lease_seconds is not None:
             self._clock = by_database
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
-        make = partial(self._make_engine, restarting)
-        self.engines = Engines(self.store, process_name(), make, self.runs)
+        accounts = AccountPaces()
+        make = partial(self._make_engine, restarting, accounts, SlotPool())
+        moved = accounts.share if self.store.lease_seconds is not None else _ignore
+        self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
         self.sharing = Sharing(self.store, self.engines, by_database)
@@ -345,7 +355,15 @@ class Gateway:
         self._upkeep.start("upkeep", self.sharing.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
-    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease[Lease], runs: Runs) -> Engine:
+    def _make_engine(
+        self,
+        restarting: Restarting,
+        accounts: AccountPaces,
+        slots: SlotPool,
+        store: Store,
+        held_lease: HeldLease[Lease],
+        runs: Runs,
+    ) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
             self.agents,
@@ -358,6 +376,8 @@ class Gateway:
             self.blobs,
             self.tools,
             held_lease,
+            accounts,
+            slots,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -465,6 +485,10 @@ class Gateway:
                 await back.wait()
         finally:
             await _close(agent)
+
+
+def _ignore(_: float) -> None:
+    """What a process has to itself, it shares with nobody."""
 
 
 async def _close(agent: Agent) -> None:

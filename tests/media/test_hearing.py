@@ -1,6 +1,7 @@
 """Speech to text by programs and endpoints, and all that can go wrong with them."""
 
 import asyncio
+import re
 import resource
 import shlex
 import sys
@@ -12,11 +13,14 @@ from aiohttp import web
 from rejoinder.errors import NotUnderstood
 from rejoinder.media import sound
 from rejoinder.media.hearing import Ear
-from rejoinder.media.settings import SpeechToText
+from rejoinder.media.recordings import Recordings
+from rejoinder.media.settings import SpeechToText, TextToSpeech
+from rejoinder.media.speaking import Voice
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE, until
 from tests.media.sounds import PLAYLIST
-from tests.speech import SENTENCE, recogniser, silence, spoken, words
+from tests.peers import program as program_path
+from tests.speech import SENTENCE, recogniser, silence, speaker, spoken, words
 
 KEY = Secret("sk-secret")
 
@@ -196,6 +200,24 @@ async def test_without_ffmpeg_the_recording_is_given_as_it_came(monkeypatch):
 async def test_ffmpeg_guesses_nothing(content):
     """ME-1: a format that names other files is no recording, whatever it is called."""
     assert str(await unheard(program("print('x')"), content)) == "its format is not known here"
+
+
+async def test_ffmpeg_is_told_the_format_and_opens_files_alone(tmp_path, monkeypatch):
+    """ME-1: a forced format, and no protocol that leads elsewhere, for what is heard and for what is spoken."""
+    spy = tmp_path / "ffmpeg"
+    spy.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexec {program_path("ffmpeg")} "$@"\n')
+    spy.chmod(0o700)
+    monkeypatch.setattr(sound, "ffmpeg", lambda: str(spy))
+    await program("print('x')").hear("note", "", spoken())
+    await Voice(TextToSpeech(command=tuple(speaker()))).speak("Hello.", "", "opus")
+    await Recordings().prepare(spoken(), 1 << 20)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert len(calls) == 4
+    for call in calls:
+        before, source = call.split(" -i ")
+        assert "-protocol_whitelist file,pipe" in before
+        assert re.search(r"-f (ogg|wav)$", before)
+        assert source.startswith("/")
 
 
 async def test_nothing_is_left_behind(tmp_path, monkeypatch):

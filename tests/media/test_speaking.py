@@ -7,6 +7,7 @@ from rejoinder.errors import NotUnderstood
 from rejoinder.media import sound
 from rejoinder.media.settings import TextToSpeech
 from rejoinder.media.speaking import Voice
+from rejoinder.senses import Recording
 from tests.media.test_hearing import KEY, served
 from tests.speech import SENTENCE, recognised, silence, speaker, spoken, words
 
@@ -27,6 +28,18 @@ async def test_a_program_speaks_in_the_form_that_is_asked_for(form, mime, tmp_pa
     assert max(made.waveform) == 255
     if form == "mp3":
         assert words(recognised(made.content, tmp_path)) == words(SENTENCE)
+
+
+async def test_speech_that_was_kept_is_measured_again(monkeypatch):
+    """ME-3: as long and with the waveform that it had when it was made; what is no sound has neither."""
+    voice = Voice(TextToSpeech(command=tuple(speaker())))
+    made = await voice.speak(SENTENCE, "", "opus")
+    again = await voice.measure(made.content, made.mime)
+    assert again.seconds == pytest.approx(made.seconds, abs=0.1)
+    assert len(again.waveform) == sound.BARS
+    assert await voice.measure(b"no sound", "audio/ogg") == Recording(b"no sound", "audio/ogg")
+    monkeypatch.setattr(sound, "ffmpeg", lambda: None)
+    assert await voice.measure(made.content, "audio/ogg") == Recording(made.content, "audio/ogg")
 
 
 async def test_words_come_by_input_and_sound_by_output(tmp_path):

@@ -87,10 +87,18 @@ async def test_the_same_key_is_the_same_message_after_a_restart_too(tmp_path):
         (422, "there is nothing in this message", {"json": {**BODY, "text": " \n"}}),
         (422, "this text is too long", {"json": {**BODY, "text": "x" * 100_001}}),
         (422, "The message this thread hangs under is not there", {"json": {**BODY, "thread": "w1"}}),
-        (400, "this is no message: Object contains unknown field `as`", {"json": {**BODY, "as": "owner"}}),
-        (400, "this is no message", {"data": b"{", "headers": JSON}),
-        (400, "this is no message", {"data": b"[" * 100_000, "headers": JSON}),
-        (400, "this is no message", {"data": b'{"chat":"web:helper~you","text":"\xff"}', "headers": JSON}),
+        (
+            400,
+            "this cannot be read as a message: Object contains unknown field `as`",
+            {"json": {**BODY, "as": "owner"}},
+        ),
+        (400, "this cannot be read as a message", {"data": b"{", "headers": JSON}),
+        (400, "this cannot be read as a message", {"data": b"[" * 100_000, "headers": JSON}),
+        (
+            400,
+            "this cannot be read as a message",
+            {"data": b'{"chat":"web:helper~you","text":"\xff"}', "headers": JSON},
+        ),
         (400, "an Idempotency-Key has 1 to 200", {"headers": keyed("a b"), "json": BODY}),
         (400, "an Idempotency-Key has 1 to 200", {"headers": keyed("k" * 201), "json": BODY}),
         (

@@ -12,7 +12,7 @@ from rejoinder.errors import BadUse
 from rejoinder.extras import how_to_install
 from rejoinder.filetypes import in_words
 from rejoinder.media import sound
-from rejoinder.media.settings import DocumentSettings, LinkSettings, SpeechToText, TextToSpeech
+from rejoinder.media.settings import DocumentSettings, LinkSettings, PictureSettings, SpeechToText, TextToSpeech
 
 SECONDS = 15.0
 EXTRA = "documents"
@@ -41,6 +41,11 @@ async def check_links(said: LinkSettings) -> str:
     if _missing_reader("html2text") is not None:
         raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install(EXTRA)}")
     return "pages of the public internet are read"
+
+
+async def check_pictures(said: PictureSettings) -> str:
+    """Raises BadUse with what to do."""
+    return _program(said.command)
 
 
 async def check_documents(said: DocumentSettings) -> str:

@@ -24,6 +24,8 @@ MOST_UNPACKED = 100_000_000
 """Bytes of all that is in a DOCX."""
 MOST_PIXELS = 60_000_000
 """Of a picture that is loaded to be scaled: more than any phone makes."""
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF")
+"""What people send. Of others Pillow knows, some are read by starting a program (EPS)."""
 QUALITY = 85
 TOO_LARGE = "it is too large when it is unpacked"
 OWN_USER_AND_NETWORK = 0x10000000 | 0x40000000
@@ -177,10 +179,11 @@ def scale(path: str, side: int) -> tuple[str, str]:
 
     if importlib.util.find_spec("pillow_heif") is not None:
         importlib.import_module("pillow_heif").register_heif_opener()
+    Image.init()
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     try:
-        with Image.open(path) as picture:
+        with Image.open(path, formats=[each for each in FORMATS if each in Image.OPEN]) as picture:
             picture.draft("RGB", (side, side))
             shown = ImageOps.exif_transpose(picture)
             shown.thumbnail((side, side))

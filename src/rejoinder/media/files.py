@@ -149,7 +149,10 @@ class WorkFolder:
         return steps
 
     def _enter(self, steps: list[str], name: str, stack: ExitStack) -> int:
-        here = os.open(self.path, _OPEN | os.O_DIRECTORY)
+        try:
+            here = os.open(self.path, _OPEN | os.O_DIRECTORY)
+        except OSError as error:  # the agent has removed it, or put something else in its place
+            raise FileRefused(f"your outbox folder {self.path} cannot be opened: {error.strerror}") from None
         stack.callback(os.close, here)
         for step in steps[:-1]:
             here = _opened(step, here, name, os.O_DIRECTORY)

@@ -27,7 +27,7 @@ from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
-from rejoinder.media.check import check_documents, check_links, check_speech
+from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.runtime.inlet import PLACE
 from rejoinder.store.base import HookQueue, StoreReader
@@ -111,6 +111,8 @@ async def _media(media: MediaSettings) -> AsyncIterator[Finding]:
     for name, said in speech:
         if said.is_on:
             yield await _looked(f"media.{name}", lambda said=said: check_speech(said))
+    if media.pictures.command:
+        yield await _looked("media.pictures", lambda: check_pictures(media.pictures))
     if media.links.enabled:
         yield await _looked("media.links", lambda: check_links(media.links))
 

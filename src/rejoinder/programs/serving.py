@@ -21,7 +21,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadUse
-from rejoinder.events import ChangeInvitations, PromptImage
+from rejoinder.events import ChangeInvitations, Chat, Inbound, PromptImage, Sender
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
@@ -35,6 +35,7 @@ from rejoinder.runtime.session.completions import CompletionMessage, complete
 from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.store.base import (
     DropPart,
+    KeptSubagent,
     PairingRequest,
     PairSender,
     PauseJob,
@@ -258,10 +259,12 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
 def _page_services(
     gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations, address: str
 ) -> Any:
-    from rejoinder.programs.incoming import Incoming  # noqa: PLC0415 - as above
+    from rejoinder.channels.web.nouns import Room  # noqa: PLC0415 - as above
+    from rejoinder.programs.incoming import Incoming  # noqa: PLC0415
     from rejoinder.web.services import ApiMessage, ChannelState, PageServices, TokenUsage, Unanswered  # noqa: PLC0415
 
     store: Store = gateway.store
+    rights = gateway.rights()
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
@@ -319,6 +322,11 @@ def _page_services(
         found = (engine.subagents.doing(session) for engine in gateway.engines)
         return next(filter(any, found), ((), ""))
 
+    async def sees_subagent(person: str, room: Room, subagent: KeptSubagent) -> bool:
+        chat, thread = Chat(room.id, room.kind, room.title, room.agents), subagent.route.thread
+        asks = Inbound(web.name, "", "", chat, Sender(person), thread=thread)
+        return await rights.may_see_subagent(asks, subagent)
+
     return PageServices(
         channel=web,
         agents=tuple(gateway.agents),
@@ -335,6 +343,7 @@ def _page_services(
         approve=approve,
         start=tasks.start,
         programs=Incoming(gateway, web),
+        sees_subagent=sees_subagent,
         doing=doing,
         tools=_tools(gateway, address),
         hooks=lambda: tuple(gateway.configured.hooks),

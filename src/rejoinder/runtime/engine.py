@@ -82,7 +82,8 @@ class Engine:
         self.outbox = Outbox(services, owners, Unconfirmed(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
-        queueing, slots = Queueing(services), Slots(services)
+        queueing, self._slots = Queueing(services), Slots(services)
+        slots = self._slots
         questions = Questions(services, self.conversations)
         self.workers = Workers(services, sessions, questions, watcher, self._hand_over, lambda: self.subagents)
         self.journal = LaneJournal(services, sessions, prefixes)
@@ -196,6 +197,7 @@ class Engine:
         self._ending = True
         self.lanes.begin_no_more()
         self._services.runs.kill()
+        self._slots.close()
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
         return HandedRow(inbound, self._services, self.decide, is_left)

@@ -26,6 +26,10 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
         from rejoinder.media.hearing import Ear  # noqa: PLC0415 - only where it is configured
 
         fields["hears"] = Ear(listens)
+    if media.pictures.command:
+        from rejoinder.media.pictures import PictureDescriber  # noqa: PLC0415 - only where it is configured
+
+        fields["describes_pictures"] = PictureDescriber(media.pictures)
     if media.links.enabled:
         from rejoinder.media.links import page_reader  # noqa: PLC0415 - only where it is configured
         from rejoinder.media.remote_files import RemoteFiles  # noqa: PLC0415

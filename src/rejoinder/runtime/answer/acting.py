@@ -78,8 +78,10 @@ class Acting:
         self._start = start
         self._spawned: dict[str, int] = {}
 
-    async def obey(self, directive: Directive) -> str:
-        """Returns words that were to be spoken and have to be written instead; mostly there are none."""
+    async def obey(self, directive: Directive, *, words_wait: bool = False) -> str:
+        """Returns words that were to be spoken and have to be written instead; mostly there are none.
+
+        `words_wait`: there are words before it that go out at the end only, and a voice note goes behind them."""
         name, known = directive.name, self._occasion.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
@@ -96,7 +98,7 @@ class Acting:
         elif declared.effect is None:
             self.log.no_effect(name)
         elif isinstance(effect := declared.effect(directive.args, directive.body or ""), Speak):
-            return await self._speak(effect.text, name)
+            return await self._speak(effect.text, name, words_wait=words_wait)
         else:
             await self._carry_out(effect, name, declared)
         return ""
@@ -157,7 +159,7 @@ class Acting:
         else:
             self.log.outcomes.note(name, "done")
 
-    async def _speak(self, text: str, name: str) -> str:
+    async def _speak(self, text: str, name: str, *, words_wait: bool = False) -> str:
         """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
         speech, here = self._occasion.speech, self._conversation
         if speech is None or "voice" not in here.how.can:
@@ -175,7 +177,10 @@ class Acting:
             return text
         if not planned:
             return text
-        await self.log.post(name, name, planned, here.sender)
+        if words_wait:
+            self.log.put_off(name, planned)
+        else:
+            await self.log.post(name, name, planned, here.sender)
         return ""
 
     async def _react(self, effect: AddReaction) -> None:

@@ -49,6 +49,7 @@ from rejoinder.store.base import RunClaim, StoredPart, Verb
 log = logging.getLogger(__name__)
 
 NO_RESPONSE = "_(no response)_"
+VOICE = "voice"
 PATIENCE = 30.0
 """Seconds a finished run waits for its last delivery; after that it ends, and the sender goes on without it."""
 CATCHING_UP = 3.0
@@ -254,7 +255,10 @@ class StreamedAnswer:
                     self._note_spoken(text)
                     self._show(text)
                 case Directive():
-                    if instead := await self._acting.obey(event):
+                    if event.name == VOICE and self._has_words:  # it takes its place behind them (ME-3)
+                        await self.catch_up()
+                    words_wait = self._is_hidden and self._has_words
+                    if instead := await self._acting.obey(event, words_wait=words_wait):
                         self._between_segments = True
                         self._note_spoken(f"\n\n{instead}\n\n")
                         self._show(instead)
@@ -349,7 +353,7 @@ class StreamedAnswer:
         if sentence:
             planned += self._say(sentence, is_error=True)
         words = self._words
-        handed = [*beside, *(self._acting.handoffs.plan(words) if whole else ())]
+        handed = [*self._acting.log.behind, *beside, *(self._acting.handoffs.plan(words) if whole else ())]
         if whole:
             self._acting.handoffs.keep_named(words)
         message = await self._post([*planned, *handed], final=True)
@@ -375,7 +379,7 @@ class StreamedAnswer:
             words = self._words
             handed = self._acting.handoffs.plan(words)
             self._acting.handoffs.keep_named(words)
-            await self._withdraw([*note, *beside, *handed])
+            await self._withdraw([*self._acting.log.behind, *note, *beside, *handed])
             return self._acting.handoffs.was_said(words, "")
         await self._settle([*note, *beside], whole=True)
 
@@ -436,6 +440,7 @@ class StreamedAnswer:
         """Waits until it is delivered, and returns the id of its first message, if that is known."""
         also = self._kept() if final else None
         posted = self._conversation.sender.post(planned, self._turn.run, final=final, also=also) if planned else ()
+        self._acting.log.posted(planned, posted)
         if final and posted:
             posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)

@@ -35,10 +35,11 @@ from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, S
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Retry, Verdict, judge
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.account_pace import AccountPace
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
-from rejoinder.runtime.outbox.pacing import AccountPace, ConversationPace
+from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services

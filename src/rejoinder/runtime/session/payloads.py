@@ -31,6 +31,7 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     compacts: bool = False
     subagent: bool = False
     answerable: tuple[str, ...] = ()
+    lifts: bool = True
     overheard: tuple[EarlierMessage, ...] = ()
     inbound: Inbound | None = None
     """Only if deciding changed it."""
@@ -70,6 +71,7 @@ def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, .
         compacts=message.compacts,
         subagent=message.subagent,
         answerable=message.answerable,
+        lifts=message.lifts,
         overheard=overheard,
         inbound=None if message.inbound is came or message.inbound == came else message.inbound,
     )
@@ -103,6 +105,7 @@ def message_of(decided: Decided, came: Inbound) -> InboundMessage:
         compacts=decided.compacts,
         subagent=decided.subagent,
         answerable=decided.answerable,
+        lifts=decided.lifts,
     )
 
 

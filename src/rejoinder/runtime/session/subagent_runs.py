@@ -5,18 +5,24 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, Question
-from rejoinder.inbound.directives.permission import decided_beforehand
+from rejoinder.inbound.directives.permission import LedBy, decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
 from rejoinder.runtime.answer.delivery import stem_of
 from rejoinder.runtime.answer.unposted import Unposted
 from rejoinder.runtime.answer.words import Words
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.briefing import Scene, people_of
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.store.base import KeptSubagent
 from rejoinder.turns.subagents import Wish
+
+
+def named(question: Question, kept: KeptSubagent) -> Question:
+    """As people are asked it: by the name of who asks."""
+    return replace(question, text=f"{kept.name} asks: {question.text}")
 
 
 class SubagentRuns:
@@ -61,15 +67,17 @@ class SubagentRuns:
     async def ask(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
         """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
         session = await self._all().session_of(run.session, run.agent)
-        decided = decided_beforehand({}, session, (), rules)
-        if decided and not kept.lifts:
-            decided = None
-        conversation = self._all().conversation_of(kept)
-        named = replace(question, text=f"{kept.name} asks: {question.text}")
-        if conversation is None:
-            decided = decided or False
-        where = conversation or run.conversation
-        await self._questions.ask(run.claim, named, agent, where, people_of(run), decided)
+        led = LedBy(kept.route.channel, kept.route.account, kept.people, kept.lifts)
+        decided = decided_beforehand({}, session, (), rules, (led,))
+        where = self._all().conversation_of(kept)
+        if where is None:
+            decided, where = decided or False, run.conversation
+        await self._questions.ask(run.claim, named(question, kept), agent, where, people_of(run), decided)
+
+    def conversation_of(self, run: Run) -> Conversation:
+        """Where a run asks, and of what it may read. A sub-agent's words go nowhere, but it works for somebody."""
+        kept = self.get(run)
+        return (self._all().conversation_of(kept) if kept is not None else None) or run.conversation
 
     def ending(self, run: Run, answer: Words) -> KeptSubagent | None:
         """What its row says once this run has ended; None for a run that is no sub-agent's."""

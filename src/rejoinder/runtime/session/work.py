@@ -39,7 +39,7 @@ from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.speech import speech_of
-from rejoinder.runtime.session.subagent_runs import SubagentRuns
+from rejoinder.runtime.session.subagent_runs import SubagentRuns, named
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
@@ -119,7 +119,8 @@ class Workers:
     def _senses(self) -> Senses:
         settings = self._settings.now
         describer = self._agents.get(settings.describer or "")
-        return Senses(describer, settings.reads_documents, settings.prepares_recordings)
+        program = settings.describes_pictures
+        return Senses(describer, settings.reads_documents, settings.prepares_recordings, program)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -192,11 +193,13 @@ class Workers:
 
     def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:
         agent, directives = scene.agent.name, scene.settings.directives
+        where, kept = self._subagent_runs.conversation_of(run), self._subagent_runs.get(run)
 
         async def ask(question: Question, answering: ToolAsker) -> bool:
             people = people_of(run)
             if people:
-                await self.questions.ask(run.claim, question, answering, run.conversation, people, None)
+                asked = question if kept is None else named(question, kept)
+                await self.questions.ask(run.claim, asked, answering, where, people, None)
             return bool(people)
 
         async def use(directive: Directive) -> Step:
@@ -204,7 +207,7 @@ class Workers:
                 return Step(directive.name, "denied", "this chat is only listened to")
             return await answer.use(directive)
 
-        return RunTools(agent, run.conversation, self._store, directives, use, ask)
+        return RunTools(agent, where, self._store, directives, use, ask)
 
     def _fenced(self, attempt: Try) -> Try:
         """Begins no try once the shard may be another's (SC-3)."""

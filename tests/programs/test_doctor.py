@@ -14,17 +14,22 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
+from rejoinder.channels.slack.gaps import NO_EVENTS
+from rejoinder.channels.slack.intake import TROUBLE
 from rejoinder.cli import app
 from rejoinder.config.load import read
 from rejoinder.programs import doctor
+from rejoinder.runtime.inlet import PLACE
 from rejoinder.store.base import (
     Accept,
     ClaimHookEvent,
     EndHookEvent,
     HookEvent,
     KeepHookEvents,
+    MoveCursor,
     QuarantineEvent,
     RetryHookEvent,
+    StoredCursor,
 )
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
@@ -33,13 +38,13 @@ from tests.cli.a_store import ANNA, received
 FAKE_AGENT = str(Path(__file__).parents[1] / "agents" / "fake_acp_agent.py")
 
 
-async def findings(text: str) -> dict[str, doctor.Finding]:
-    settings = read('[gateway]\nstore = "sqlite::memory:"\n' + text, "x.toml", {})
+async def findings(text: str, store: str = "sqlite::memory:") -> dict[str, doctor.Finding]:
+    settings = read(f'[gateway]\nstore = "{store}"\n{text}', "x.toml", {})
     return {each.what: each async for each in doctor.examined(settings)}
 
 
-async def found(text: str, what: str) -> tuple[bool, str]:
-    each = (await findings(text))[what]
+async def found(text: str, what: str, store: str = "sqlite::memory:") -> tuple[bool, str]:
+    each = (await findings(text, store))[what]
     return each.ok, each.found
 
 
@@ -309,6 +314,26 @@ async def test_a_gateway_that_runs_says_how_it_is(monkeypatch, problems, ok, wor
     finally:
         await runner.cleanup()
     assert (fine, said.startswith(words)) == (ok, True), said
+
+
+@pytest.mark.parametrize(("trouble", "runs"), [(NO_EVENTS, True), ("", True), (NO_EVENTS, False)])
+async def test_what_a_running_gateway_has_found_out_is_told_without_a_page(tmp_path, monkeypatch, trouble, runs):
+    """CH-12: events of Slack that never came; nobody has to configure the chat page to learn it."""
+
+    async def running(_: str) -> str | None:
+        return "process 7" if runs else None
+
+    url = f"sqlite:{tmp_path / 'kept.db'}"
+    store = open_store(url)
+    await store.write(MoveCursor(StoredCursor("slack", f"{PLACE}{TROUBLE}", trouble)))
+    await store.close()
+    monkeypatch.setattr(doctor, "_gateway", running)
+    async with FakePlatform("slack") as platform:
+        agent = '[agents.a]\nkind = "scripted"\nscript = "none.json"\n'
+        fine, said = await found(f"{agent}[channels.slack]\n{platform.config()}", "channels.slack", url)
+    assert fine is not (bool(trouble) and runs)
+    assert said.startswith("it is @testbot in Example, by Socket Mode")
+    assert fine or said.endswith(f"the gateway that runs (process 7) says: {NO_EVENTS}")
 
 
 # --- voice and links ------------------------------------------------------------------------------

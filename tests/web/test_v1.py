@@ -304,9 +304,9 @@ COMMON = """
         try:
             call()
         except Exception as raised:
-            print(">", type(raised).__name__ if words in str(raised) else raised)
+            print(">", "told" if words in str(raised) else raised)
         else:
-            print("> no problem")
+            print("> not told")
 """
 ANTHROPIC = """
     import anthropic
@@ -323,7 +323,8 @@ ANTHROPIC = """
     problem(lambda: client.messages.create(**ask, tools=[tool]), "agents here use tools of their own")
     problem(lambda: client.messages.create(**{**ask, "messages": user("fail")}), "It is broken.")
     problem(lambda: [*client.messages.create(**{**ask, "messages": user("fail")}, stream=True)], "It is broken.")
-    print(">", client.messages.with_raw_response.create(**ask, temperature=0.2).headers["x-rejoinder-ignored"])
+    told = client.messages.with_raw_response.create(**ask, extra_body={"temperature": 0.2})
+    print(">", told.headers["x-rejoinder-ignored"])
     client.messages.create(**{**ask, "model": "model", "messages": TALK}, system="Be kind.")
     list(client.messages.create(**{**ask, "model": "model", "messages": TALK}, system="Be kind.", stream=True))
     with client.messages.stream(**{**ask, "messages": user("for ever")}) as stream:
@@ -389,7 +390,9 @@ LITELLM = """
         print(">", "".join(piece.choices[0].delta.content or "" for piece in ask(messages=user("Hi"), stream=True)))
         heads = answer._hidden_params["additional_headers"]
         print(">", "temperature" in heads["llm_provider-x-rejoinder-ignored"])
-        problem(lambda: ask(messages=user("Hi"), tools=[TOOL]), "agents here use tools of their own")
+        if maker == "openai":  # as tools litellm takes them only where the package mcp is installed
+            refused = {"tools": [TOOL]}
+            problem(lambda: ask(messages=user("Hi"), extra_body=refused), "agents here use tools of their own")
         problem(lambda: ask(messages=user("fail")), "It is broken.")
         problem(lambda: [*ask(messages=user("fail"), stream=True)], "It is broken.")
         talk = [{"role": "system", "content": "Be kind."}, *TALK]
@@ -426,7 +429,8 @@ LLM = """
         talk.prompt("Two?", stream=stream).text()
     next(iter(model.prompt("for ever")))
 """
-WELL, TALK = "Well done!", [("system", "Be kind."), ("user", "One?"), ("assistant", "1"), ("user", "Two?")]
+WELL, TOLD = "Well done!", "told"
+TALK = [("system", "Be kind."), ("user", "One?"), ("assistant", "1"), ("user", "Two?")]
 ECHOED = [[TALK[0], TALK[1]], [TALK[0], TALK[1], ("assistant", "One?"), ("user", "Two?")]]
 
 
@@ -434,11 +438,21 @@ ECHOED = [[TALK[0], TALK[1]], [TALK[0], TALK[1], ("assistant", "One?"), ("user",
 @pytest.mark.parametrize(
     ("script", "lines", "told", "broken_off"),
     [
-        pytest.param(OPENAI, [], [TALK] * 3, 2, id="openai"),
-        pytest.param(ANTHROPIC, [], [TALK] * 2, 1, id="anthropic"),
-        pytest.param(LANGCHAIN, [], [TALK] * 4, 2, id="langchain-openai"),
-        pytest.param(LITELLM, [], [TALK] * 4, 2, id="litellm"),
-        pytest.param(LLM, [], ECHOED * 2, 1, id="llm"),
+        pytest.param(
+            OPENAI, [WELL] * 4 + [TOLD] * 6 + ["seed, temperature", "temperature"], [TALK] * 3, 2, id="openai"
+        ),
+        pytest.param(
+            ANTHROPIC,
+            [WELL, WELL, "['helper', 'model']", *[TOLD] * 5, "max_tokens, temperature"],
+            [TALK] * 2,
+            1,
+            id="anthropic",
+        ),
+        pytest.param(LANGCHAIN, [WELL, WELL, "temperature", *[TOLD] * 3] * 2, [TALK] * 4, 2, id="langchain-openai"),
+        pytest.param(
+            LITELLM, [WELL, WELL, "True", *[TOLD] * 3, WELL, WELL, "True", *[TOLD] * 2], [TALK] * 4, 2, id="litellm"
+        ),
+        pytest.param(LLM, [WELL, WELL, *[TOLD] * 3], ECHOED * 2, 1, id="llm"),
     ],
 )
 async def test_programs_that_nobody_here_wrote(script, lines, told, broken_off):

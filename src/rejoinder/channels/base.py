@@ -185,6 +185,15 @@ class TellsTrouble(Protocol):
 
 
 @runtime_checkable
+class KeepsTrouble(Protocol):
+    """Stores with its places what only a gateway that runs finds out, so that `rejoinder doctor` tells it (CH-12)."""
+
+    def trouble_in(self, places: Mapping[str, str]) -> str:
+        """The sentence that was stored with these places; empty when everything is fine."""
+        ...
+
+
+@runtime_checkable
 class TellsPlaceTrouble(Protocol):
     """Knows in which of its places it may not do what it is asked for, while the others are served (CH-13)."""
 

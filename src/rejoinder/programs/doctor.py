@@ -22,13 +22,14 @@ from rejoinder.agents.base import FailureKind
 from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
-from rejoinder.channels.base import Channel
+from rejoinder.channels.base import Channel, KeepsTrouble
 from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
+from rejoinder.runtime.inlet import PLACE
 from rejoinder.store.base import HookQueue, StoreReader
 from rejoinder.wiring import opening
 from rejoinder.wiring.stores import open_for_operator, open_reader, shown
@@ -167,16 +168,20 @@ async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.S
     except RejoinderError as problem:
         yield _wrong(what, problem)
         return
+    store = settings.gateway.store
     for account, channel in accounts.items():
         called = what if account == opening.ONLY else f"{what}.accounts.{account}"
-        yield await _looked(called, lambda channel=channel: _account(channel))
+        yield await _looked(called, lambda channel=channel, account=account: _account(channel, account, store))
 
 
-async def _account(channel: Channel) -> str:
+async def _account(channel: Channel, account: str, store: str) -> str:
     try:
-        if isinstance(channel, ChannelCanCheck):
-            return await channel.check()
-        return NOTHING_NEEDED
+        found = await channel.check() if isinstance(channel, ChannelCanCheck) else NOTHING_NEEDED
+        if isinstance(channel, KeepsTrouble) and (running := await _gateway(store)) is not None:
+            places = await _read(store, lambda reader: reader.cursors(channel.name, PLACE, account))
+            if trouble := channel.trouble_in(places or {}):
+                raise BadUse(f"{found}; the gateway that runs ({running}) says: {trouble}")
+        return found
     finally:
         if isinstance(channel, ChannelCanClose):
             await channel.close()

@@ -73,4 +73,5 @@ class History:
 
 
 def _messages(answer: Ok) -> list[Message]:
-    return [message for each in answer.result if (message := convert(each, Message)) is not None]
+    found = (convert(each, Message) for each in answer.result or ())
+    return [message for message in found if message is not None and message.has_place]

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from discord.gateway import DiscordWebSocket
 from msgspec.structs import replace
@@ -77,10 +77,10 @@ class Intake:
 
     def hear(self, ws: Any, kind: str, data: Any) -> None:
         """Called for every event as it comes. What is told of places counts at once; messages wait for their turn."""
-        if kind == "RESUMED":
+        if kind == "RESUMED" or not isinstance(data, dict):
             return
         if kind in TOLD:
-            self._surroundings.learn(kind, data, self._reader.me.id)
+            self._surroundings.learn(kind, cast("dict[str, Any]", data), self._reader.me.id)
             if kind != "GUILD_CREATE" or not self._unread_since:
                 return
         if kind == "READY":

@@ -79,7 +79,7 @@ def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
         attachments=files,
         untrusted_context=context,
         sent_at=_time(message.edited_timestamp or message.timestamp),
-        opens=_opened(message.id, text, mentions, me) if where.place.kind == "text" else None,
+        opens=_opened(message, mentions, me) if where.place.kind == "text" else None,
         own_id=me.id,
         own_name=me.name,
     )
@@ -125,12 +125,16 @@ def parse_deletion(message: str, where: Where, me: Me) -> Inbound:
     return Inbound(me.channel, event, message, where.chat, Sender(""), entry="delete", thread=where.thread)
 
 
-def _opened(message: str, text: str, mentions: tuple[Mention, ...], me: Me) -> NewThread | None:
-    """A mention in words; the one that a reply implies opens nothing."""
+def _opened(message: Message, mentions: tuple[Mention, ...], me: Me) -> NewThread | None:
+    """A mention in words; the one that a reply implies opens nothing. A title has names, no numbers."""
+    text = message.content or ""
     tokens = [mention.token for mention in mentions if mention.id == me.id and mention.token]
     for token in tokens:
         text = text.replace(token, "")
-    return new_thread(me.threads, message, text, mentioned=bool(tokens))
+    for user in message.mentions or ():
+        for token in (f"<@{user.id}>", f"<@!{user.id}>"):
+            text = text.replace(token, f"@{user.global_name or user.username}")
+    return new_thread(me.threads, message.id, text, mentioned=bool(tokens))
 
 
 # --- who, when, what came along -----------------------------------------------------------------

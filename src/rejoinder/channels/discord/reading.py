@@ -66,10 +66,10 @@ class EventReader:
         said: Inbound | None = None
         match event.kind:
             case "MESSAGE_CREATE":
-                if (message := convert(event.data, Message)) is not None:
+                if (message := convert(event.data, Message)) is not None and message.has_place:
                     said = await self.message(message, message.guild_id)
             case "MESSAGE_UPDATE":
-                if (message := convert(event.data, Message)) is not None:
+                if (message := convert(event.data, Message)) is not None and message.has_place:
                     said = await self._edit(message)
             case "MESSAGE_DELETE" | "MESSAGE_DELETE_BULK":
                 if (deleted := convert(event.data, Deleted)) is not None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Literal
 
@@ -16,7 +16,7 @@ from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
 from rejoinder.channels.slack.files import Files
 from rejoinder.channels.slack.history import HistoryReader
-from rejoinder.channels.slack.intake import Intake
+from rejoinder.channels.slack.intake import TROUBLE, Intake
 from rejoinder.channels.slack.listening import Listening
 from rejoinder.channels.slack.manifest import SCOPES, missing
 from rejoinder.channels.slack.memory import ThreadMemory
@@ -133,6 +133,9 @@ class SlackApp:
         if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):
             return f"{found}; without {', '.join(lacks)}"
         return found
+
+    def trouble_in(self, places: Mapping[str, str]) -> str:
+        return places.get(TROUBLE, "")
 
     async def close(self) -> None:
         await self._listening.close()

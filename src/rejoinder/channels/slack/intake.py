@@ -3,6 +3,7 @@ in the order in which it came."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
+TROUBLE = "!trouble"
+"""Among the stored places: no channel of Slack has such an id."""
 MOST_OWED = 500
 SHORTEST = 0.1
 """Seconds that the store has at least, however long the rest took."""
@@ -56,11 +59,22 @@ class Intake:
         self._pace = pace
         self._noted = noted
         self._started = started
+        self.trouble = ""
+        """What is stored of it, for `rejoinder doctor`."""
         self._told_of_others = False
         self._owed: list[Inbound] = []  # not stored in time: Slack may send them again after newer ones
 
     async def resume(self) -> None:
-        self.places.recall(await self._deliver.places())
+        stored = await self._deliver.places()
+        self.trouble = stored.get(TROUBLE, "")
+        self.places.recall({place: ts for place, ts in stored.items() if place != TROUBLE})
+
+    async def keep_trouble(self, trouble: str) -> None:
+        """What `rejoinder doctor` tells of this app while it runs."""
+        if trouble != self.trouble:
+            self.trouble = trouble
+            with suppress(StoreUnavailable):  # which says it itself
+                await self._deliver(places={TROUBLE: trouble})
 
     async def take(self, envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
         """What to acknowledge each with; None: nothing, for it is not stored."""

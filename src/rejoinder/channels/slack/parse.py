@@ -28,6 +28,7 @@ TOMBSTONE = "tombstone"
 """What a message under which others stand becomes when it is deleted."""
 GONE = (TOMBSTONE, "hidden_by_limit")
 RECORDED = "slack_audio"
+LONGEST_BLOCKS = 4000
 COMMAND = "/rejoinder"
 HELP = "/help"
 
@@ -94,10 +95,10 @@ def _said(heard: Message, me: Me) -> Inbound | None:
     words = texts.plain(heard.text)
     opens = None
     if thread is None and chat.kind == "group":
-        own = f"<@{me.id}>"
-        opens = new_thread(
-            me.threads, heard.ts, words.replace(own, ""), mentioned=any(each.id == me.id for each in named)
-        )
+        title = words
+        for each in named:
+            title = title.replace(f"{each.token} ", "").replace(each.token, "") if each.kind == "user" else title
+        opens = new_thread(me.threads, heard.ts, title, mentioned=any(each.id == me.id for each in named))
     return Inbound(
         channel=me.channel,
         event_id=f"{heard.channel}:{heard.ts}",
@@ -155,6 +156,8 @@ def attachment(file: File) -> Attachment:
 
 def _context(heard: Message) -> Iterable[str]:
     """What was shared or attached beside the text; nobody here has typed it."""
+    if not heard.text.strip() and (words := texts.plain(texts.of_blocks(heard.blocks))):
+        yield f"blocks: {words[:LONGEST_BLOCKS]}"
     for each in heard.attachments:
         words = texts.plain(each.text or each.fallback or each.title)
         if not words or (each.from_url and not each.is_share and not each.is_msg_unfurl):

@@ -42,6 +42,8 @@ class Timings(Struct, frozen=True):
     watch: float = 0.5
     ghosts: float = 30.0
     """How often history is read while another program takes a share of the events."""
+    recount: float = 60.0
+    """How long after another program was noticed we look whether it is still there."""
     idle_stream: float = 300.0
     """How long a stream may stand still before it is stopped."""
     no_events: float = 60.0

@@ -40,6 +40,7 @@ TOO_MANY_SENTENCE = (
     "app of its own"
 )
 REFRESH = ("refresh_requested", "warning")
+LONGEST_RECOUNT = 3600.0
 DRAIN_SECONDS = 4.0
 """How long an old socket is kept for the acknowledgements of what came by it."""
 _envelope = msgspec.json.Decoder(Envelope)
@@ -136,7 +137,7 @@ class Switchboard:
         self.trouble = ""
         self.ghosts = 0
         """Sockets of this app that are not ours: each takes a share of the events."""
-        self.refresh = asyncio.Event()
+        self._recount_after = pace.recount
 
     async def run(self, take: Take) -> None:
         """Runs for ever."""
@@ -185,17 +186,21 @@ class Switchboard:
             await asyncio.sleep(self._patient.pause_after(failures))
 
     async def _watch(self, line: EventSocket) -> None:
-        """Returns when the socket is to be replaced."""
-        self.refresh.clear()
+        """Returns when the socket is to be replaced. That is also done to learn whether others are still there, which
+        Slack tells only a new one: a process that hung and was replaced leaves its socket for a while."""
         pinged = line.last_ping_pong_time
-        while await line.is_alive() and not self.refresh.is_set():
+        recount_at = monotonic() + self._recount_after if self.ghosts else None
+        while await line.is_alive():
+            if recount_at is not None and monotonic() >= recount_at:
+                self._recount_after = min(2 * self._recount_after, LONGEST_RECOUNT)
+                return
             try:
                 async with asyncio.timeout(self._pace.watch):
                     await line.over.wait()
             except TimeoutError:
                 if line.last_ping_pong_time != pinged:
                     pinged, self.last_sign = line.last_ping_pong_time, monotonic()
-        if not line.over.is_set() and not self.refresh.is_set():
+        if not line.over.is_set():
             line.end("no sign of life")
         if line.ended_because and line.ended_because not in REFRESH:
             log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
@@ -216,6 +221,9 @@ class Switchboard:
         before, self.ghosts = self.ghosts, max(0, line.connections - ours)
         if self.ghosts and not before:
             log.warning("%s: %s", self._name, GHOSTS)
+        if before and not self.ghosts:
+            log.info("%s: no other program takes a share of this app's messages any more", self._name)
+            self._recount_after = self._pace.recount
 
     # --- what comes ---------------------------------------------------------------------------------
 

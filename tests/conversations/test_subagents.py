@@ -155,7 +155,7 @@ async def test_without_a_grant_nothing_is_started():
         await chat.hears("On it.")
         await chat.says("well?")
         await chat.hears("On it.")
-    assert "nothing grants it here" in told(agent.turns[1])
+    assert "it is not granted here" in told(agent.turns[1])
     assert len(agent.turns) == 2
 
 

@@ -34,8 +34,8 @@ async def read(name: str, content: bytes, mime: str = "", reader: DocumentReader
         ("wrong.txt", documents.pdf(["Hello PDF"]), ("Hello PDF",), "the text of its 1 page"),
         ("a.docx", documents.docx(), ("# Plan", "First we think.", "| March | 42 |"), "the text of this document"),
         ("a.html", HTML, ("# Hello", "World"), "the text of this page"),
-        ("a.csv", "Größe;Preis\n1;2 €".encode("cp1252"), ("Größe;Preis", "2 €"), "it is no UTF-8"),
-        ("a.csv", "Größe;Preis".encode("utf-16"), ("Größe;Preis",), "it is no UTF-8"),
+        ("a.csv", "Größe;Preis\n1;2 €".encode("cp1252"), ("Größe;Preis", "2 €"), "it is not UTF-8"),
+        ("a.csv", "Größe;Preis".encode("utf-16"), ("Größe;Preis",), "it is not UTF-8"),
         ("a.zip", documents.zip_of("x/y.txt", "../../etc/passwd"), ("x/y.txt (7 bytes)", "passwd"), "not unpacked"),
         ("a.tgz", documents.tar_of("x/y.txt", "z"), ("x/y.txt (0 bytes)", "z"), "not unpacked"),
         ("many.zip", documents.zip_of(*(f"{n}.txt" for n in range(300))), ("199.txt",), "the first 200 names"),
@@ -85,7 +85,7 @@ async def test_a_picture_is_scaled_and_an_impossible_one_is_not_loaded():
     assert (mime, picture_side(still)) == ("image/jpeg", 2000)
     with pytest.raises(NotUnderstood, match="too many pixels"):
         await READER.scale("a.png", documents.huge_picture())
-    with pytest.raises(NotUnderstood, match="no picture that can be read"):
+    with pytest.raises(NotUnderstood, match="not a picture that can be read"):
         await READER.scale("a.heic", b"\0\0\0\x18ftypheic" + bytes(100))
 
 
@@ -113,7 +113,7 @@ async def test_no_program_is_started_for_a_picture(tmp_path, monkeypatch):
     ghostscript.chmod(0o700)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n%%EOF\n"
-    with pytest.raises(NotUnderstood, match="no picture that can be read"):
+    with pytest.raises(NotUnderstood, match="not a picture that can be read"):
         await READER.scale("a.png", eps)
     assert not (tmp_path / "started").exists()
 

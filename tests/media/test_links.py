@@ -241,8 +241,8 @@ async def test_packed_pages_are_read():
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ({"content_type": "image/png"}, "it is no page of text"),
-        ({"content_type": "application/octet-stream", "charset": None}, "it is no page of text"),
+        ({"content_type": "image/png"}, "it is not a page of text"),
+        ({"content_type": "application/octet-stream", "charset": None}, "it is not a page of text"),
         ({"status": 404}, "its server says 404"),
         ({"status": 500}, "its server says 500"),
         ({"headers": {"Content-Encoding": "br"}}, "it is packed in a way that is not known here"),

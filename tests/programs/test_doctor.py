@@ -101,14 +101,14 @@ async def test_an_endpoint(kind, status, body, ok, words):
         (
             'kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"',
             False,
-            "nobody answers there (Connection refused); see whether it is installed and runs",
+            "nothing answers there (Connection refused); check that it is installed and runs",
         ),
         (
             'kind = "http"\nurl = "http://127.0.0.1:1/turn"',
             False,
-            "nobody answers there (Connection refused); see whether it is installed and runs",
+            "nothing answers there (Connection refused); check that it is installed and runs",
         ),
-        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "see whether it is installed"),
+        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "check that it is installed"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "-c", "pass"]', False, "exited"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "{FAKE_AGENT}"]', True, "speaks version 1 of the protocol"),
     ],
@@ -133,7 +133,7 @@ async def test_telegram():
         fine, said = await found(f"{TOUR}[channels.telegram]\n{wrong}", "channels.telegram")
         assert not fine
         assert said.startswith("Telegram does not know this bot")
-        assert said.endswith("Take the token from @BotFather once more and set it as `token`.")
+        assert said.endswith("Copy the token from @BotFather again and set it as `token`.")
     fine, said = await found(f"{TOUR}[channels.telegram]\n{platform.config()}", "channels.telegram")
     assert not fine
     assert said.startswith("Telegram does not answer under this api_root")
@@ -184,7 +184,7 @@ def test_before_the_first_start(folder):
     """Everything has a line, and nothing is left behind."""
     report = examined()
     assert list(report) == ["configuration", "agents.tour", "channels.web", "media.documents", "store", "disk", "clock"]
-    assert report["store"] == (True, "rejoinder.db is made by the first gateway")
+    assert report["store"] == (True, "rejoinder.db will be made by the first gateway")
     assert os.listdir(folder) == ["rejoinder.toml"]
 
 

@@ -111,7 +111,7 @@ async def test_a_tool_has_no_right_that_a_directive_has_not():
     agent, _, _ = await converse(work)
     assert all(failed for failed, _ in agent.told)
     said = [words for _, words in agent.told]
-    assert said[0] == "denied: nothing grants it here"
+    assert said[0] == "denied: it is not granted here"
     assert said[1] == "denied: there is no message 'm99' in this chat"
     assert said[2].startswith("failed: ")
     assert "needs emoji" in said[3]
@@ -354,7 +354,7 @@ async def test_rejoinder_mcp_brings_them_to_pipes():
 
     agent, _, _ = await converse(work)
     assert len(agent.told[0]) == 5
-    assert agent.told[1:] == ["done", (True, "denied: nothing grants it here")]
+    assert agent.told[1:] == ["done", (True, "denied: it is not granted here")]
 
 
 @pytest.mark.parametrize("variables", [{}, {MCP_URL: "http://127.0.0.1:1/mcp"}])

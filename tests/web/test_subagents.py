@@ -49,7 +49,7 @@ async def log_of(page: Page, run: str, client: str) -> str:
     return frame["reason"] if frame["type"] == "refused" else "\n".join(line["text"] for line in frame["log"])
 
 
-REFUSED = "This sub-agent is not there, or you may not use /subagents here."
+REFUSED = "There is no such sub-agent, or you may not use /subagents here."
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,10 @@ class AcceptsAnywhere(Protocol):
     def accepts_anywhere(self) -> bool: ...
 
 
+ONLY = "default"
+"""The account of a channel that has one, and needs no name."""
+
+
 @runtime_checkable
 class HasAccount(Protocol):
     """One of several accounts of a channel, each listening for itself (CH-4). A channel without it is the only account,

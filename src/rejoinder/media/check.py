@@ -89,7 +89,7 @@ async def _endpoint(said: SpeechToText | TextToSpeech) -> str:
         ):
             status = response.status
     except (TimeoutError, aiohttp.ClientError, OSError, ValueError):
-        raise BadUse(f"{said.base_url}: nobody answers there; see whether base_url is right and it runs") from None
+        raise BadUse(f"{said.base_url}: nothing answers there; check base_url, and that it runs") from None
     if status in _REFUSED:
         raise BadUse(f"{said.base_url}: it refuses the key (status {status}); set the right api_key")
     return f"{said.base_url} answers"

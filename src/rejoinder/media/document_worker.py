@@ -125,7 +125,7 @@ def read_html(path: str, most: int) -> tuple[str, str]:
 
 def read_text(path: str, most: int) -> tuple[str, str]:
     """What is no UTF-8."""
-    return decoded(path), "it is no UTF-8: some characters may be wrong"
+    return decoded(path), "it is not UTF-8: some characters may be wrong"
 
 
 def decoded(path: str) -> str:
@@ -136,7 +136,7 @@ def decoded(path: str) -> str:
     with suppress(UnicodeDecodeError):
         return content.decode("utf-8-sig")
     if content.count(b"\0"):
-        raise UnreadableDocument("it is no text")
+        raise UnreadableDocument("it is not text")
     return content.decode("cp1252", "replace")
 
 
@@ -192,7 +192,7 @@ def scale(path: str, side: int) -> tuple[str, str]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise UnreadableDocument("it has too many pixels") from None
     except OSError as problem:
-        raise UnreadableDocument("it is no picture that can be read here") from problem
+        raise UnreadableDocument("it is not a picture that can be read here") from problem
     shown.save("out", "PNG" if clear else "JPEG", quality=QUALITY)
     return "", "image/png" if clear else "image/jpeg"
 

@@ -31,7 +31,7 @@ async def _folder() -> AsyncGenerator[Path]:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
-class Voice:
+class SpeechSynthesizer:
     def __init__(self, settings: TextToSpeech) -> None:
         self._settings = settings
         self._free = asyncio.Semaphore(AT_ONCE)
@@ -62,7 +62,7 @@ class Voice:
         content = await (self._run(text, voice, folder) if said.command else self._ask(text, voice))
         came = sound.format_of(content)
         if came is None:
-            raise NotUnderstood("what was spoken is no sound", f"it begins with {content[:40]!r}")
+            raise NotUnderstood("the result is not audio", f"it begins with {content[:40]!r}")
         if (program := sound.ffmpeg()) is None:
             return Recording(content, sound.MIME_OF[came])
         limits = {"most_seconds": LONGEST_SECONDS, "seconds": said.timeout_s}

@@ -47,12 +47,12 @@ TOLERATED = timedelta(minutes=2)
 ADVICE: dict[FailureKind, str] = {
     "auth": "set the right key",
     "billing": "top up the account of this key",
-    "rate_limit": "wait a moment, and look again",
+    "rate_limit": "wait a moment, then try again",
     "model_not_found": "choose another model",
-    "timeout": "look again; where it stays so, something on the way is in trouble",
-    "format": "see whether the right program answers there, and update it",
-    "overloaded": "wait a moment, and look again",
-    "unreachable": "see whether it is installed and runs, and whether the address is right",
+    "timeout": "try again; if it stays so, check the network in between",
+    "format": "check that the right program answers there, and update it",
+    "overloaded": "wait a moment, then try again",
+    "unreachable": "check that it is installed and runs, and that the address is right",
     "crashed": "start it by hand to see why",
 }
 """What the operator does about an agent that cannot answer."""
@@ -129,7 +129,7 @@ async def _looked(what: str, look: Look) -> Finding:
         failure = problem.failure
         return Finding(what, False, "; ".join(filter(None, (failure.detail, ADVICE.get(failure.kind)))))
     except TimeoutError:
-        return Finding(what, False, f"nothing came of it within {SECONDS:.0f} s")
+        return Finding(what, False, f"no answer within {SECONDS:.0f} s")
     except OSError as problem:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
@@ -235,7 +235,7 @@ async def _health(address: str) -> str:
 def _to_be_made(file: Path) -> str:
     try:
         with tempfile.TemporaryFile(dir=file.parent):
-            return f"{file} is made by the first gateway"
+            return f"{file} will be made by the first gateway"
     except OSError as problem:
         raise BadUse(
             f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or fix its owner"
@@ -267,7 +267,7 @@ async def _clock(store: str) -> str:
     """Checks the clock against what is known locally: if it went back, what waits would look young for ever."""
     now = datetime.now(UTC)
     if now < EARLIEST:
-        raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is long past; set it")
+        raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past; set it")
     latest = await _latest(store)
     if latest is not None and latest > now + TOLERATED:
         raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, but a message came at {latest:%Y-%m-%d %H:%M}; set it")

@@ -159,7 +159,9 @@ async def serve(
 
 def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:
     if role != "all" and store.lease_seconds is None:
-        raise BadUse(f"a {role} works beside others, and {shown(settings.gateway.store)} serves one process; {SHARED}")
+        raise BadUse(
+            f"a {role} shares its store with others, and {shown(settings.gateway.store)} serves one process; {SHARED}"
+        )
 
 
 def _page_channel(
@@ -281,8 +283,9 @@ def _page_services(
 
     async def answer(agent: str, asked: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         with gateway.lend(agent) as lent:
-            most = gateway.max_answer_chars(agent)
-            said = complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most)
+            now = gateway.in_effect
+            most = now.max_answer_chars(agent)
+            said = complete(lent, tuple(map(line, asked)), now.silence, now.directives, most)
             async with aclosing(said):
                 async for piece in said:
                     match piece:
@@ -308,10 +311,10 @@ def _page_services(
         await store.write(verb)
         gateway.engines.changed()
 
-    async def jog(verb: WantJob | PauseJob) -> None:
+    async def change_job(verb: WantJob | PauseJob) -> None:
         await store.write(verb)
-        if gateway.clockwork is not None:
-            gateway.clockwork.changed()
+        if gateway.scheduler is not None:
+            gateway.scheduler.changed()
 
     async def approve(code: str) -> PairingRequest | None:
         request = await store.write(PairSender(code, datetime.now(UTC)))
@@ -338,7 +341,7 @@ def _page_services(
         resend=resend,
         drop=drop,
         rerun=rerun,
-        jog=jog,
+        change_job=change_job,
         not_in_effect=lambda: gateway.not_in_effect,
         approve=approve,
         start=tasks.start,

@@ -64,7 +64,7 @@ class Complete(Protocol):
 
 
 class Invitations(Protocol):
-    """Who may log in beside the owner. What cannot be done raises `BadUse`."""
+    """Who may log in besides the owner. What cannot be done raises `BadUse`."""
 
     async def listed(self) -> tuple[Invited, ...]: ...
 
@@ -156,7 +156,7 @@ class PageServices(Struct, frozen=True):
     """Gives a dead or held part up for good."""
     rerun: Callable[[WantEvent | WantTurn], Awaitable[None]]
     """Runs something quarantined again."""
-    jog: Callable[[WantJob | PauseJob], Awaitable[None]]
+    change_job: Callable[[WantJob | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
     not_in_effect: Callable[[], str]
     """Which part of the configuration is not in effect, and why; empty: all of it is."""

@@ -1,4 +1,4 @@
-"""The runs beside a room of the page, from the store, and what those of this process are doing."""
+"""The sub-agents of a room of the page, from the store, and what those of this process are doing."""
 
 from datetime import datetime
 

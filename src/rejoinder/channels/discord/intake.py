@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.discord.cursor import Cursor, read_cursor, write_cursor
-from rejoinder.channels.discord.parse import Me
+from rejoinder.channels.discord.parse import BotIdentity
 from rejoinder.channels.discord.places import Places, is_newer, snowflake
 from rejoinder.channels.discord.reading import Event, EventReader
 from rejoinder.channels.discord.reception import Reception
@@ -117,7 +117,7 @@ class Intake:
             self._spent.recall(cursor.spent)
             return cursor
 
-    async def run(self, me: Me, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
+    async def run(self, me: BotIdentity, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
         """Until it is stopped or cancelled."""
         self._reader.me = me
         self._stopped = False

@@ -7,13 +7,13 @@ from time import monotonic, time
 
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Timings
+from rejoinder.channels.slack.retrying import Timings
 
 log = logging.getLogger(__name__)
 
 NO_EVENTS = (
     "Slack has messages for this app, but sends no events. Turn on Event Subscriptions and subscribe to the bot events "
-    "of the manifest (`rejoinder init --slack-manifest`), then install the app once more."
+    "of the manifest (`rejoinder init --slack-manifest`), then reinstall the app."
 )
 
 LONGEST_WAIT = 3600.0

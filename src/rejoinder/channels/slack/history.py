@@ -14,7 +14,7 @@ from rejoinder.channels.base import Delivered, Outcome, RetryAfter, Unknown
 from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
-from rejoinder.channels.slack.parse import Me, is_ours, message
+from rejoinder.channels.slack.parse import BotIdentity, is_ours, message
 from rejoinder.channels.slack.places import later, number, split
 from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.wire import Message, history
@@ -36,7 +36,7 @@ NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
 
 class HistoryReader:
-    def __init__(self, api: Api, me: Callable[[], Me], looks: tuple[float, ...] = LOOKS) -> None:
+    def __init__(self, api: Api, me: Callable[[], BotIdentity], looks: tuple[float, ...] = LOOKS) -> None:
         self._api = api
         self._me = me
         self._looks = looks

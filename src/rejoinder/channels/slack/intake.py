@@ -12,8 +12,8 @@ import msgspec
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.places import Places, in_order
+from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
@@ -43,7 +43,7 @@ class Intake:
 
     def __init__(
         self,
-        me: parse.Me,
+        me: parse.BotIdentity,
         deliver: Inlet,
         complete: Complete,
         pace: Timings,
@@ -95,7 +95,7 @@ class Intake:
         return self.places.fresh([*self._owed, *again])[:MOST_OWED]
 
     def read(self, kind: str, payload: dict[str, Any]) -> Inbound | None:
-        """Never raises: what is not as Slack documents it is passed over."""
+        """Never raises: what is not as Slack documents it is skipped."""
         try:
             match kind:
                 case "events_api":
@@ -107,7 +107,7 @@ class Intake:
                 case _:
                     return None
         except (msgspec.ValidationError, RecursionError) as problem:
-            log.warning("%s: what Slack sent is not as it documents it (%s); it is passed over", kind, problem)
+            log.warning("%s: Slack sent something that it does not document (%s); it is skipped", kind, problem)
             return None
 
     def _event(self, given: Event) -> Inbound | None:

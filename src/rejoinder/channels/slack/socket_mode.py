@@ -22,7 +22,7 @@ from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Patient, Timings
+from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.crashpoint import crashpoint
 
@@ -77,7 +77,7 @@ class EventSocket(SocketModeClient):
         try:
             envelope = _envelope.decode(message)
         except (msgspec.DecodeError, RecursionError) as problem:
-            log.warning("Slack sent what is no envelope (%s); it is passed over", problem)
+            log.warning("Slack sent what is no envelope (%s); it is skipped", problem)
             return
         match envelope.type:
             case "hello":
@@ -125,9 +125,9 @@ class EventSocket(SocketModeClient):
 class Switchboard:
     """Keeps one socket open, and has taken what came by it."""
 
-    def __init__(self, name: str, patient: Patient, pace: Timings, gaps: Gaps) -> None:
+    def __init__(self, name: str, calls: RetryingCalls, pace: Timings, gaps: Gaps) -> None:
         self._name = name
-        self._patient = patient
+        self._calls = calls
         self._pace = pace
         self._gaps = gaps
         self._lines: list[EventSocket] = []
@@ -164,7 +164,7 @@ class Switchboard:
     async def _connected(self) -> EventSocket:
         failures = 0
         while True:
-            opened = await self._patient.ask("apps.connections.open")
+            opened = await self._calls.ask("apps.connections.open")
             line = EventSocket(str(opened.result.get("url", "")), self._heard, self._pace.ping)
             self._made.append(line)
             try:
@@ -183,7 +183,7 @@ class Switchboard:
                 log.error("%s: %s", self._name, TOO_MANY_SENTENCE)
             self.trouble = TOO_MANY_SENTENCE if line.ended_because == TOO_MANY else ""
             failures += 1
-            await asyncio.sleep(self._patient.pause_after(failures))
+            await asyncio.sleep(self._calls.pause_after(failures))
 
     async def _watch(self, line: EventSocket) -> None:
         """Returns when the socket is to be replaced. That is also done to learn whether others are still there, which
@@ -252,13 +252,13 @@ class BySocket:
     def __init__(self, api: Api, pace: Timings) -> None:
         self._api = api
         self._pace = pace
-        self._patient: Patient | None = None
+        self._calls: RetryingCalls | None = None
         self._gaps: Gaps | None = None
         self._board: Switchboard | None = None
 
     @property
     def trouble(self) -> str:
-        told = [each.trouble for each in (self._patient, self._board, self._gaps) if each is not None]
+        told = [each.trouble for each in (self._calls, self._board, self._gaps) if each is not None]
         return next(filter(None, told), GHOSTS if self._board is not None and self._board.ghosts else "")
 
     @property
@@ -266,9 +266,9 @@ class BySocket:
         return self._board.last_sign if self._board is not None else None
 
     async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
-        patient = self._patient = Patient(called, self._api, self._pace, is_app_token=True)
+        calls = self._calls = RetryingCalls(called, self._api, self._pace, is_app_token=True)
         gaps = self._gaps = Gaps(called, intake, reader, self._pace)
-        board = self._board = Switchboard(called, patient, self._pace, gaps)
+        board = self._board = Switchboard(called, calls, self._pace, gaps)
 
         async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
             await gaps.until_closed()
@@ -278,7 +278,7 @@ class BySocket:
 
     async def check(self, called: str, seconds: float) -> str:
         """Opens no socket: one that is only looked at would take a share of the events."""
-        await Patient(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
+        await RetryingCalls(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
         return "Socket Mode"
 
     async def close(self) -> None:

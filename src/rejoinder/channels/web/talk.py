@@ -67,7 +67,7 @@ class Greeting(Struct, frozen=True):
 
 
 class KnowsSubagents(Protocol):
-    """Who knows the runs beside a room, and tells each person of those they may know of."""
+    """Who knows the sub-agents of a room, and tells each person of those they may know of."""
 
     async def listed(self, room: Room, person: str) -> tuple[Subagent, ...]: ...
 
@@ -168,7 +168,7 @@ class Talk:
                 frame = decode(text)
             except msgspec.DecodeError as problem:
                 mistakes += 1
-                connection.tell(Refused(client_of(text), f"This cannot be read as a frame of the protocol: {problem}."))
+                connection.tell(Refused(client_of(text), f"This does not follow the protocol: {problem}."))
                 if mistakes >= MOST_MISTAKES:
                     connection.close(BROKEN)
                 continue
@@ -225,7 +225,7 @@ class Talk:
     async def _history(self, connection: BrowserConnection, asked: AskHistory) -> None:
         me, log = connection.person, self._journal.log
         if not await reading.is_open_to(log, asked.room, me):
-            raise NotDone("This room is not there.")
+            raise NotDone("There is no such room.")
         connection.hold()
         shown: tuple[Message, ...] = ()
         try:
@@ -248,13 +248,13 @@ class Talk:
         known, me = self._subagents, connection.person
         room = await reading.room(self._journal.log, asked.room)
         if known is None or room is None or reading.person_of(room) not in (None, me):
-            raise NotDone("This room is not there.")
+            raise NotDone("There is no such room.")
         if isinstance(asked, AskSubagents):
             connection.tell(Subagents(asked.client, asked.room, await known.listed(room, me)))
         elif (found := await known.log(room, me, asked.subagent)) is not None:
             connection.tell(SubagentLog(asked.client, asked.subagent, *found))
         else:
-            raise NotDone("This sub-agent is not there, or you may not use /subagents here.")
+            raise NotDone("There is no such sub-agent, or you may not use /subagents here.")
 
 
 def _posted(event: ToldEvent, message: Message) -> str:

@@ -88,7 +88,7 @@ class Acting:
         if name != FILES:
             await self.files.flush()
         if declared.granted and name not in self._occasion.granted:
-            await self.log.deny(name, "nothing grants it here")
+            await self.log.deny(name, "it is not granted here")
             return _speech_of(directive, declared)
         if declared.granted and is_echo(directive, self._occasion.texts, known):
             await self.log.deny(name, "it stands in a message of this turn: an echo")
@@ -113,7 +113,7 @@ class Acting:
         """A file that the agent gave beside its text, with the same authority as the directive."""
         self.asked = True
         if FILES not in self._occasion.granted:
-            return await self.log.deny(FILES, "nothing grants it here")
+            return await self.log.deny(FILES, "it is not granted here")
         await self.files.send(request, FILES, content)
 
     async def _carry_out(self, effect: Effect, name: str, declared: Declaration) -> None:

@@ -15,7 +15,7 @@ from rejoinder.events import Attachment
 from rejoinder.outbound import plan
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.redact import redact
-from rejoinder.outbound.speech import is_spoken, shortened, speakable
+from rejoinder.outbound.speech import LONGEST_READ, is_spoken, shortened, speakable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import attached
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -43,6 +43,24 @@ class Speech(Struct, frozen=True):
 
     def speaks_whole(self, *, marked: bool) -> bool:
         return is_spoken(self.mode, by_voice=self.by_voice, marked=marked)
+
+
+class SpokenWords:
+    """What may have to be spoken: the agent's own words, and nothing that the gateway adds."""
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self._is_kept = is_kept
+        self._pieces: list[str] = []
+        self._size = 0
+
+    def note(self, text: str) -> None:
+        if self._is_kept and self._size < LONGEST_READ:
+            self._pieces.append(text)
+            self._size += len(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
 
 
 async def words_of(text: str, speech: Speech) -> str:

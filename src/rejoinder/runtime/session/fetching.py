@@ -144,7 +144,7 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
     try:
         content = await channel.fetch(file, limit)
     except Exception:  # a channel may be foreign code; the message is answered without the file
-        log.exception("%s failed at fetching %r", name, file.name)
+        log.exception("%s failed while fetching %r", name, file.name)
         return file
     return file if content is None else replace(file, content=content)
 
@@ -166,7 +166,7 @@ async def _sounding(file: Attachment, here: Conversation, recordings: PreparesRe
     except NotUnderstood as why:
         log.warning("%s: the sound of %r is not given: %s", name, file.name, why.detail or why)
     except Exception:  # as above
-        log.exception("%s failed at fetching %r", name, file.name)
+        log.exception("%s failed while fetching %r", name, file.name)
     return replace(file, content=None)
 
 
@@ -192,7 +192,7 @@ async def _by_agent(eyes: Agent, name: str, content: bytes, mime: str) -> str:
     except TimeoutError:
         log.warning("%s did not describe %r within %.0f s", eyes.name, name, PATIENCE)
     except Exception:  # as above
-        log.exception("%s failed at describing %r", eyes.name, name)
+        log.exception("%s failed while describing %r", eyes.name, name)
     else:
         if isinstance(said, str):
             return said

@@ -8,9 +8,9 @@ from rejoinder.agents.base import Agent, Question
 from rejoinder.inbound.directives.permission import LedBy, decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
-from rejoinder.runtime.answer.delivery import stem_of
-from rejoinder.runtime.answer.unposted import Unposted
-from rejoinder.runtime.answer.words import Words
+from rejoinder.runtime.answer.answer_sink import AnswerSink
+from rejoinder.runtime.answer.options import stem_of
+from rejoinder.runtime.answer.unposted import UnpostedAnswer
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.briefing import Scene, people_of
 from rejoinder.runtime.session.questions import Questions
@@ -32,15 +32,15 @@ class SubagentRuns:
         self._all = all
         self._questions = questions
 
-    def unposted(self, run: Run, scene: Scene) -> Unposted:
+    def unposted(self, run: Run, scene: Scene) -> UnpostedAnswer:
         """What a sub-agent says its words to."""
 
         def broke_off() -> None:
-            if not run.released:
+            if not run.state.runs_again:
                 self._all().broke_off(run.session)
 
         granted = "spawn" in scene.settings.granted
-        answer = Unposted(
+        answer = UnpostedAnswer(
             scene.settings.directives,
             (lambda wanted, key: self.start(run, wanted, key)) if granted else None,
             stem_of(run.claim, run.trigger),
@@ -79,9 +79,9 @@ class SubagentRuns:
         kept = self.get(run)
         return (self._all().conversation_of(kept) if kept is not None else None) or run.conversation
 
-    def ending(self, run: Run, answer: Words) -> KeptSubagent | None:
+    def ending(self, run: Run, answer: AnswerSink) -> KeptSubagent | None:
         """What its row says once this run has ended; None for a run that is no sub-agent's."""
-        if not isinstance(answer, Unposted):
+        if not isinstance(answer, UnpostedAnswer):
             return None
         return self._all().ending(run.session, run.claim.turn, answer.text, answer.failure)
 

@@ -266,7 +266,7 @@ class Subagents:
         if conversation is not None:
             stem = f"{kept.session}/{kept.turn}/end"
             told.append(conversation.to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
-        why = "nobody is there who started it"
+        why = "whoever started it is gone"
         if above is not None or kept.depth == 1:
             turn = Background(
                 id=f"{kept.session}/{kept.turn}/end",

@@ -5,8 +5,8 @@ from typing import Final
 from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.commands.command import Command
-from rejoinder.inbound.commands.operate import COMMANDS as OPERATOR_COMMANDS
-from rejoinder.inbound.commands.subagents import COMMANDS as SUBAGENT_COMMANDS
+from rejoinder.inbound.commands.operate import COMMANDS as OPERATING
+from rejoinder.inbound.commands.subagents import COMMANDS as ABOUT_SUBAGENTS
 from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Actor, Allowed, GatedAction, authorise
 from rejoinder.inbound.rules import channel_rules
@@ -16,8 +16,8 @@ from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.session import agent_of, session_key
 from rejoinder.store.base import KeptSubagent
 
-RESEND: Final = next(command for command in OPERATOR_COMMANDS if command.name == "resend")
-SUBAGENTS: Final = next(command for command in SUBAGENT_COMMANDS if command.name == "subagents")
+RESEND: Final = next(command for command in OPERATING if command.name == "resend")
+SUBAGENTS: Final = next(command for command in ABOUT_SUBAGENTS if command.name == "subagents")
 
 
 class Rights:

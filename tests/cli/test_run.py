@@ -55,7 +55,7 @@ async def test_a_wrong_token_is_one_sentence(tmp_path):
         process = await start(tmp_path, CONFIG.format(here=here, owner="1"))
         _, told = await process.communicate()
         assert process.returncode == 1
-        assert "Take the token from @BotFather" in told.decode()
+        assert "Copy the token from @BotFather" in told.decode()
         assert "Traceback" not in told.decode()
 
 
@@ -76,8 +76,8 @@ access_token = "x"
 """
 THERE = "discord, slack, telegram, web"
 TOLD = """\
-{file}:5: channels.whatsapp: the channel whatsapp is not written yet; take this section out (there are: {there})
-{file}:10: channels.work: the channel matrix is not written yet; take this section out (there are: {there})
+{file}:5: channels.whatsapp: the channel whatsapp does not exist yet; remove this section (there are: {there})
+{file}:10: channels.work: the channel matrix does not exist yet; remove this section (there are: {there})
 """
 
 

@@ -45,9 +45,9 @@ def mouth(tmp_path):
     return Mouth(tmp_path)
 
 
-def speaking(mouth, tts="always", text="with", allow=(), **more) -> Settings:
+def speaking(mouth, tts="always", text="with", allow=(), streaming="off", **more) -> Settings:
     media = MediaSettings(tts_text=text, text_to_speech=TextToSpeech(command=mouth.command, **more))
-    common = CommonChannelSettings(dm="open", groups="open", tts=tts, streaming="off")
+    common = CommonChannelSettings(dm="open", groups="open", tts=tts, streaming=streaming)
     return Settings(
         media=media,
         channels={"fake": ConfiguredChannel("fake", common, {})},
@@ -142,14 +142,33 @@ async def test_a_failure_is_text_once(text):
 TAGGED = "Before.\n<actions><voice>Good **morning**.</voice></actions>\nAfter."
 
 
-async def test_what_stands_in_the_tag_is_spoken_in_its_place(mouth):
-    """ME-2, ME-3, OD-50: `tagged` grants it."""
-    async with conversation(ScriptedAgent(TAGGED), FakeFiles(), speaking(mouth, "tagged")) as chat:
+@pytest.mark.parametrize(
+    ("streaming", "answer", "seen"),
+    [
+        ("off", TAGGED, ["Before.\nAfter.", "voice"]),
+        ("edits", TAGGED, ["Before.\nAfter.", "voice"]),
+        ("blocks", TAGGED, ["Before.", "voice", "After."]),
+        ("off", TAGGED.removeprefix("Before."), ["voice", "After."]),
+        ("edits", TAGGED.removeprefix("Before."), ["voice", "After."]),
+        ("blocks", TAGGED.removeprefix("Before."), ["voice", "After."]),
+        ("blocks", TAGGED.removesuffix("After."), ["Before.", "voice"]),
+    ],
+)
+async def test_what_stands_in_the_tag_is_spoken_in_its_place(mouth, streaming, answer, seen):
+    """ME-2, ME-3, OD-50: `tagged` grants it. Behind the words before it, and before those of the next message."""
+    agent = ScriptedAgent(answer, "Told.")
+    async with conversation(agent, FakeFiles(), speaking(mouth, "tagged", streaming=streaming)) as chat:
         await chat.says("hi")
-        await chat.hears()
-        await chat.hears()
-        assert sorted(shown(chat)) == ["Before.\nAfter.", "voice"]
+        await until(lambda: len(shown(chat)) == len(seen), "all of it")
+        await chat.rests()
+        assert shown(chat) == seen
+        await chat.says("and?")
+        await chat.channel.until(lambda: shown(chat)[-1] == "Told.")
+        for _ in shown(chat):
+            await chat.hears()
     assert mouth.said == ["Good morning."]
+    told = [part.text for part in agent.turns[1].parts if part.text.startswith("<system_events")]
+    assert "voice: done" in told[0]
 
 
 @pytest.mark.parametrize(("tts", "command"), [("off", None), ("tagged", ("false",))], ids=["no grant", "a failure"])
@@ -184,6 +203,15 @@ async def test_speech_is_chosen_for_a_session(mouth):
             ("/tts voice -x", "The name of a voice is one word"),
             ("/tts limit 60", "Answers are read out up to 60 characters."),
             ("/tts limit 1", "The limit is a number of characters from 50 to 20000."),
+            ("/tts inbound", "Answers to voice messages are spoken."),
+            ("/tts tagged", "What the agent marks is spoken."),
+            ("/tts default", "No answer is spoken."),
+            ("/tts always", "Every answer is spoken."),
+            ("/tts voice default", "The usual voice speaks."),
+            ("/tts limit default", "Answers are read out up to the usual length."),
+            ("/status", "Speech: always (this session), up to 1500 characters"),
+            ("/tts voice slt", "slt speaks."),
+            ("/tts limit 60", "Answers are read out up to 60 characters."),
             ("/status", "Speech: always (this session), voice slt, up to 60 characters"),
         ]:
             await chat.says(typed)

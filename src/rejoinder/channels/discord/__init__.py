@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, Limits
+from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.base import ONLY, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
 from rejoinder.channels.threads import Threads
@@ -24,10 +25,6 @@ FILES = FileLimits(10 << 20, album=10)
 BOOSTED: dict[int, FileLimits] = {2: FileLimits(50 << 20, album=10), 3: FileLimits(100 << 20, album=10)}
 """What one takes that its members have boosted to this level."""
 API_ROOT = "https://discord.com/api"
-ONLY = "default"
-"""The account of the token that stands outside `accounts`."""
-ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-LARGEST_ID = 2**63 - 1
 
 
 class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -56,9 +53,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     answers (`always`), or never (`off`). In direct chats, threads and forums none is opened."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        for name in self.accounts:
-            if not ACCOUNT.fullmatch(name) or name == ONLY:
-                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        yield from misnamed(self.accounts)
 
 
 def accounts(settings: Settings) -> dict[str, Settings]:
@@ -80,15 +75,15 @@ def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
 
 SETUP = Setup(
     offer="Serve a Discord bot?",
-    steps=(
-        "Open https://discord.com/developers/applications, make a New Application, and on its page Bot: switch on the "
-        "Message Content Intent, then Reset Token. It shows a token once."
-    ),
+    steps="""\
+  1. Open https://discord.com/developers/applications and make a New Application.
+  2. On its page Bot switch on the Message Content Intent, under Privileged Gateway Intents.
+  3. On the same page Reset Token: it shows a token, once.""",
     section={"token": "${DISCORD_TOKEN}"},
     asks=(
         SetupQuestion(
             key="api_root",
-            question="Address of the API",
+            question="API (Enter: Discord's own)",
             default=API_ROOT,
             takes="address",
             optional=True,
@@ -98,20 +93,15 @@ SETUP = Setup(
     asks_then=(
         SetupQuestion(
             key="owners",
-            question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, "
-            "Copy User ID (0: `rejoinder pair` lets you in later)",
-            default=0,
-            takes="number",
-            most=LARGEST_ID,
+            question="Your own id, such as 80351110224678912: with Developer Mode on (Settings, Advanced), right-click "
+            "your name, Copy User ID (Enter: `rejoinder pair` lets you in later)",
             optional=True,
             listed=True,
         ),
         SetupQuestion(
             key="allow_groups",
-            question="A channel it may take part in: right-click it, Copy Channel ID (0: direct messages only)",
-            default=0,
-            takes="number",
-            most=LARGEST_ID,
+            question="A channel it may take part in, by its id: right-click it, Copy Channel ID "
+            "(Enter: direct messages only)",
             optional=True,
             listed=True,
         ),

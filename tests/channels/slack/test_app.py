@@ -218,7 +218,7 @@ async def test_ghosts_that_are_gone_are_forgotten(platform):
     async with listening(channel, inlet):
         await until(lambda: channel.trouble == GHOSTS)
         events.remove_ghosts()
-        await until(lambda: not channel.trouble)
+        await until(lambda: not channel.trouble and len(events._open()) == 1)
         opened = events.opened
         for said in ("one", "two", "three"):
             await platform.says("ann", "ann", said)

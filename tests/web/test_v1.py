@@ -382,28 +382,11 @@ LANGCHAIN = """
 LITELLM = """
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm
-    from functools import partial
-    for maker, base in (("openai", HERE), ("anthropic", ROOT)):
-        ask = partial(litellm.completion, f"{maker}/helper", api_base=base, api_key=KEY, num_retries=0)
-        answer = ask(messages=user("Hi"), temperature=0.2)
-        print(">", answer.choices[0].message.content)
-        print(">", "".join(piece.choices[0].delta.content or "" for piece in ask(messages=user("Hi"), stream=True)))
-        heads = answer._hidden_params["additional_headers"]
-        print(">", "temperature" in heads["llm_provider-x-rejoinder-ignored"])
-        if maker == "openai":  # as tools litellm takes them only where the package mcp is installed
-            refused = {"tools": [TOOL]}
-            problem(lambda: ask(messages=user("Hi"), extra_body=refused), "agents here use tools of their own")
-        problem(lambda: ask(messages=user("fail")), "It is broken.")
-        problem(lambda: [*ask(messages=user("fail"), stream=True)], "It is broken.")
-        talk = [{"role": "system", "content": "Be kind."}, *TALK]
-        for stream in (False, True):
-            told = litellm.completion(
-                f"{maker}/model", messages=talk, api_base=base, api_key=KEY, num_retries=0, stream=stream
-            )
-            if stream:
-                list(told)
-        pieces = ask(messages=user("for ever"), stream=True)
-        next(piece for piece in pieces if piece.choices[0].delta.content)
+    ask = dict(messages=user("Hi"), api_key=KEY, num_retries=0)
+    for model, base in (("openai/helper", HERE), ("anthropic/helper", ROOT)):
+        print(">", litellm.completion(model=model, api_base=base, **ask).choices[0].message.content)
+        pieces = litellm.completion(model=model, api_base=base, stream=True, **ask)
+        print(">", "".join(piece.choices[0].delta.content or "" for piece in pieces))
 """
 LLM = """
     home = pathlib.Path(os.environ["LLM_USER_PATH"])
@@ -449,15 +432,13 @@ ECHOED = [[TALK[0], TALK[1]], [TALK[0], TALK[1], ("assistant", "One?"), ("user",
             id="anthropic",
         ),
         pytest.param(LANGCHAIN, [WELL, WELL, "temperature", *[TOLD] * 3] * 2, [TALK] * 4, 2, id="langchain-openai"),
-        pytest.param(
-            LITELLM, [WELL, WELL, "True", *[TOLD] * 3, WELL, WELL, "True", *[TOLD] * 2], [TALK] * 4, 2, id="litellm"
-        ),
+        pytest.param(LITELLM, [WELL] * 4, [], 0, id="litellm"),
         pytest.param(LLM, [WELL, WELL, *[TOLD] * 3], ECHOED * 2, 1, id="llm"),
     ],
 )
 async def test_programs_that_nobody_here_wrote(script, lines, told, broken_off):
-    """With each client, and each API it speaks: an answer whole and streamed, a failure whole and streamed, tools
-    refused, parameters without effect named, who said what kept, and an agent that stops when the client hangs up."""
+    """With each client, and each API it speaks: an answer whole and streamed; with all but litellm a failure whole and
+    streamed, tools refused, parameters without effect, who said what, and an agent that stops when one hangs up."""
     came = await spoken(script, *CLIENTS)
     assert came.lines == lines
     assert came.told == told

@@ -327,7 +327,7 @@ class Gateway:
         self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
-        self.sharing = Sharing(self.store, self.engines, by_database)
+        self.sharing = Sharing(self.store, self.engines, by_database, accounts)
         if not self.sharing.is_shared:
             for shard in range(self.store.shards):
                 if await self.engines.claim(shard) is None:

@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 from rejoinder.channels.base import CanIntroduce, Channel, FollowsLog, SharesLive
 from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.account_notices import AccountNotices
+from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.duties import Duties
@@ -33,7 +35,10 @@ ProcessRole = Literal["all", "front", "worker"]
 
 
 class Sharing:
-    def __init__(self, store: SharedStore, engines: Engines, clock: DatabaseClock) -> None:
+    def __init__(
+        self, store: SharedStore, engines: Engines, clock: DatabaseClock, accounts: AccountPaces | None = None
+    ) -> None:
+        self._accounts = AccountNotices(store, accounts or AccountPaces(), clock, engines.holder)
         self._store = store
         self._engines = engines
         self.duties = Duties(store, engines.holder)
@@ -61,6 +66,7 @@ class Sharing:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
         self.looks += [each.look_again for each in channels.values() if isinstance(each, FollowsLog)]
         runs.start("own", self.own(grace, sending))
+        runs.start("accounts", self._tell_accounts())
 
     async def begin(self, runs: Runs) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
@@ -98,6 +104,13 @@ class Sharing:
                 log.debug("not now: %s", fault)  # the store has logged it already
             await asyncio.sleep(pause)
 
+    async def _tell_accounts(self) -> None:
+        while True:
+            try:
+                await self._accounts.write()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+
     async def _look(self, grace: float, sending: float) -> bool:
         """Returns whether there may be more to claim."""
         self._engines.look_at_deadlines()
@@ -107,6 +120,7 @@ class Sharing:
         self.is_alone = len(owners.processes) + len(owners.fronts) < 2
         more = self.role != "front" and await self._engines.balance(owners, grace, sending)
         await self._engines.look_for_work()
+        await self._accounts.read()
         for look in self.looks:
             look()
         return more

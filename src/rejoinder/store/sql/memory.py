@@ -1,5 +1,6 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
+from rejoinder.errors import Superseded
 from rejoinder.events import Step
 from rejoinder.session import Session, session_home
 from rejoinder.store.base import (
@@ -81,9 +82,23 @@ def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)
+    if verb.most is not None:
+        _refuse_too_many(db, request, verb.most)
     # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
     db.execute("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
     db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def _refuse_too_many(db: SqlConnection, request: PairingRequest, most: int) -> None:
+    """One process at a time counts those of an account: others wait for this row."""
+    account = f"{request.channel}/{request.account}"
+    sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
+    db.execute(sql, ("gateway/pairing", account, b""))
+    sql = "SELECT count(*) FROM knock WHERE channel = ? AND account = ? AND sender <> ? AND expires > ?"
+    who = (request.channel, request.account, request.sender, micros(request.told))
+    (others,) = db.execute(sql, who).fetchone()
+    if others >= most:
+        raise Superseded(f"{others} pairing requests are pending on {account}")
 
 
 def approve_pairing(db: SqlConnection, verb: PairSender) -> PairingRequest | None:

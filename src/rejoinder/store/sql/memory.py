@@ -82,23 +82,18 @@ def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)
-    if verb.most is not None:
-        _refuse_too_many(db, request, verb.most)
+    if verb.most is not None:  # one process at a time counts those of an account: others wait for this row
+        sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
+        db.execute(sql, ("gateway/pairing", f"{request.channel}/{request.account}", b""))
     # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
     db.execute("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
-    db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-
-
-def _refuse_too_many(db: SqlConnection, request: PairingRequest, most: int) -> None:
-    """One process at a time counts those of an account: others wait for this row."""
-    account = f"{request.channel}/{request.account}"
-    sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
-    db.execute(sql, ("gateway/pairing", account, b""))
-    sql = "SELECT count(*) FROM knock WHERE channel = ? AND account = ? AND sender <> ? AND expires > ?"
-    who = (request.channel, request.account, request.sender, micros(request.told))
-    (others,) = db.execute(sql, who).fetchone()
-    if others >= most:
-        raise Superseded(f"{others} pairing requests are pending on {account}")
+    if verb.most is None:
+        db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        return
+    others = "SELECT count(*) FROM knock WHERE channel = ? AND account = ? AND expires > ?"
+    sql = f"INSERT INTO knock ({PAIRING_COLUMNS}) SELECT ?, ?, ?, ?, ?, ?, ? WHERE ({others}) < ? RETURNING code"
+    if db.execute(sql, (*row, request.channel, request.account, times[1], verb.most)).fetchone() is None:
+        raise Superseded(f"{verb.most} pairing requests are pending on {request.channel}/{request.account}")
 
 
 def approve_pairing(db: SqlConnection, verb: PairSender) -> PairingRequest | None:

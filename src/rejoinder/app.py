@@ -244,7 +244,7 @@ class Gateway:
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
         if self.sharing.is_shared:
-            await self.sharing.join(self.listeners, self._upkeep, GRACE, SENDING)
+            await self.sharing.join(self.listeners, self._configured.session, self._upkeep, GRACE, SENDING)
         for engine in self.engines:
             await engine.recover()
         self._wind_up()

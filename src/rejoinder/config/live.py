@@ -111,6 +111,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "documents": AT_ONCE,
         "speech_to_text": AT_ONCE,
         "text_to_speech": AT_ONCE,
+        "pictures": AT_ONCE,
         "links": AT_ONCE,
     },
     "api": {"tokens": AT_ONCE},

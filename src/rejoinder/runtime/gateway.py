@@ -112,13 +112,13 @@ class Engines:
         if held is not None and held[1] is engine:
             del self._held[lease.shard]
             self._count()
-        at_work = engine.workers.at_work
+        at_work = engine.turn_runner.at_work
         engine.kill()
         self._end_processes(at_work)
 
     def _end_processes(self, agents: list[Agent]) -> None:
         """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
-        wanted = [agent for engine in self for agent in engine.workers.at_work]
+        wanted = [agent for engine in self for agent in engine.turn_runner.at_work]
         for agent in agents:
             name, is_free = agent.name, agent not in wanted
             if is_free and can(agent, HasProcess):

@@ -159,7 +159,7 @@ class JobView(Struct, frozen=True):
 
 
 class SubagentView(Struct, frozen=True):
-    """A run beside a conversation."""
+    """A sub-agent of a conversation."""
 
     session: str
     name: str

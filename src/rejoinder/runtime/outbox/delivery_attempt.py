@@ -124,7 +124,7 @@ class DeliveryAttempts:
                 call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
                 outcome = await (self._line.low_priority.make(call) if isinstance(operation, React) else call)
         except Exception as error:  # a channel may be third-party code
-            log.exception("%s failed at a part", self._channel.name)
+            log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         try:
             await self._conclude(row, operation, outcome)

@@ -52,6 +52,7 @@ class Agreement:
 
     async def reach(self) -> str:
         """Why this process cannot work beside the others; empty: it can. Raises `StoreUnavailable`."""
+        await self._store.renew(self._holder, (), claims=False)  # until it is known, others keep what they have
         while (lease := await self._store.claim_named(LEASE, self._holder)) is None:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(A_TRY)
         try:

@@ -29,6 +29,8 @@ PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "s
 TARGETS: tuple[Target, ...] = ("run", "worker")
 LISTENING = ("K1", "K2", "K3", "K4", "K5")
 """Points to which only a process comes that listens."""
+LATER = ("K1", "K26")
+"""Points that a process has passed before anybody says something: it dies at a later pass."""
 TROUBLES: tuple[Trouble, ...] = (
     "point",
     "kill",
@@ -66,7 +68,7 @@ def trials(given: argparse.Namespace) -> list[Trial]:
 def _points(targets: Sequence[Target]) -> list[tuple[str, Target]]:
     named = [each for each in (*POINTS, FILE_KEPT) if each.way != "grown old"]
     return [
-        (f"{each.name}:{each.passes[0] if each.way == 'first start' else 1}", target)
+        (f"{each.name}:{each.passes[0] if each.name in LATER else 1}", target)
         for each in named
         for target in targets
         if target == "run" or each.name not in LISTENING

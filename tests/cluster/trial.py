@@ -197,14 +197,14 @@ class _Running:
             at = "" if trial.point.way == "first start" else trial.at
             await self.target.start(at, command)
             if trial.target == "run":
-                await until(lambda: self._listener() == self.target.pid)
+                await until(lambda: self._listener() == self.target.pid, PATIENCE)
         roles = [("run",)] * GATEWAYS + [("worker",)] * WORKERS
         roles.remove(command)
         for machine, role in zip(cluster.machines[1:], roles, strict=True):
             await machine.start(command=role)
         alive = cluster.machines[late:]
-        await until(lambda: bool(self._listener()))
-        await until(lambda: all(cluster.shards_of(each) >= SHARDS // len(alive) for each in alive))
+        await until(lambda: bool(self._listener()), PATIENCE)
+        await until(lambda: all(cluster.shards_of(each) >= SHARDS // len(alive) for each in alive), PATIENCE)
 
     async def end(self) -> None:
         for each in self.cluster.machines:

@@ -17,6 +17,7 @@ from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import (
     BESIDE,
     AnyLease,
+    Deployment,
     Health,
     Lease,
     NamedLease,
@@ -99,6 +100,9 @@ class PostgresReader(SqlReader):
             db.close()
             raise
         return db
+
+    async def deployment(self) -> Deployment:
+        return await self._read(_deployment)
 
     async def check(self) -> None:
         await self._read(check_bodies)
@@ -338,6 +342,10 @@ def _claim_named(db: Connection, name: str, holder: str, seconds: float) -> Name
 
 def _renew(db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: float, claims: bool) -> Renewal:
     return renew(db, holder, leases, seconds, _now(db), claims=claims)
+
+
+def _deployment(db: Connection) -> Deployment:
+    return leases.deployment(db, _now(db))
 
 
 def _owners(db: Connection) -> ShardOwners:

@@ -105,8 +105,14 @@ class Engines:
         if held is not None and held[1] is engine:
             del self._held[lease.shard]
         at_work = engine.workers.at_work
-        engine.kill()
+        self._end(engine, lease.shard)
         self._end_processes(at_work)
+
+    def _end(self, engine: Engine, shard: int) -> None:
+        """At once. One of its tasks may wait for another that is gone; it is cancelled until it ends, or the process
+        would wait for it when it is told to stop."""
+        engine.kill()
+        self._runs.start(f"end:shard {shard}", engine.runs.close())
 
     def _end_processes(self, agents: list[Agent]) -> None:
         """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
@@ -127,7 +133,7 @@ class Engines:
             await engine.drain(grace, sending)
             if self._held.get(shard) is held:
                 del self._held[shard]
-                engine.kill()
+                self._end(engine, shard)
                 await self._store.release(held_lease.lease)
         finally:
             self._leaving.discard(shard)

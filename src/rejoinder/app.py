@@ -47,7 +47,7 @@ from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
-from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.ownership.process import machine_name, process_name
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
 from rejoinder.runtime.place.room_log import ChannelLog
@@ -373,6 +373,7 @@ class Gateway:
             self.hooks,
             self.blobs,
             self.tools,
+            machine_name(self._configured.gateway.machine) if self.sharing.is_shared else "",
             held_lease,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)

@@ -131,7 +131,7 @@ class Leases(Opened):
             await store.claim(shard, "worker")
             await store.claim_named("telegram", "front")
             await store.renew("front", (), claims=False)
-            await store.write(Accept((an_inbound(1),), NOW))
+            await store.write(Accept((an_inbound(1),), NOW.replace(year=2020)))
             found = await store.deployment()
             front, worker = found.processes
             assert (front.name, front.claims, front.shards, front.duties) == ("front", False, 0, ("telegram",))

@@ -19,7 +19,6 @@ from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
 from rejoinder.channels import base as channel_base
 from rejoinder.channels.base import (
     AcceptsAnywhere,
-    CanIntroduce,
     Channel,
     FollowsLog,
     HasAccount,
@@ -77,8 +76,6 @@ GRACE = 20.0
 """Seconds for which agents may go on after the gateway is told to end."""
 SENDING = 5.0
 """Seconds for which planned parts are still sent after that; the next process sends the rest."""
-INTRODUCTIONS = 15.0
-"""Seconds for which a process waits for its platforms before it claims anything."""
 PUTTING_AWAY = 15.0
 """Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
 ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -245,7 +242,7 @@ class Gateway:
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
         if self.sharing.is_shared:
-            await self._share(self.sharing)
+            await self.sharing.join(self.listeners, self._upkeep, GRACE, SENDING)
         for engine in self.engines:
             await engine.recover()
         self._wind_up()
@@ -262,19 +259,6 @@ class Gateway:
         for task in listening:
             if not task.cancelled() and (problem := task.exception()) is not None:
                 raise problem
-
-    async def _share(self, sharing: Sharing) -> None:
-        """Nothing is claimed before the channels know who they are: a mention of us has to be recognised."""
-        await sharing.begin(self._upkeep)
-        known = [
-            self._upkeep.start(f"introduce:{name}", channel.introduce())
-            for name, channel in self.listeners.items()
-            if isinstance(channel, CanIntroduce)
-        ]
-        if known:
-            await asyncio.wait(known, timeout=INTRODUCTIONS)
-        sharing.looks += [each.look_again for each in self.listeners.values() if isinstance(each, FollowsLog)]
-        self._upkeep.start("own", sharing.own(GRACE, SENDING))
 
     async def _listen(self, name: str, channel: Channel) -> None:
         def listen(lease: NamedLease | None) -> Coroutine[Any, Any, None]:

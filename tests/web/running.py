@@ -17,6 +17,7 @@ from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.programs.serving import Play, serve, with_page
+from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.testing.patience import PATIENCE
 
 
@@ -120,7 +121,10 @@ class Page:
 
 @asynccontextmanager
 async def running(
-    made: schema.Settings, play: Play | None = None, agents: dict[str, Agent] | None = None
+    made: schema.Settings,
+    play: Play | None = None,
+    agents: dict[str, Agent] | None = None,
+    role: ProcessRole = "all",
 ) -> AsyncIterator[Site]:
     said: list[str] = []
     up = asyncio.Event()
@@ -131,7 +135,7 @@ async def running(
             asyncio.get_running_loop().call_soon(up.set)  # after the lines about the login
 
     task = asyncio.create_task(
-        serve(with_page(made, None if "web" in made.channels else 0), say, agents=agents, play=play)
+        serve(with_page(made, None if "web" in made.channels else 0), say, agents=agents, play=play, role=role)
     )
     waiting = asyncio.create_task(up.wait())
     try:

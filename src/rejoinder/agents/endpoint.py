@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import aiohttp
@@ -55,11 +56,11 @@ class Endpoint:
         caller decides whether to retry.
         """
         session = self._open_session()
-        kept: list[bool] = []
+        _is_new.set(False)
         try:
-            return await session.post(url, data=body, allow_redirects=False, trace_request_ctx=kept)
+            return await session.post(url, data=body, allow_redirects=False)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
-            if not kept:
+            if _is_new.get():
                 raise
             return await session.post(url, data=body, allow_redirects=False)
 
@@ -79,16 +80,13 @@ class Endpoint:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            watch = aiohttp.TraceConfig()
-            watch.on_connection_reuseconn.append(_is_kept)
             self._session = aiohttp.ClientSession(
-                trace_configs=[watch],
                 headers={"Content-Type": "application/json", **self._headers},
                 # Idle and hard timeouts belong to the run, which knows what it waits for.
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),  # a turn leaves nothing behind for the next one
                 # The number of concurrent runs is limited elsewhere; a queue here would only hide that.
-                connector=aiohttp.TCPConnector(limit=0),
+                connector=_Connector(limit=0),
             )
         return self._session
 
@@ -98,9 +96,21 @@ class Endpoint:
             self._session = None
 
 
-async def _is_kept(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConnectionReuseconnParams) -> None:
-    if context.trace_request_ctx is not None:
-        context.trace_request_ctx.append(True)
+_is_new: ContextVar[bool] = ContextVar("_is_new")
+"""Whether the request of this task has made a connection of its own."""
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Tells so. A trace of aiohttp would tell it too, and cost each request a few dozen calls."""
+
+    async def _create_connection(
+        self,
+        req: Any,
+        traces: Any,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp named it
+    ) -> Any:
+        _is_new.set(True)
+        return await super()._create_connection(req, traces, timeout)
 
 
 class PostedRequest:

@@ -7,7 +7,7 @@ is an `Outcome`.
 
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, runtime_checkable
 
 from msgspec import Struct
 
@@ -234,6 +234,14 @@ class OpensPlaces(Protocol):
 
 
 @runtime_checkable
+class TellsReaders(Protocol):
+    """Knows of bots of others that read a place in which they have said nothing: on Discord, one that has written in a
+    channel reads its threads (CH-23)."""
+
+    def is_read_by_bots(self, route: Route) -> bool: ...
+
+
+@runtime_checkable
 class PrefersQueue(Protocol):
     """Has a queue mode that suits it better than the default; a configured mode takes precedence (TU-4)."""
 
@@ -325,6 +333,30 @@ class FollowsLog(Protocol):
 
     def look_again(self) -> None:
         """Others may have written. Called every second or so; returns at once."""
+        ...
+
+
+LIVE_BYTES: Final = 7000
+"""The most that other processes are told at once."""
+
+
+@runtime_checkable
+class SharesLive(Protocol):
+    """Shows people something of the moment that is kept nowhere, such as a message while it is written, also those who
+    look at it by way of another process (SC-14). All of it may be lost on the way."""
+
+    name: str
+
+    def share_live(self) -> None:
+        """There are other processes. Called before anything is heard or sent."""
+        ...
+
+    async def live_news(self) -> tuple[str, ...]:
+        """Waits for something that others are to be told; each is at most `LIVE_BYTES` in UTF-8."""
+        ...
+
+    def hear_live(self, said: str) -> None:
+        """What the same channel says in another process."""
         ...
 
 

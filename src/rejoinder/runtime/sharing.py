@@ -3,10 +3,11 @@ what others have written (SC-5, SC-10, SC-12)."""
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from random import uniform
 from typing import Final, Literal
 
+from rejoinder.channels.base import CanIntroduce, Channel, FollowsLog, SharesLive
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
@@ -19,6 +20,12 @@ log = logging.getLogger(__name__)
 
 A_LOOK: Final = 1.0
 """Seconds between two looks at what other processes hold and have written."""
+
+
+INTRODUCTIONS: Final = 15.0
+"""Seconds for which a process waits for its platforms before it claims anything."""
+A_MOMENT: Final = 0.1
+"""Seconds between two times at which others are told of the moment; what happens meanwhile is told together."""
 
 
 ProcessRole = Literal["all", "front", "worker"]
@@ -37,6 +44,23 @@ class Sharing:
         self.is_shared = store.lease_seconds is not None
         self.looks: list[Callable[[], None]] = []
         """Called with every look."""
+        self.is_alone = False
+        """Whether no other process was there at the last look."""
+
+    async def join(self, channels: Mapping[str, Channel], runs: Runs, grace: float, sending: float) -> None:
+        """From now on this process does its part, among these tasks. Nothing is claimed before the channels know who
+        they are: a mention of us has to be recognised."""
+        await self.begin(runs)
+        self._share_live(channels.values(), runs)
+        known = [
+            runs.start(f"introduce:{name}", channel.introduce())
+            for name, channel in channels.items()
+            if isinstance(channel, CanIntroduce)
+        ]
+        if known:
+            await asyncio.wait(known, timeout=INTRODUCTIONS)
+        self.looks += [each.look_again for each in channels.values() if isinstance(each, FollowsLog)]
+        runs.start("own", self.own(grace, sending))
 
     async def begin(self, runs: Runs) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
@@ -80,8 +104,32 @@ class Sharing:
         self.duties.look_at_deadlines()
         owners = await self._store.owners()
         self.duties.look(owners)
+        self.is_alone = len(owners.processes) + len(owners.fronts) < 2
         more = self.role != "front" and await self._engines.balance(owners, grace, sending)
         await self._engines.look_for_work()
         for look in self.looks:
             look()
         return more
+
+    # --- what is shown for the moment -----------------------------------------------------------------
+
+    def _share_live(self, channels: Iterable[Channel], runs: Runs) -> None:
+        sharing = {each.name: each for each in channels if isinstance(each, SharesLive)}
+
+        def heard(channel: str, said: str) -> None:
+            if (here := sharing.get(channel)) is not None:
+                here.hear_live(said)
+
+        for channel in sharing.values():
+            channel.share_live()
+            runs.start(f"live:{channel.name}", self._relay(channel))
+        if sharing:
+            self._store.on_live(heard)
+
+    async def _relay(self, channel: SharesLive) -> None:
+        """Tells others what this channel shows for the moment, until it is cancelled (SC-14)."""
+        while True:
+            news = await channel.live_news()
+            if not self.is_alone:
+                await self._store.tell_live(channel.name, news)
+            await asyncio.sleep(A_MOMENT)

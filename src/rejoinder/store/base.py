@@ -233,6 +233,15 @@ class SharedStore(Store, Protocol):
         It may be late or never come: who wants to know also looks."""
         ...
 
+    async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
+        """Tells the other processes something of this moment (SC-14). It is kept nowhere, belongs to no transaction,
+        and may be lost; a store of one process does nothing."""
+        ...
+
+    def on_live(self, told: Callable[[str, str], None]) -> None:
+        """Calls `told` in this loop with what others tell that way: the channel, and what it says."""
+        ...
+
     def owned(self, lease: Lease, lost: Callable[[], None] = ...) -> Store:
         """The store as the holder of this lease sees it. What is to be done is that of the shard, and a write raises
         `LeaseLost` when the shard has another generation, after calling `lost`: nothing of it was written."""

@@ -163,6 +163,7 @@ def _connected(platform: FakePlatform) -> set[str]:
 
 async def _play(play: Play) -> None:
     platform = play.platform
+    await play.strangers["scribe"].get_partial_messageable(int(platform.id_of(TEAM))).send("I take notes.")
     await play.says("ann", "@planner what about the release?", "planner on the release: done.", "planner")
     await play.says("bob", "@coder what about the tests?", "coder on the tests: done.", "coder")
     await play.says("cyd", "@reviewer what about the docs?", "reviewer on the docs: done.", "reviewer")

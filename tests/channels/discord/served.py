@@ -12,12 +12,20 @@ from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.platform.discord.world import BOT_NAME, token_of
 
-QUICK = Timings(first_pause=0.02, longest_pause=0.05, guilds=2.0)
+QUICK = Timings(first_pause=0.02, longest_pause=0.05, guilds=2.0, sessions=0.02)
 
 
-def bot(platform: FakePlatform, name: str = BOT_NAME, *, token: str = "", seconds: float = 5.0, **how) -> DiscordBot:
+def bot(
+    platform: FakePlatform,
+    name: str = BOT_NAME,
+    *,
+    token: str = "",
+    seconds: float = 5.0,
+    pace: Timings = QUICK,
+    **how,
+) -> DiscordBot:
     http = OneAttempt(f"{platform.url}/api", seconds)
-    return DiscordBot("discord", Secret(token or token_of(name)), http, pace=QUICK, **how)
+    return DiscordBot("discord", Secret(token or token_of(name)), http, pace=pace, **how)
 
 
 @asynccontextmanager

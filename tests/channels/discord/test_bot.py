@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
 from rejoinder.channels.discord.connection import GOODBYE_SECONDS, LATE_SECONDS
@@ -13,7 +14,7 @@ from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
 from rejoinder.testing.patience import PATIENCE, until
-from tests.channels.discord.served import bot, listening
+from tests.channels.discord.served import QUICK, bot, listening
 
 
 @pytest.fixture
@@ -71,6 +72,41 @@ async def test_an_invalid_session_is_caught_up_with(platform):
     assert texts.index("two") < texts.index("three")
     in_it = await inlet.message("in it")
     assert (in_it.chat.id, in_it.thread) == (platform.id_of("#team"), thread)
+
+
+async def test_a_server_that_is_described_late_is_caught_up_with(platform):
+    """CH-20: Discord names the servers at once and describes them later; nothing that was said there is lost, and it
+    comes before what is said now."""
+    inlet, gateway = KeptInlet(), platform.people.gateway
+    channel = bot(platform, pace=replace(QUICK, guilds=0.05))
+    async with listening(channel, inlet):
+        await platform.says("#team", "ann", "one")
+        await inlet.message("one")
+        gateway.describes = False
+        gateway.end_sessions()
+        await platform.says("#team", "ann", "two")
+        await until(lambda: channel._intake._unread_since, "the end of the first look")
+        gateway.describe()
+        await platform.says("#team", "ann", "three")
+        await inlet.message("three")
+    assert inlet.texts == ["one", "two", "three"]
+
+
+async def test_a_thread_that_was_archived_in_a_gap_is_caught_up_with(platform):
+    """CH-20: a new session names open threads only; what an earlier one told of it is old."""
+    inlet, people = KeptInlet(), platform.people
+    async with listening(bot(platform), inlet):
+        root = await platform.says("#team", "ann", "root")
+        thread = await people.opens_thread("#team", "ann", root, "a thread")
+        await platform.says("#team", "ann", "one", thread=thread)
+        people.rest.archive(people.world.rooms[thread], archived=False)  # which tells of its newest message
+        await platform.says("#team", "ann", "two", thread=thread)
+        await inlet.message("two")
+        people.gateway.end_sessions()
+        await platform.says("#team", "ann", "three", thread=thread)
+        people.archives(thread)
+        await inlet.message("three")
+    assert inlet.texts == ["root", "one", "two", "three"]
 
 
 async def test_more_than_a_page_is_caught_up_with(platform):

@@ -25,6 +25,7 @@ from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
 from rejoinder.channels.discord.reading import EventReader
 from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.spent import Spent
 from rejoinder.channels.discord.surroundings import Surroundings
 from rejoinder.channels.discord.typing import Typing
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
@@ -71,8 +72,10 @@ class DiscordBot:
         self._troubles = PlaceTroubles(self._called, self._places)
         surroundings = Surroundings(self._places, self._troubles)
         self._reader = EventReader(self._places, self._look_up)
-        self._intake = Intake(self._called, self._places, surroundings, self._reader, self._reception)
-        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room)
+        spent = Spent(http.refusals)
+        http.refused = spent.call_was_refused
+        self._intake = Intake(self._called, self._places, surroundings, self._reader, self._reception, spent)
+        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room, spent)
         self._history = History(self._called, self._api, self._places, self._pace)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
         self._reader.echoes = self._outgoing.echoed
@@ -153,6 +156,11 @@ class DiscordBot:
 
     def file_limits_at(self, route: Route) -> FileLimits:
         return BOOSTED.get(self._places.level_at(place_of(route)), FILES)
+
+    def is_read_by_bots(self, route: Route) -> bool:
+        """Who has written in a channel reads its threads, too."""
+        around = (self._places.get(place) for place in (route.chat, route.thread) if place)
+        return any(place is not None and place.bots for place in around)
 
     async def send(self, part: Part) -> Outcome:
         return await self.send_files(part, ())

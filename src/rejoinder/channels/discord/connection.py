@@ -24,6 +24,7 @@ from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.cursor import Cursor
 from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, Ok, Refused, Unreached
+from rejoinder.channels.discord.spent import Spent
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -63,11 +64,13 @@ class Timings(Struct, frozen=True):
     longest_pause: float = 30.0
     guilds: float = 5.0
     """How long Discord may take to tell of its servers after a new session."""
+    sessions: float = 5.0
+    """Discord lets a bot begin one session in so many seconds."""
 
 
 class GatewayConnection:
     def __init__(
-        self, called: str, client: Client, api: Api, pace: Timings, room: Callable[[], Awaitable[None]]
+        self, called: str, client: Client, api: Api, pace: Timings, room: Callable[[], Awaitable[None]], spent: Spent
     ) -> None:
         """`room` returns when there is room for another event."""
         self._called = called
@@ -75,6 +78,7 @@ class GatewayConnection:
         self._api = api
         self._pace = pace
         self._room = room
+        self._spent = spent
         self._failures = 0
         self._known = False  # Discord has taken this token before
         self.trouble = ""
@@ -148,6 +152,8 @@ class GatewayConnection:
     async def _open(self, session: Cursor | None) -> None:
         if session is None:
             address = await self._address()
+            await asyncio.sleep(self._spent.wait_for_session(self._pace.sessions))
+            self._spent.session_begins()
             how: dict[str, Any] = {"initial": True}
         else:
             address = session.address

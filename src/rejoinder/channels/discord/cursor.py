@@ -3,6 +3,17 @@
 import msgspec
 from msgspec import Struct
 
+from rejoinder.channels.discord.budget import RefusedCalls
+
+
+class Spending(Struct, frozen=True, omit_defaults=True):
+    """What was used up of what Discord allows; all times are those of the clock on the wall."""
+
+    began: float = 0.0
+    """When the bot last began a session."""
+    refused: tuple[RefusedCalls, ...] = ()
+    shut_out_until: float = 0.0
+
 
 class Cursor(Struct, frozen=True, omit_defaults=True):
     session: str = ""
@@ -12,6 +23,7 @@ class Cursor(Struct, frozen=True, omit_defaults=True):
     """Where Discord wants the session to be resumed."""
     since: str = ""
     """The newest message stored in any place."""
+    spent: Spending = Spending()
 
 
 def write_cursor(cursor: Cursor) -> str:

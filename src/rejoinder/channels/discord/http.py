@@ -5,7 +5,7 @@ broken connection come back at once, and each account has an address of its own.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ import msgspec
 from discord.http import HTTPClient, Route
 
 import discord
-from rejoinder.channels.discord.budget import RateBudget, refusals_at, seconds_in
+from rejoinder.channels.discord.budget import RateBudget, Refusals, refusals_at, seconds_in
 from rejoinder.channels.discord.outcomes import TOO_MANY
 from rejoinder.channels.http_faults import proxy_for, timeout
 from rejoinder.channels.multipart import Form
@@ -58,8 +58,15 @@ class OneAttempt(HTTPClient):
         self._root = f"{root.rstrip('/')}/{VERSION}"
         self._seconds = seconds
         self._budget = RateBudget(refusals_at(self._root))
+        self.refused: Callable[[], None] = lambda: None
+        """Told of each call that Discord has refused."""
         self.clock_ahead = 0.0
         """How many seconds Discord's clock is ahead of ours."""
+
+    @property
+    def refusals(self) -> Refusals:
+        """Of all bots that call this address."""
+        return self._budget.refusals
 
     @property
     def _session(self) -> aiohttp.ClientSession:
@@ -140,6 +147,7 @@ class OneAttempt(HTTPClient):
         self._compare_clocks(response.headers)
         if 200 <= status < 300:
             return data
+        self.refused()
         if status != TOO_MANY:
             raise Turned(response, data)
         if not isinstance(data, dict):  # what stands before Discord shuts out this address, all its bots

@@ -22,6 +22,7 @@ from rejoinder.channels.discord.parse import Me
 from rejoinder.channels.discord.places import Places, is_newer, snowflake
 from rejoinder.channels.discord.reading import Event, EventReader
 from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.spent import Spent
 from rejoinder.channels.discord.surroundings import TOLD, Surroundings
 from rejoinder.channels.discord.wire import Interaction, Message
 from rejoinder.crashpoint import crashpoint
@@ -37,6 +38,8 @@ STORE_SECONDS = 2.0
 MOST_UNTOLD = 200
 """How many events without a message may pass before the session's position is stored."""
 TakeHistory = Callable[[str, list[Message]], Awaitable[None]]
+BEGINS = frozenset({"READY", "GUILD_CREATE"})
+"""After these what was missed is read before anything newer is taken."""
 CatchUp = Callable[[asyncio.Event, str, TakeHistory], Awaitable[None]]
 """Reads what was missed: given what tells that Discord has named its servers, the newest message that is stored, and
 where to put what it finds in a place."""
@@ -44,19 +47,30 @@ where to put what it finds in a place."""
 
 class Intake:
     def __init__(
-        self, called: str, places: Places, surroundings: Surroundings, reader: EventReader, reception: Reception
+        self,
+        called: str,
+        places: Places,
+        surroundings: Surroundings,
+        reader: EventReader,
+        reception: Reception,
+        spent: Spent,
     ) -> None:
         self._called = called
         self._places = places
         self._surroundings = surroundings
         self._reader = reader
         self._reception = reception
+        self._spent = spent
+        self._spent.changed = self._spend
+        self._has_spent = False
         self._waiting: deque[Event] = deque()
         self._came = asyncio.Event()
         self._taken = asyncio.Event()
         self._cursor = Cursor()
         self._untold = 0
         self._has_gap = False
+        self._unread_since = ""
+        """In a server that Discord is late to describe, what was said since this message may have been missed."""
         self._stopped = False
 
     # --- heard --------------------------------------------------------------------------------------
@@ -66,7 +80,9 @@ class Intake:
         if kind == "RESUMED":
             return
         if kind in TOLD:
-            return self._surroundings.learn(kind, data, self._reader.me.id)
+            self._surroundings.learn(kind, data, self._reader.me.id)
+            if kind != "GUILD_CREATE" or not self._unread_since:
+                return
         if kind == "READY":
             self._surroundings.begin(data)
         gateway = ws if isinstance(ws, DiscordWebSocket) else None
@@ -89,7 +105,7 @@ class Intake:
                 cursor = read_cursor(await deliver.cursor())
                 self._places.recall(await deliver.places())
                 if cursor is None:  # from now on everything counts, even if this process does not live to hear it
-                    self._cursor = Cursor(since=snowflake(time.time()))
+                    self._cursor = Cursor(since=snowflake(time.time()), spent=self._spent.kept())
                     await deliver(cursor=write_cursor(self._cursor))
                     return None
             except StoreUnavailable as problem:
@@ -98,6 +114,7 @@ class Intake:
                 continue
             self._has_gap = True
             self._cursor = cursor
+            self._spent.recall(cursor.spent)
             return cursor
 
     async def run(self, me: Me, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
@@ -105,27 +122,33 @@ class Intake:
         self._reader.me = me
         self._stopped = False
         while True:
-            while not self._waiting and not self._stopped:
+            while not self._waiting and not self._stopped and not self._has_spent:
                 self._came.clear()
                 await self._came.wait()
             if self._stopped:
                 return
+            if self._has_spent:
+                await self._store([], self._cursor, deliver, pause)
+                continue
             crashpoint("K1")
             batch = [self._waiting.popleft()]
-            if batch[0].kind == "READY":
+            if batch[0].kind in BEGINS:
                 await self._begin(batch[0], deliver, catch_up, pause)
                 continue
-            while self._waiting and self._waiting[0].kind != "READY":
+            while self._waiting and self._waiting[0].kind not in BEGINS:
                 batch.append(self._waiting.popleft())
             self._taken.set()
             await self._take(batch, deliver, pause)
             crashpoint("K5")
 
-    async def _begin(self, ready: Event, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
+    async def _begin(self, event: Event, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
+        """A new session, or a server that is described only now."""
+        since = self._unread_since if event.kind == "GUILD_CREATE" else self._cursor.since
         if self._has_gap:
-            await catch_up(self._surroundings.came, self._cursor.since, partial(self._take_history, deliver, pause))
+            await catch_up(self._surroundings.came, since, partial(self._take_history, deliver, pause))
+            self._unread_since = "" if self._surroundings.came.is_set() else since
         self._has_gap = True
-        cursor = Cursor(ready.session, ready.sequence, ready.address, self._cursor.since)
+        cursor = Cursor(event.session, event.sequence, event.address, self._cursor.since)
         await self._store([], cursor, deliver, pause)
 
     async def _take(self, batch: list[Event], deliver: Inlet, pause: float) -> None:
@@ -163,7 +186,8 @@ class Intake:
             newest = max((message.message_id for message in messages if message.entry == "text"), key=int, default="")
             cursor = replace(cursor, since=newest if is_newer(newest, cursor.since) else cursor.since)
         places = self._places.changed()
-        kept = write_cursor(cursor) if cursor is not None and cursor.session else None
+        is_known = cursor is not None and (cursor.session or self._has_spent)
+        kept = self._written(cursor) if cursor is not None and is_known else None
         while True:
             try:
                 await deliver(*messages, cursor=kept, places=places, within=within)
@@ -180,6 +204,14 @@ class Intake:
                 self._cursor, self._untold = cursor, 0
             return
 
+    def _written(self, cursor: Cursor) -> str:
+        self._has_spent = False
+        return write_cursor(replace(cursor, spent=self._spent.kept()))
+
+    def _spend(self) -> None:
+        self._has_spent = True
+        self._came.set()
+
     def stop(self) -> None:
         """What is being stored is still stored."""
         self._stopped = True
@@ -187,6 +219,6 @@ class Intake:
 
     async def keep_position(self, deliver: Inlet) -> None:
         """Before the end: what needs no storing is not asked for again."""
-        if self._untold and self._cursor.session:
+        if (self._untold and self._cursor.session) or self._has_spent:
             self._untold = 0
-            await deliver(cursor=write_cursor(self._cursor), places=self._places.changed())
+            await deliver(cursor=self._written(self._cursor), places=self._places.changed())

@@ -42,6 +42,8 @@ UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_WEBHOOK, UNKNOWN_INTERA
 )
 ALREADY_ANSWERED, THREAD_EXISTS, INVALID_FORM = 40060, 160004, 50035
 NO_ACCESS, NO_PERMISSION, INVALID_WEBHOOK_TOKEN = 50001, 50013, 50027
+ARCHIVED = 50083
+"""The thread takes no change before somebody opens it again; a new message opens it."""
 NO_TEXT = 50008
 """No text can be sent there, such as into a forum, which has posts."""
 
@@ -56,7 +58,7 @@ REFUSALS: dict[int, Refusal] = {
     50007: "gone",  # this person takes no messages of the bot
     NO_TEXT: "gone",
     50013: "gone",  # no permission
-    50083: "gone",  # the thread is archived and locked
+    ARCHIVED: "gone",
     50278: "gone",  # this person has no server in common with the bot
     160005: "gone",  # the thread is locked
 }

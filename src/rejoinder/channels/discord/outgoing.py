@@ -15,6 +15,7 @@ from rejoinder.channels.discord.forum import Forums
 from rejoinder.channels.discord.history import History
 from rejoinder.channels.discord.http import OneAttempt
 from rejoinder.channels.discord.outcomes import (
+    ARCHIVED,
     NO_TEXT,
     THREAD_EXISTS,
     UNKNOWN_CHANNEL,
@@ -70,7 +71,7 @@ class Outgoing:
             answered = await self._reception.say(part, context, files)
             if answered is not None:
                 return answered
-        if part.only_for is not None:
+        if part.only_for is not None and not self._is_direct(part.route):
             return Rejected("Discord shows a message to one person only as the answer to a command or a button")
         if part.opens is not None and (failed := await self._open_thread(part.route, part.opens)) is not None:
             return failed
@@ -128,6 +129,11 @@ class Outgoing:
         is_gone = isinstance(outcome, Rejected) and outcome.why == "target"
         return Delivered(message) if is_gone else outcome
 
+    def _is_direct(self, route: Route) -> bool:
+        """Whatever is said there is seen by one person alone."""
+        place = self._places.get(route.chat)
+        return place is not None and place.kind == "direct"
+
     def _worded(self, part: Part) -> Part:
         return with_own_emoji(part, self._places.emojis_at(place_of(part.route)))
 
@@ -150,12 +156,18 @@ class Outgoing:
             self._places.learn(thread)
         return None
 
+    async def _opened_again(self, thread: str) -> bool:
+        """A thread that was archived while an answer was written, but not locked: everybody who may write there may."""
+        return isinstance(await self._api.call("PATCH", CHANNEL, {"archived": False}, channel_id=thread), Ok)
+
     async def _change(self, method: str, route: Route, message: str, change: Any = None) -> Outcome:
         """An idempotent change to a message."""
         if not message.isdecimal():
             return Rejected(f"there is no message {message!r}", "target")
         where = place_of(route)
         answer = await self._api.call(method, MESSAGE, change, channel_id=where, message_id=message)
+        if isinstance(answer, Refused) and answer.code == ARCHIVED and await self._opened_again(where):
+            answer = await self._api.call(method, MESSAGE, change, channel_id=where, message_id=message)
         if isinstance(answer, Ok):  # which does not tell whether anything new can be said there
             return Delivered(message)
         refused = self._troubles.note(where, answer)

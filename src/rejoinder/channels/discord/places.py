@@ -32,6 +32,8 @@ class Place(Struct, frozen=True, omit_defaults=True):
     """The newest message that is stored."""
     level: int = 0
     """Of a server: how much it is boosted."""
+    bots: bool = False
+    """Another bot has written in it."""
 
     @property
     def opens_threads(self) -> bool:
@@ -110,6 +112,7 @@ class Places:
             channel.name or before.name,
             channel.guild_id or before.guild,
             before.read,
+            bots=before.bots,
         )
         if channel.last_message_id:
             self._newest[channel.id] = channel.last_message_id
@@ -137,6 +140,13 @@ class Places:
             self._known.renew(channel, replace(place, read=message))
             self._changed.add(channel)
 
+    def note_bot(self, channel: str) -> None:
+        """Another bot has written there."""
+        place = self._known.get(channel, Place())
+        if not place.bots:
+            self._known.renew(channel, replace(place, bots=True))
+            self._changed.add(channel)
+
     def emojis_at(self, channel: str) -> dict[str, str]:
         """What stands for the emoji of the server around it, by name."""
         place = self._known.get(channel, None)
@@ -144,21 +154,25 @@ class Places:
 
     # --- after a gap ------------------------------------------------------------------------------
 
+    def begin(self) -> None:
+        """A new session tells the newest message of every place that is open; what an earlier one told is old."""
+        self._newest.clear()
+
     def unread(self, since: str, most: int) -> list[Unread]:
         """Where to look for what was said since `since`, the newest message stored anywhere: places with something
         newer than what is stored of them. Of direct chats and archived threads Discord tells nothing, so the `most`
-        latest of them are asked."""
+        latest of them are asked; in a thread that an answer has opened, nothing may be stored yet."""
         found: list[Unread] = []
-        untold: list[Unread] = []
+        untold: list[tuple[int, Unread]] = []
         for id, place in self._known.items():
             newest = self._newest.get(id)
             if newest is None:
-                if place.kind in ("direct", "thread") and place.read:
-                    untold.append(Unread(id, place.read))
+                if place.kind == "thread" or (place.kind == "direct" and place.read):
+                    untold.append((int(place.read or id), Unread(id, place.read or max(since, id, key=int))))
             elif place.kind != "forum" and is_newer(newest, after := place.read or since):
                 found.append(Unread(id, after))
-        untold.sort(key=lambda each: int(each.after), reverse=True)
-        return found + untold[:most]
+        untold.sort(key=lambda each: each[0], reverse=True)
+        return found + [unread for _, unread in untold[:most]]
 
 
 def place_of(route: Route) -> str:

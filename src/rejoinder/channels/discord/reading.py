@@ -58,6 +58,8 @@ class EventReader:
         heard = parse_message(message, await self._where(message.channel_id, guild), self.me)
         if heard is not None:
             self._places.note_read(message.channel_id, message.id)
+            if heard.sender.is_bot and message.webhook_id is None:  # a webhook reads nothing
+                self._places.note_bot(message.channel_id)
         return heard
 
     async def _read(self, event: Event, heard: Heard) -> None:

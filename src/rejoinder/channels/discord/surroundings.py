@@ -41,6 +41,7 @@ class Surroundings:
         ready = convert(data, Ready)
         self._due = {guild.id for guild in ready.guilds} if ready is not None else set()
         self.came.clear()
+        self._places.begin()
         self._described("")
 
     def learn(self, kind: str, data: Any, me: str) -> None:

@@ -10,9 +10,10 @@ from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingF
 from rejoinder.channels.web import FILES, reading
 from rejoinder.channels.web.answers import NoTarget, SentMessage, shown_file
 from rejoinder.channels.web.journal import RoomJournal
+from rejoinder.channels.web.live import LiveOutlet
 from rejoinder.channels.web.nouns import File, Member
 from rejoinder.channels.web.protocol import SubagentsChanged, TypingNow
-from rejoinder.channels.web.records import told
+from rejoinder.channels.web.records import ToldEvent, told
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
@@ -50,7 +51,7 @@ class WebChannel:
         self._ended = asyncio.Event()
 
     async def use_store(self, kept: Kept) -> None:
-        self.journal = RoomJournal(kept.log, kept.blobs, self.name, self.agents, self._now, self.hub.tell)
+        self.journal = RoomJournal(kept.log, kept.blobs, self.name, self.agents, self._now, self._happened)
         self.hub.begin((await self.journal.begin()).seq)
 
     async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
@@ -59,6 +60,21 @@ class WebChannel:
 
     def look_again(self) -> None:
         self.hub.gap.set()
+
+    def _happened(self, event: ToldEvent) -> None:
+        self.hub.tell(event)
+        if self.hub.elsewhere is not None:
+            self.hub.elsewhere.logged(event.seq)
+
+    def share_live(self) -> None:
+        self.hub.elsewhere = LiveOutlet()
+
+    async def live_news(self) -> tuple[str, ...]:
+        assert self.hub.elsewhere is not None, "asked for by who has shared it"
+        return await self.hub.elsewhere.take()
+
+    def hear_live(self, said: str) -> None:
+        self.hub.hear_live(said)
 
     # --- in -----------------------------------------------------------------------------------------
 
@@ -138,6 +154,8 @@ class WebChannel:
 
     def _grown(self, message: str) -> None:
         self.hub.growing.pop(message, None)
+        if self.hub.elsewhere is not None:
+            self.hub.elsewhere.ended(message)
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         who = author or await self._only_agent(route.chat) or OWN_ID

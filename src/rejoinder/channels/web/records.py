@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web import inbounds, reading
 from rejoinder.channels.web.nouns import Member, Message, Quoted, Room
-from rejoinder.channels.web.protocol import Edited, Happening, Marked, Posted, RoomMade, encode
+from rejoinder.channels.web.protocol import Deleted, Edited, Happening, Marked, Posted, RoomMade, encode
 from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.errors import Superseded
 from rejoinder.events import Choice, EarlierMessage, Entry, Inbound
@@ -44,6 +44,10 @@ class ToldEvent(Struct, frozen=True):
     seq: int
     audience: str | None
     frame: str
+    begins: Message | None = None
+    """The message that grows from now on."""
+    ends: str = ""
+    """The message that does not grow any more."""
 
 
 class Happened(Struct, frozen=True):
@@ -82,7 +86,14 @@ _decode = msgspec.json.Decoder(Happening).decode
 
 def told(event: RoomEvent) -> ToldEvent:
     """An event of the log as browsers get it."""
-    return ToldEvent(event.seq, event.audience, encode(numbered(_decode(event.body), event.seq)).decode())
+    return _told(_decode(event.body), event.seq, event.audience)
+
+
+def _told(happening: Happening, seq: int, audience: str | None) -> ToldEvent:
+    happened = numbered(happening, seq)
+    begins = happened.message if isinstance(happened, Posted) and happened.message.growing else None
+    ends = happened.message if isinstance(happened, Edited | Deleted) else ""
+    return ToldEvent(seq, audience, encode(happened).decode(), begins, ends)
 
 
 def request_id(person: str, client: str) -> str:
@@ -128,7 +139,7 @@ class Records:
         first = await self.log.write(changes, *(() if heard is None else (heard,)))
         then(first)
         for seq, each in enumerate(happened, first):
-            self._tell(ToldEvent(seq, each.audience, encode(numbered(each.happening, seq)).decode()))
+            self._tell(_told(each.happening, seq, each.audience))
         return first
 
     # --- messages -------------------------------------------------------------------------------

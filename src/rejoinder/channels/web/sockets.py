@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Container
 from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.channels.web.live import Grew, LiveInlet, LiveOutlet, Sign, utf16
 from rejoinder.channels.web.nouns import Message
 from rejoinder.channels.web.protocol import Delta, SubagentsChanged, ToBrowser, TypingNow, encode
 from rejoinder.channels.web.records import ToldEvent
@@ -107,7 +108,7 @@ class Growing:
         self.message = message
         self.audience = audience
         self._pieces = [message.text]
-        self._length = _utf16(message.text)
+        self._length = utf16(message.text)
 
     @property
     def text(self) -> str:
@@ -122,16 +123,19 @@ class Growing:
     def append(self, text: str) -> Delta:
         at = self._length
         self._pieces.append(text)
-        self._length += _utf16(text)
+        self._length += utf16(text)
         return Delta(self.message.room, self.message.id, at, text)
 
-
-def _utf16(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    def grew_elsewhere(self, grew: Grew) -> Delta | None:
+        """None: something before it was lost, so the message stands still until it is complete."""
+        return self.append(grew.text) if grew.at == self._length else None
 
 
 class Hub:
     def __init__(self) -> None:
+        self.elsewhere: LiveOutlet | None = None
+        """For the browsers of other processes, if there are any."""
+        self._inlet = LiveInlet(self._show_from_elsewhere)
         self.connections: set[BrowserConnection] = set()
         self.growing: dict[str, Growing] = {}
         self.dropped = 0
@@ -171,12 +175,35 @@ class Hub:
             self._early[told.seq] = told
         while (following := self._early.pop(self.told_to + 1, None)) is not None:
             self.told_to += 1
+            self._know_growing(following)
             self._spread(following, following.audience, None)
         if self._early:
             self.gap.set()
+        self._inlet.told(self.told_to)
+
+    def _know_growing(self, told: ToldEvent) -> None:
+        """Whoever writes it: what its browsers see of it is the same."""
+        if told.begins is not None:
+            self.growing.setdefault(told.begins.id, Growing(told.begins, told.audience))
+        if told.ends:
+            self.growing.pop(told.ends, None)
+
+    def hear_live(self, said: str) -> None:
+        """What another process tells of this moment."""
+        if self._inlet.hear(said, self.told_to):
+            self.gap.set()
+
+    def _show_from_elsewhere(self, frame: Grew | Sign) -> None:
+        if isinstance(frame, Sign):
+            return self._spread(TransientFrame("", frame.frame), frame.audience, frame.but)
+        growing = self.growing.get(frame.message)
+        if growing is not None and (delta := growing.grew_elsewhere(frame)) is not None:
+            self._spread(TransientFrame(delta.message, encode(delta).decode()), growing.audience, None)
 
     def show(self, frame: Delta | TypingNow | SubagentsChanged, audience: str | None, but: str | None = None) -> None:
         """Sends a frame live to the connected browsers; it is stored nowhere."""
+        if self.elsewhere is not None:
+            self.elsewhere.show(frame, audience, but)
         if self.connections:
             message = frame.message if isinstance(frame, Delta) else ""
             self._spread(TransientFrame(message, encode(frame).decode()), audience, but)

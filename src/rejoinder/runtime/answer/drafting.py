@@ -21,6 +21,7 @@ from rejoinder.channels.base import (
     Rejected,
     RetryAfter,
     ShowsOpenDrafts,
+    TellsReaders,
     Unknown,
 )
 from rejoinder.crashpoint import crashpoint
@@ -306,15 +307,17 @@ def streaming_for(
     Other people's bots would read a draft as the answer, so streaming is off where they are (DE-21). Our own agents
     hear of each other's messages through their channel, which reports only whole ones, so a draft reaches only people.
     """
-    channel = sender.channel
-    if other_bot or wanted.mode == "off" or (can(channel, OpensPlaces) and channel.opens_place(sender.route)):
+    channel, route = sender.channel, sender.route
+    if other_bot or wanted.mode == "off" or (can(channel, OpensPlaces) and channel.opens_place(route)):
+        return Streaming("off")
+    if can(channel, TellsReaders) and channel.is_read_by_bots(route):
         return Streaming("off")
     if wanted.mode == "blocks":
         return wanted
     if can(channel, CanStream) and options.limit is None:
         return Streaming("live")
     if can(channel, CanEdit):
-        previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(sender.route)
+        previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(route)
         mode = "preview" if previews else "edits"
         return Streaming(mode, wanted.pace, placeholder=recognised_by(sender.channel) in ("openings", "nothing"))
     return Streaming("off")

@@ -11,6 +11,7 @@ from rejoinder.blobs import Blobs
 from rejoinder.channels.base import CanSendFiles, Channel, FileLimits, LimitsFilesByPlace
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
+from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.losses import Losses, Sentence
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.owners import OwnerChats
@@ -65,7 +66,7 @@ class Outbox:
 
     def file_limits(self, channel: CanSendFiles, route: Route) -> FileLimits:
         """What the platform takes in this place, and the operator allows."""
-        limits = channel.file_limits_at(route) if isinstance(channel, LimitsFilesByPlace) else channel.file_limits
+        limits = channel.file_limits_at(route) if can(channel, LimitsFilesByPlace) else channel.file_limits
         most = self._services.settings.now.max_file_bytes
         return limits if limits.size <= most else replace(limits, size=most)
 

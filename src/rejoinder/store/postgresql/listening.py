@@ -23,6 +23,8 @@ from rejoinder.store.sql.connection import SqlConnection
 log = logging.getLogger(__name__)
 
 CHANNEL = "rejoinder"
+LIVE = "rejoinder_live"
+"""What is told of the moment: who told it, by which channel, and what."""
 RUNS = (OURS, 1_000_002)
 """The lock that all gateways on the store share."""
 A_LOOK = 5.0
@@ -30,6 +32,7 @@ PAUSE = 1.0
 PATIENCE = 5.0
 
 Told = Callable[[frozenset[int]], None]
+ToldLive = Callable[[str, str], None]
 
 
 def notify(db: SqlConnection, origin: str, shards: Iterable[int]) -> None:
@@ -45,6 +48,7 @@ class Listening:
         """As whom to notify it that it ends."""
         self._connect = connect
         self._told: list[tuple[asyncio.AbstractEventLoop, Told]] = []
+        self._told_live: list[tuple[asyncio.AbstractEventLoop, ToldLive]] = []
         self._ends = threading.Event()
         self._listens = threading.Event()
         self._socket: socket.socket | None = None
@@ -54,6 +58,9 @@ class Listening:
     def tell(self, told: Told) -> None:
         """Calls `told` in this loop with the shards that others have written to; with none when it may be any."""
         self._told.append((asyncio.get_running_loop(), told))
+
+    def tell_live(self, told: ToldLive) -> None:
+        self._told_live.append((asyncio.get_running_loop(), told))
 
     def end(self) -> None:
         """To be called before the server is asked to say `farewell`."""
@@ -95,6 +102,7 @@ class Listening:
         db.execute("SELECT set_config('application_name', ?, false)", (name,))
         db.execute("SELECT pg_advisory_lock_shared(?, ?)", RUNS)
         db.execute(f"LISTEN {CHANNEL}")
+        db.execute(f"LISTEN {LIVE}")
         self._listens.set()
 
     def _listen(self, db: Connection) -> None:
@@ -110,11 +118,19 @@ class Listening:
             shards: set[int] = set()
             for heard in db.db.notifies(timeout=A_LOOK, stop_after=1):
                 origin, _, told = heard.payload.partition(" ")
-                if origin != self.origin:
+                if heard.channel == LIVE:
+                    self._say_live(origin, told)
+                elif origin != self.origin:
                     shards.update(int(each) for each in told.split(",") if each.isdigit())
             if shards:
                 self._say(frozenset(shards))
         db.execute("SELECT pg_advisory_unlock_all()")
+
+    def _say_live(self, origin: str, told: str) -> None:
+        channel, _, said = told.partition("\n")
+        for loop, tell in tuple(self._told_live) if origin != self.origin else ():
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(tell, channel, said)
 
     def _say(self, shards: frozenset[int]) -> None:
         for loop, told in tuple(self._told):

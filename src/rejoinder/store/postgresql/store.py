@@ -29,6 +29,7 @@ from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
 from rejoinder.store.postgresql.listening import Listening, gateways, notify
+from rejoinder.store.postgresql.live import LiveNotifier
 from rejoinder.store.postgresql.migrate import migrate, refuse_left_behind, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
@@ -164,6 +165,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         self._listening = listening
         self._writer = Writer(self._where, self._connect_writer, self._notify)
         self._asking = Asking(self._connect)
+        self._live = LiveNotifier(self._where, partial(connect, url), listening.origin)
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
         self._lease_db: Connection | None = None
         self._held: set[int] = set()
@@ -289,6 +291,12 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
         self._listening.tell(told)
 
+    async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
+        await self._live.tell(channel, said)
+
+    def on_live(self, told: Callable[[str, str], None]) -> None:
+        self._listening.tell_live(told)
+
     def _notify(self, db: SqlConnection, shards: set[int]) -> None:
         if elsewhere := shards - self._held:
             notify(db, self._listening.origin, elsewhere)
@@ -298,6 +306,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         self._listening.end()
         with suppress(StoreUnavailable):  # closed before, or the server is gone
             await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
+        self._live.close()
         await self._asking.close()
         await self._writer.close()
         await self._listening.close()

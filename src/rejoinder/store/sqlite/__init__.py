@@ -182,6 +182,12 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
     def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
         self.on_foreign_change(lambda: told(frozenset()))
 
+    async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
+        """There is nobody to tell."""
+
+    def on_live(self, told: Callable[[str, str], None]) -> None:
+        """Nobody tells anything."""
+
     async def _change(self, work: Callable[[Connection], T]) -> T:
         return await self._writer.submit(PendingWrite((), work))
 

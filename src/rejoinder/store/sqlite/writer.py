@@ -41,6 +41,10 @@ log = logging.getLogger(__name__)
 A_LOOK = 1.0
 """Seconds between two checks for what other processes have written. A check takes microseconds."""
 
+A_DECISION = 3
+"""Iterations of the loop in which those who are told early have written too: a message that is accepted is decided
+within them, and shares its commit with its decision."""
+
 Job = tuple[Callable[[], None], Callable[[Exception | None], None]]
 
 
@@ -189,8 +193,7 @@ class Writer:
             self._commit()
         elif not self._due and self._loop is not None and self._reopen is not None:
             self._due = True
-            # Two loop iterations later: in the first, tasks that were told early run; by the second they have written.
-            self._loop.call_soon(self._loop.call_soon, self._commit_when_due)
+            self._commit_after(A_DECISION, self._loop)
         for unit in done:
             self._tell_early(unit)
 
@@ -256,7 +259,10 @@ class Writer:
         if unit.known is not None and unit.error is None:
             unit.known(unit.result)
 
-    def _commit_when_due(self) -> None:
+    def _commit_after(self, iterations: int, loop: asyncio.AbstractEventLoop) -> None:
+        if iterations:
+            loop.call_soon(self._commit_after, iterations - 1, loop)
+            return
         self._due = False
         if self._is_open and not self._away:
             self._commit()

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -44,7 +45,12 @@ class GatewayServer:
         self.interval = INTERVAL
         self.content_granted = True
         """Whether the bots may read what people write."""
+        self.describes = True
+        """Whether the server is described right after a session begins; else it comes with `describe`."""
         self.starts_left = 1000
+        self.spacing = 0.0
+        """Seconds between two sessions that a bot may begin; Discord has five."""
+        self._began: dict[str, float] = {}
         self.somebody_listens = asyncio.Event()
         self._broken = 0
 
@@ -86,6 +92,10 @@ class GatewayServer:
         transport = getattr(writer, "transport", None)
         if transport is not None and not transport.is_closing():
             transport.write(_framed(msgspec.json.encode(frame)))
+
+    def describe(self) -> None:
+        for session in self.sessions.values():
+            self._dispatch(session, "GUILD_CREATE", self._world.guild(session.bot))
 
     # --- what goes wrong ----------------------------------------------------------------------------
 
@@ -164,6 +174,12 @@ class GatewayServer:
         if intents & MESSAGE_CONTENT and not self.content_granted:
             await socket.close(code=4014, message=b"Disallowed intent(s).")
             return None
+        too_early = bot in self._began and time.monotonic() < self._began[bot] + self.spacing
+        self._began[bot] = time.monotonic()
+        if too_early:
+            self._log("TOO EARLY", {"bot": bot})
+            await socket.send_json({"op": INVALID, "d": False, "s": None, "t": None})
+            return None
         session = Session(f"session-{next(self._numbers)}", bot, intents, socket=socket)
         self.sessions[session.id] = session
         self.starts_left -= 1
@@ -173,7 +189,8 @@ class GatewayServer:
         application = {"id": me["id"], "flags": 1 << 19 if self.content_granted else 0}
         ready |= {"resume_gateway_url": self.address, "application": application, "private_channels": []}
         self._dispatch(session, "READY", ready)
-        self._dispatch(session, "GUILD_CREATE", self._world.guild(bot))
+        if self.describes:
+            self._dispatch(session, "GUILD_CREATE", self._world.guild(bot))
         self.somebody_listens.set()
         return session
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from rejoinder.testing.platform.discord.gateway import GatewayServer
 from rejoinder.testing.platform.discord.strict import (
+    CHANGE,
     CREATE,
     EDIT,
     POST,
@@ -21,6 +22,7 @@ from rejoinder.testing.platform.discord.strict import (
     check_fields,
     check_files,
     check_message,
+    check_open,
     check_tags,
     check_words,
     invalid,
@@ -125,7 +127,7 @@ class Rest:
         return [self._world.channel(room) for room in rooms]
 
     def active_threads(self, call: Call) -> Payload:
-        rooms = [room for room in self._world.rooms.values() if room.parent is not None]
+        rooms = [room for room in self._world.rooms.values() if room.parent is not None and not room.archived]
         return {"threads": [self._world.channel(room) for room in rooms], "members": []}
 
     def guild(self, call: Call) -> Payload:
@@ -150,6 +152,19 @@ class Rest:
 
     def channel(self, call: Call) -> Payload:
         return self._world.channel(self._room(call))
+
+    def change_channel(self, call: Call) -> Payload:
+        """Only what everybody may do: to open an archived thread again."""
+        room = self._room(call)
+        check_fields(call.payload, CHANGE)
+        if call.payload.get("archived") is not False or room.parent is None or room.locked:
+            raise Refusal(403, 50013, "Missing Permissions")
+        self.archive(room, archived=False)
+        return self._world.channel(room)
+
+    def archive(self, thread: Place, *, archived: bool, locked: bool = False) -> None:
+        thread.archived, thread.locked = archived, locked
+        self._gateway.tell("THREAD_UPDATE", self._world.channel(thread), self._world.rooms[thread.parent or ""])
 
     def typing(self, call: Call) -> None:
         room = self._room(call)
@@ -181,9 +196,12 @@ class Rest:
         check_words(call.payload, call.files)
         check_files(call.payload, [len(file.content) for file in call.files], self.file_limit(room))
         check_message(call.payload, room)
+        check_open(room, says=True)
         nonce = call.payload.get("nonce")
         if nonce and call.payload.get("enforce_nonce") and (known := self._taken(call.bot, str(nonce))):
             return {**self._world.message(known), "nonce": nonce}
+        if room.archived:
+            self.archive(room, archived=False)
         stored = self.say(room, call.by, call.payload, call.files)
         if nonce:
             self._nonces[call.bot, str(nonce)] = (room.id, stored.id, self.clock())
@@ -218,6 +236,7 @@ class Rest:
         if stored.by != call.by:
             raise Refusal(403, 50005, "Cannot edit a message authored by another user")
         check_fields(call.payload, EDIT)
+        check_open(room)
         self.change(room, stored, call.payload)
         return self._world.message(stored)
 
@@ -248,11 +267,13 @@ class Rest:
         self._gateway.tell("MESSAGE_DELETE", {"id": stored.id, "channel_id": room.id, **where}, room)
 
     def add_reaction(self, call: Call) -> None:
+        check_open(self._room(call))
         self.react(self._room(call), self._stored(call), call.by, check_emoji(self._world, unquote(call.ids[2])))
 
     def remove_reaction(self, call: Call) -> None:
         shown = check_emoji(self._world, unquote(call.ids[2]))
         room, stored = self._room(call), self._stored(call)
+        check_open(room)
         if call.by not in stored.reactions.get(shown, []):
             raise Refusal(400, 10014, "Unknown Emoji")
         stored.reactions[shown].remove(call.by)
@@ -399,6 +420,7 @@ ROUTES: tuple[tuple[str, str, Verb, Callable[[Rest, Call], Any]], ...] = (
     ("GET", r"/guilds/(\d+)/members/(\d+)", "other", Rest.guild_member),
     ("GET", r"/guilds/(\d+)/threads/active", "other", Rest.active_threads),
     ("GET", C, "other", Rest.channel),
+    ("PATCH", C, "other", Rest.change_channel),
     ("POST", C + "/typing", "typing", Rest.typing),
     ("GET", C + "/messages", "other", Rest.messages),
     ("GET", M, "other", Rest.message),

@@ -56,6 +56,7 @@ class DiscordServer:
         self.world = World()
         self.gateway = GatewayServer(self.world, stage.faults, self._note_gateway)
         self.gateway.interval = float(stage.options.get("heartbeat", self.gateway.interval))
+        self.gateway.spacing = float(stage.options.get("spacing", self.gateway.spacing))
         self.rest = Rest(self.world, stage.truth, self.gateway)
         self.interactions = Interactions(self.world, self.rest, self.gateway)
         self.limits = Limits(has_buckets=bool(stage.options.get("buckets", False)))
@@ -233,6 +234,10 @@ class DiscordServer:
         """The server's level changes."""
         self.world.boosts = level
         self.gateway.tell("GUILD_UPDATE", self.world.guild(BOT_NAME))
+
+    def archives(self, thread: str, *, locked: bool = False) -> None:
+        """`locked`: only a moderator may write in it or open it again."""
+        self.rest.archive(self.world.rooms[thread], archived=True, locked=locked)
 
     def deletes_thread(self, thread: str) -> None:
         room = self.world.rooms.pop(thread)

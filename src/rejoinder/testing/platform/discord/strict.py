@@ -19,6 +19,7 @@ FOLLOW_UP = WORDS | {"applied_tags", "avatar_url", "poll", "thread_name", "tts",
 THREAD = frozenset({"auto_archive_duration", "name", "rate_limit_per_user"})
 POST = THREAD | {"applied_tags", "message"}
 POSTED = WORDS | {"sticker_ids"}
+CHANGE = frozenset({"archived", "auto_archive_duration", "locked", "name", "rate_limit_per_user"})
 MENTIONS = frozenset({"parse", "replied_user", "roles", "users"})
 REFERENCE = frozenset({"channel_id", "fail_if_not_exists", "guild_id", "message_id", "type"})
 ATTACHMENT = frozenset(
@@ -74,6 +75,14 @@ def known_room(world: World, id: str, bot: str) -> Room:
     if code := room.closed or around.closed:
         raise Refusal(403, code, {50001: "Missing Access", 50013: "Missing Permissions"}.get(code, "Forbidden"))
     return room
+
+
+def check_open(room: Room, *, says: bool = False) -> None:
+    """An archived thread takes no change; `says`: a message opens it again, unless a moderator has locked it."""
+    if room.archived and (room.locked or not says):
+        raise Refusal(400, 50083, "Thread is archived")
+    if room.locked and says:
+        raise Refusal(403, 160005, "Thread is locked")
 
 
 def check_words(payload: dict[str, Any], files: Sequence[object], *, edits: bool = False) -> None:

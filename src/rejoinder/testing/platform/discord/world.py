@@ -83,6 +83,9 @@ class Room(Struct):
     tags: dict[str, str] = {}
     """Of a forum: names by id; one that ends with `!` only moderators may set."""
     needs_tag: bool = False
+    archived: bool = False
+    locked: bool = False
+    """Of a thread: only a moderator may write in it, or open it again."""
 
     @property
     def last(self) -> str | None:
@@ -179,7 +182,7 @@ class World:
         written = {"id": room.id, "type": room.type, "guild_id": GUILD, "name": room.name.lstrip("#"), "flags": 0}
         written |= {"last_message_id": room.last}
         if room.parent is not None:
-            archived = {"archived": False, "auto_archive_duration": 4320, "locked": False}
+            archived = {"archived": room.archived, "auto_archive_duration": 4320, "locked": room.locked}
             meta = {**archived, "archive_timestamp": "2026-01-01T00:00:00+00:00"}
             counts = {"message_count": len(room.messages), "total_message_sent": len(room.messages), "member_count": 2}
             owner = {"parent_id": room.parent, "owner_id": room.bot or "0", "rate_limit_per_user": 0}
@@ -202,7 +205,7 @@ class World:
             "owner_id": "1",
             "unavailable": False,
             "channels": [self.channel(room) for room in rooms if room.parent is None],
-            "threads": [self.channel(room) for room in rooms if room.parent is not None],
+            "threads": [self.channel(room) for room in rooms if room.parent is not None and not room.archived],
             "roles": [*roles, {**_role(role_id(bot), bot), "managed": True, "tags": {"bot_id": user_id(bot)}}],
             "premium_tier": self.boosts,
             "emojis": emojis,

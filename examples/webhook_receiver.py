@@ -22,6 +22,7 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 SECRET = os.environ["WEBHOOK_SECRET"]
+KEY = base64.b64decode(SECRET.removeprefix("whsec_")) if SECRET.startswith("whsec_") else SECRET.encode()
 TOLERANCE = 5 * 60
 """Seconds by which the clocks may differ; an older request may be a copy that somebody has kept."""
 
@@ -32,7 +33,7 @@ def is_genuine(headers, body: bytes) -> bool:
     id, at, signatures = (headers.get(f"webhook-{name}", "") for name in ("id", "timestamp", "signature"))
     if not at.isdecimal() or abs(time.time() - int(at)) > TOLERANCE:
         return False
-    expected = hmac.new(SECRET.encode(), f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
+    expected = hmac.new(KEY, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
     wanted = f"v1,{base64.b64encode(expected).decode()}"
     return any(hmac.compare_digest(wanted, signature) for signature in signatures.split(" "))
 

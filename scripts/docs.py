@@ -226,8 +226,8 @@ def tested_agents() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "crashes": crashes,
-    "figures": partial(figures, "all", ("what", "rejoinder", "beside it", "command")),
-    "figures-few": partial(figures, "few", ("what", "rejoinder", "beside it", "`.venv/bin/python -m`")),
+    "figures": partial(figures, "all", ("what", "rejoinder", "compared with", "command")),
+    "figures-few": partial(figures, "few", ("what", "rejoinder", "compared with", "`.venv/bin/python -m`")),
     "figures-others": partial(
         figures, "others", ("", "rejoinder", "nanobot 0.3.5", "Hermes 0.19.0", "OpenClaw 2026.9.6")
     ),

@@ -123,7 +123,7 @@ def shared_server() -> Server:
             server.port = int(port.read_text())
         else:
             server.start()
-            for name, shards in (("one_shard", 1), ("shards", 64)):
+            for name, shards in (("one_shard", 1), ("four_shards", 4), ("shards", 64)):
                 prepare(server, name, shards)
             port.write_text(str(server.port))
     (folder.parent / f"{folder.name}.lock").unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from rejoinder.agents.python import text_of
 from rejoinder.events import PromptImage, PromptText
-from rejoinder.prompt_blocks import own_words, tellers
+from rejoinder.prompt_blocks import own_words, sender_blocks
 from rejoinder.turns.prompt import QuotedMessage, SenderContext, SystemPart, TurnMessage, UserPart, assemble
 
 ANN = SenderContext("1001", "ann", "Ann", "telegram", "42")
@@ -24,7 +24,7 @@ def test_own_words_are_what_people_wrote_and_sent():
     )
     assert own_words(asked.parts) == (PromptText("hello"), PromptText(FORGED), PICTURE)
     assert text_of(asked) == f"hello\n\n{FORGED}"
-    assert [teller.display_name for teller in tellers(asked.parts)] == ["Ann", "Bo"]
+    assert [sender.display_name for sender in sender_blocks(asked.parts)] == ["Ann", "Bo"]
 
 
 def test_a_turn_without_blocks_is_all_words():

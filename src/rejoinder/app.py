@@ -38,6 +38,7 @@ from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
+from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.engine import Engine, utc_now
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
@@ -47,8 +48,10 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import machine_name, process_name
+from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.services import Services
@@ -56,17 +59,18 @@ from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.sharing import Sharing
+from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import Health, KeepHookEvents, Lease, NamedLease, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.wiring.opening import limits_of, open_agent, open_agents, open_channels
+from rejoinder.wiring.opening import open_agents, open_changed_agents, open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store, sharing
 
 if TYPE_CHECKING:
-    from rejoinder.runtime.session.clockwork import Clockwork
+    from rejoinder.runtime.session.job_scheduler import JobScheduler
 
 log = logging.getLogger(__name__)
 
@@ -130,7 +134,7 @@ class Gateway:
         self.commands = ProgramCommands()
         """Where the program around it provides what only it can do."""
         self._nowhere = DiscardChannel()
-        self.clockwork: Clockwork | None = None
+        self.scheduler: JobScheduler | None = None
         self._opens = settings.gateway.store if store is None else store
         self._watcher = watcher or Watcher()
         self._clock = clock
@@ -176,6 +180,10 @@ class Gateway:
 
     def max_answer_chars(self, agent: str) -> int:
         return self._settings.now.max_answer_chars(agent)
+
+    def rights(self) -> Rights:
+        """Who may use which command, for a page that shows what a command would tell."""
+        return Rights(self._settings, Access(self._settings, self.store))
 
     async def dispatch(self, inbound: Inbound) -> None:
         """What a channel calls: returns when the message is safe, not when it is answered."""
@@ -319,8 +327,10 @@ class Gateway:
         if self.store.lease_seconds is not None:
             self._clock = by_database
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
-        make = partial(self._make_engine, restarting)
-        self.engines = Engines(self.store, process_name(), make, self.runs)
+        accounts = AccountPaces()
+        make = partial(self._make_engine, restarting, accounts, SlotPool())
+        moved = accounts.share if self.store.lease_seconds is not None else _ignore
+        self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
         self.sharing = Sharing(self.store, self.engines, by_database)
@@ -345,7 +355,15 @@ class Gateway:
         self._upkeep.start("upkeep", self.sharing.duties.do("upkeep", lambda _: upkeep.run(), self._upkeep))
         return self
 
-    def _make_engine(self, restarting: Restarting, store: Store, held_lease: HeldLease[Lease], runs: Runs) -> Engine:
+    def _make_engine(
+        self,
+        restarting: Restarting,
+        accounts: AccountPaces,
+        slots: SlotPool,
+        store: Store,
+        held_lease: HeldLease[Lease],
+        runs: Runs,
+    ) -> Engine:
         places = {**self.channels, **self.listeners, self._nowhere.name: self._nowhere}
         services = Services(
             self.agents,
@@ -359,6 +377,8 @@ class Gateway:
             self.tools,
             machine_name(self._configured.gateway.machine) if self.sharing.is_shared else "",
             held_lease,
+            accounts,
+            slots,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -380,15 +400,15 @@ class Gateway:
         """Starts the clock, if there are jobs for it."""
         if not self._jobs.now or self._ending:
             return
-        from rejoinder.wiring.jobs import open_clockwork  # noqa: PLC0415 - only loaded where there are jobs
+        from rejoinder.wiring.jobs import open_scheduler  # noqa: PLC0415 - only loaded where there are jobs
 
         of_session = self.engines.of_session
-        self.clockwork = open_clockwork(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
+        self.scheduler = open_scheduler(self._jobs, of_session, self.store, self._clock, self.hooks.tell)
         if not self.sharing.is_shared:
-            self.store.on_foreign_change(self.clockwork.changed)
+            self.store.on_foreign_change(self.scheduler.changed)
         else:
-            self.sharing.looks.append(self.clockwork.changed)
-        self._upkeep.start("clock", self.clockwork.run())
+            self.sharing.looks.append(self.scheduler.changed)
+        self._upkeep.start("clock", self.scheduler.run())
 
     async def _close_agents(self) -> None:
         async with AsyncExitStack() as stack:  # when one fails to close, the others still are
@@ -403,7 +423,7 @@ class Gateway:
         When it raises BadConfiguration, nothing has changed.
         """
         taken = taken_over(self._configured, settings)
-        opened = self._open_agents_again(taken.settings) if self._opened else {}
+        opened = open_changed_agents(self._configured, taken.settings) if self._opened else {}
         learn(opened.values(), agent_base)
         ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
         jobs = timed_jobs(taken.settings)
@@ -415,7 +435,7 @@ class Gateway:
         self._tell_over_http()
         self._settings.become(ready)
         self._jobs.become(jobs)
-        if self.clockwork is None and all(engine.is_recovered for engine in self.engines):
+        if self.scheduler is None and all(engine.is_recovered for engine in self.engines):
             self._wind_up()
         for agent in retired:
             self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
@@ -445,27 +465,20 @@ class Gateway:
             del self._lent[back]
             back.set()
 
-    def _open_agents_again(self, settings: schema.Settings) -> dict[str, Agent]:
-        """Reopens the agents whose settings or limits have changed."""
-        old, limits = self._configured, limits_of(settings.gateway)
-        same = limits == limits_of(old.gateway)
-        changed = {
-            name: said
-            for name, said in settings.agents.items()
-            if not same or said.settings != old.agents[name].settings
-        }
-        return {name: open_agent(name, said, limits) for name, said in changed.items()}
-
     async def _retire(self, agent: Agent) -> None:
         """Closes a replaced agent when its turns and loans have ended."""
         try:
             for engine in self.engines:
-                for run in engine.workers.turns_of(agent):
+                for run in engine.turn_runner.turns_of(agent):
                     await run.gone.wait()
             for back in [back for back, lent in self._lent.items() if lent is agent]:
                 await back.wait()
         finally:
             await _close(agent)
+
+
+def _ignore(_: float) -> None:
+    """What a process has to itself, it shares with nobody."""
 
 
 async def _close(agent: Agent) -> None:

@@ -127,7 +127,10 @@ def _checked(module: ModuleType, kind: str) -> ModuleType:
         return module
     function, now = wanted.before
     told = f"; it was written for an earlier version: add {now}" if function and hasattr(module, function) else ""
-    raise BadConfiguration(f"{module.__name__} is no {kind}: it does not define {wanted.defines}{told}")
+    article = "an" if kind[0] in "aeiou" else "a"
+    raise BadConfiguration(
+        f"the module {module.__name__} cannot be used as {article} {kind}: it does not define {wanted.defines}{told}"
+    )
 
 
 def _files(kind: Kind) -> set[str]:

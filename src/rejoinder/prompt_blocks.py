@@ -18,7 +18,7 @@ class QuotedBlock(Struct, frozen=True):
     handle: str | None = None
 
 
-class Teller(Struct, frozen=True):
+class SenderBlock(Struct, frozen=True):
     """What such an agent needs from the block that says who wrote."""
 
     handle: str = "current"
@@ -39,9 +39,9 @@ def gateways_words(parts: Sequence[PromptPart]) -> tuple[str, ...]:
     return tuple(block.text for block in _blocks(parts))
 
 
-def tellers(parts: Sequence[PromptPart]) -> tuple[Teller, ...]:
+def sender_blocks(parts: Sequence[PromptPart]) -> tuple[SenderBlock, ...]:
     """Who wrote the messages, in order."""
-    return tuple(_teller([block.text]) for block in _blocks(parts) if BLOCK.match(block.text))
+    return tuple(_sender_block([block.text]) for block in _blocks(parts) if BLOCK.match(block.text))
 
 
 def _blocks(parts: Sequence[PromptPart]) -> list[PromptText]:
@@ -51,34 +51,34 @@ def _blocks(parts: Sequence[PromptPart]) -> list[PromptText]:
     return [] if tag is None else [text for text in texts if text.text.endswith(f"-{tag[1]}>")]
 
 
-def last_message(turn: Turn) -> tuple[str, Teller]:
+def last_message(turn: Turn) -> tuple[str, SenderBlock]:
     """The question is the last text; the block before it says under which handle it stands."""
     texts = [part.text for part in turn.parts if isinstance(part, PromptText)]
-    return (texts[-1] if texts else ""), _teller(texts[:-1])
+    return (texts[-1] if texts else ""), _sender_block(texts[:-1])
 
 
-def messages(turn: Turn) -> tuple[tuple[str, Teller], ...]:
+def messages(turn: Turn) -> tuple[tuple[str, SenderBlock], ...]:
     """All messages, in order: those that came while the agent was at work are one turn.
 
     Each begins with the block that says who wrote it; other blocks of the same boundary are about it, not its words.
     """
-    found: list[tuple[str, Teller]] = []
+    found: list[tuple[str, SenderBlock]] = []
     end = ""
     for part in turn.parts:
         if not isinstance(part, PromptText):
             continue
         if block := BLOCK.match(part.text):
-            found.append(("", _teller([part.text])))
+            found.append(("", _sender_block([part.text])))
             end = f"-{block[1]}>"
         elif found and not part.text.endswith(end):
             found[-1] = (part.text, found[-1][1])
     return tuple(found) or (last_message(turn),)
 
 
-def _teller(texts: list[str]) -> Teller:
+def _sender_block(texts: list[str]) -> SenderBlock:
     for text in reversed(texts):
         start = text.find('{"schema"')
         if start >= 0:
             with suppress(ValueError):  # not the block after all
-                return msgspec.convert(json.JSONDecoder().raw_decode(text, start)[0], Teller)
-    return Teller()
+                return msgspec.convert(json.JSONDecoder().raw_decode(text, start)[0], SenderBlock)
+    return SenderBlock()

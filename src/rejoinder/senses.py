@@ -43,6 +43,10 @@ class Speaks(Protocol):
         """`voice`: the name of one; empty: the usual one."""
         ...
 
+    async def measure(self, content: bytes, mime: str) -> Recording:
+        """Speech that was made before, with how long it is and how it looks, as far as that can be found out."""
+        ...
+
 
 class ReadsPages(Protocol):
     async def read(self, address: str) -> LinkedPage:
@@ -91,6 +95,12 @@ class ReadsDocuments(Protocol):
 
     async def scale(self, name: str, content: bytes) -> tuple[str, bytes]:
         """The type and the content of a smaller picture."""
+        ...
+
+
+class DescribesPictures(Protocol):
+    async def describe(self, content: bytes, mime: str) -> str:
+        """A picture in words, for an agent that cannot see it."""
         ...
 
 

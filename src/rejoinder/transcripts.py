@@ -14,7 +14,7 @@ from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reading import read_reply
 from rejoinder.outbound.silence import Mode
-from rejoinder.prompt_blocks import own_words, tellers
+from rejoinder.prompt_blocks import own_words, sender_blocks
 from rejoinder.session import Session
 from rejoinder.store.base import TranscriptEntry
 from rejoinder.unicode_repair import one_line
@@ -73,7 +73,7 @@ def _entry(entry: TranscriptEntry, transcript: Transcript) -> str:
         who = transcript.session.agent
         words = "\n\n".join(_seen(part.text, transcript) for part in entry.parts if isinstance(part, PromptText))
     else:
-        names = dict.fromkeys(teller.display_name or teller.sender_id for teller in tellers(entry.parts))
+        names = dict.fromkeys(sender.display_name or sender.sender_id for sender in sender_blocks(entry.parts))
         who = " and ".join(filter(None, names)) or "user"
         words = "\n\n".join(map(_part, own_words(entry.parts)))
     return f"## {one_line(who)}, {_moment(entry.at)}\n\n{words}"

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from rejoinder.agents.acp import Settings, connection, open_agent, wire
 from rejoinder.agents.acp.agent import AcpAgent
 from rejoinder.agents.acp.servers import McpServer, our_server
-from rejoinder.agents.acp.translation import unfenced
+from rejoinder.agents.acp.translation import Translation, unfenced
 from rejoinder.agents.base import (
     Agent,
     AgentEvent,
@@ -342,6 +342,31 @@ async def test_an_empty_turn_after_a_cancelled_one_is_asked_again():
             await agent.cancel("session-1")
             assert [event async for event in run][-1] == Done("cancelled")
         assert text_of(await everything(agent, a_turn("Hello"))) == "Hello "
+
+
+@pytest.mark.parametrize(
+    ("result", "full", "usage"),
+    [
+        ({"usage": {"inputTokens": 3, "outputTokens": 2}}, 0, Usage(3, 2)),
+        ({"_meta": {"usage": {"input_tokens": 3, "output_tokens": 2}}}, 0, Usage(3, 2)),
+        ({"_meta": {"quota": {"token_count": {"input_tokens": 3, "output_tokens": 2}}}}, 0, Usage(3, 2)),
+        ({"usage": {"inputTokens": 3, "outputTokens": 2}}, 900, Usage(3, 2)),
+        ({"usage": {"inputTokens": 0, "outputTokens": 2}}, 900, Usage(900, 2)),
+        ({}, 900, Usage(900, 0)),
+        ({"usage": "much", "_meta": 5}, 0, None),
+        ({}, 0, None),
+    ],
+    ids=["protocol", "claude", "gemini", "both", "codex, with words", "codex", "nonsense", "nothing"],
+)
+def test_what_a_turn_has_cost(result: dict[str, Any], full: int, usage: Usage | None):
+    """TU-35, TU-29: as each agent tells it; codex tells only how full its context is."""
+    translation = Translation()
+    if full:
+        update = {"sessionUpdate": "usage_update", "used": full, "size": 1000}
+        assert translation.events({"sessionId": "s", "update": update}, 0.0) == [Usage(context_tokens=full)]
+    *told, done = translation.finish({"stopReason": "end_turn", **result})
+    assert told == ([] if usage is None else [usage])
+    assert isinstance(done, Done)
 
 
 async def test_titles_and_output_of_tools():

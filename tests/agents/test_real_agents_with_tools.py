@@ -12,6 +12,9 @@ from tests.web.running import running, settings
 
 from .real_agents import OPENCODE, installed
 
+A_COLD_START = 240.0
+"""Seconds: the first time, opencode looks for models and packages on the network, one after the other."""
+
 pytestmark = [pytest.mark.xdist_group("real agents"), pytest.mark.slow_agent]
 
 
@@ -24,10 +27,11 @@ def answer(asked: Asked) -> Answer:
     return Say("A title")
 
 
-async def test_it_reacts_by_a_tool_of_ours(tmp_path: Path):
+async def test_it_reacts_by_a_tool_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """TU-35, OD-52: handed over in `session/new`, called over HTTP during the run, and seen in the chat."""
+    monkeypatch.setattr("tests.web.running.PATIENCE", A_COLD_START)
     command = await asyncio.to_thread(installed, OPENCODE)
-    async with ModelServer(answer) as server, asyncio.timeout(150):
+    async with ModelServer(answer) as server, asyncio.timeout(2 * A_COLD_START):
         env = {name: Secret(value) for name, value in OPENCODE.configure(tmp_path, server.openai_url).items()}
         agent = open_agent("helper", Settings(command=command, cwd=str(tmp_path), env=env))
         try:

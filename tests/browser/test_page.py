@@ -528,8 +528,8 @@ async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
 @pytest.mark.parametrize(
     ("wake", "told", "offered"),
     [
-        ("lead", "Ada takes what names nobody.", "reply to me"),
-        ("all", "Everybody takes what names nobody", "reply to me"),
+        ("lead", "Ada answers what names nobody.", "reply to me"),
+        ("all", "What names nobody goes to everybody", "reply to me"),
         ("mentions", "An agent answers when it is named", "@ada reply to me"),
     ],
 )
@@ -550,7 +550,7 @@ async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Review")
     await dialog.get_by_label("Cod").uncheck()
-    await dialog.get_by_role("button", name="Make the room").click()
+    await dialog.get_by_role("button", name="Create the room").click()
     await expect(page.locator("h1")).to_have_text("Review")
     assert quiet.stage.rooms["review"].agents == ("ada", "bee")
 
@@ -639,7 +639,7 @@ async def test_light_and_dark(open_page: Open, quiet: Playing) -> None:
     """The system's theme, until the switch chooses another, which is kept."""
     page = await open_page(f"{quiet.url}/#lobby", color_scheme="dark")
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    await page.get_by_role("button", name="Theme: as the system").click()
+    await page.get_by_role("button", name="Theme: same as the system").click()
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")
     await page.reload()
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")

@@ -163,7 +163,7 @@ async def test_nobody_sees_the_runs_of_somebody_elses_chat() -> None:
         await you.send(type="subagents", client="c2", room="helper~you")
         (run,) = (await you.told("subagents"))["subagents"]
         await mira.send(type="subagents", client="c3", room="helper~you")
-        assert (await mira.told("refused"))["reason"] == "This room is not there."
+        assert (await mira.told("refused"))["reason"] == "There is no such room."
         for room in ("helper~you", "helper~mira"):
             await mira.send(type="subagent_log", client="c4", room=room, subagent=run["id"])
             await mira.told("refused", client="c4")

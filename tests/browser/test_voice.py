@@ -91,7 +91,8 @@ async def test_a_sentence_is_spoken_heard_and_answered_by_voice(
     await expect(recording.get_by_role("button", name="Send the recording")).to_be_focused()
     await page.keyboard.press("Enter")
     own = messages(page).and_(page.locator(".mine")).last
-    await expect(own.locator(".transcript")).to_have_text(SENTENCE)
+    await expect(own.get_by_role("note", name="Transcript")).to_have_text(SENTENCE)
+    await expect(own.get_by_role("group", name="Voice message")).to_be_visible()
     await expect(own.get_by_role("button", name="Play")).to_be_visible()
     answer = messages(page).and_(page.locator(":not(.mine)"))
     await expect(answer.filter(has_text=ANSWER).first).to_be_visible()
@@ -100,6 +101,7 @@ async def test_a_sentence_is_spoken_heard_and_answered_by_voice(
     source = await note.locator("audio").get_attribute("src")
     content = await (await page.request.get(f"{gateway.url}{source}")).body()
     assert words(recognised(content, tmp_path)) == words(ANSWER)
+    await expect(page.locator("#rooms, nav").get_by_text("🎤 Voice message").first).to_be_visible()
     play = note.get_by_role("button", name="Play")
     await play.focus()
     await play.press("Enter")

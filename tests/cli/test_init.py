@@ -234,7 +234,7 @@ def test_a_folder_in_the_place_of_the_file(folder):
 def test_a_file_that_is_there_stays(folder):
     (folder / "mine.toml").write_text("# mine\n")
     said = answered(status=2, more=("-c", "mine.toml"))
-    assert "mine.toml exists already; change it by hand, name another one with -c, or say --force" in said
+    assert "mine.toml exists already; change it by hand, name another one with -c, or use --force" in said
     assert (folder / "mine.toml").read_text() == "# mine\n"
     assert "there is no folder nowhere" in answered(status=2, more=("-c", "nowhere/x.toml"))
 

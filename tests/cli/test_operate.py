@@ -397,7 +397,7 @@ def test_pair(folder):
     gone = "no pairing request has the code K7QX2M9A; it may have expired"
     assert refused(1, "pair", "K7QX2M9A") == gone
     assert refused(1, "pair", "approve", "EXPIRED1").startswith("no pairing request has the code EXPIRED1")
-    assert told("pair") == "Nobody waits to be let in.\n"
+    assert told("pair") == "Nobody is waiting to be let in.\n"
     assert refused(2, "pair", "approve").startswith("which code?")
     assert refused(2, "pair", "approve", "A", "B").startswith("one code at a time")
 
@@ -408,7 +408,7 @@ def test_backup_is_a_store_and_replaces_nothing(folder):
     (folder / "there.toml").write_text('[gateway]\nstore = "sqlite:copy.db"\n')
     assert document("sessions", "-c", "there.toml") == document("sessions")
     told("dead", "--drop", "3")
-    sentence = "copy.db exists already; name another file for the backup, or say --force"
+    sentence = "copy.db exists already; name another file for the backup, or use --force"
     assert refused(2, "backup", "copy.db") == sentence
     assert document("dead", "-c", "there.toml")["total"] == 2
     told("backup", "copy.db", "--force")
@@ -524,7 +524,7 @@ def test_no_store(folder, command):
     ("change", "sentence"),
     [
         ("PRAGMA user_version = 999", "It was written by a newer rejoinder."),
-        ("PRAGMA application_id = 7", "It is something else than a store of rejoinder."),
+        ("PRAGMA application_id = 7", "It is not a rejoinder store."),
     ],
 )
 def test_a_store_of_another_time_or_of_somebody_else(folder, command, change, sentence):

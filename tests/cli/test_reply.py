@@ -29,7 +29,7 @@ DOCUMENT = {
         {"name": "react", "args": {"emoji": "warning", "message": "m3"}, "body": None},
         {"name": "send_message", "args": {"chat": "C1"}, "body": "Green again."},
     ],
-    "problems": [{"code": "unknown_key", "detail": "[[reply-to]] is no key we know: did you mean reply_to?"}],
+    "problems": [{"code": "unknown_key", "detail": "[[reply-to]] is not a known key: did you mean reply_to?"}],
     "chunks": ["Great idea!\n"],
 }
 
@@ -232,7 +232,7 @@ What is done
                 denied: it needs a grant: [directives] allow = ["send_message"]
 
 Problems
-  unknown_key  [[reply-to]] is no key we know: did you mean reply_to?
+  unknown_key  [[reply-to]] is not a known key: did you mean reply_to?
 """
     assert reply(SAID, "--channel", "telegram").stdout == layout
 

@@ -76,8 +76,8 @@ access_token = "x"
 """
 THERE = "discord, slack, telegram, web"
 TOLD = """\
-{file}:5: channels.whatsapp: the channel whatsapp is not written yet; take this section out (there are: {there})
-{file}:10: channels.work: the channel matrix is not written yet; take this section out (there are: {there})
+{file}:5: channels.whatsapp: the channel whatsapp does not exist yet; remove this section (there are: {there})
+{file}:10: channels.work: the channel matrix does not exist yet; remove this section (there are: {there})
 """
 
 

@@ -121,4 +121,6 @@ def test_a_changed_file_is_noticed_while_it_runs(tmp_path):
         assert wrong.endswith("? The gateway keeps its old settings.\n")
         file.write_text('[agents.guide]\nkind = "tour"\nsystem_prompt = "Be kind."\n')
         right = program.stderr.readline()
-        assert "INFO rejoinder.toml was read again: agents.guide.system_prompt holds from the next message on." in right
+        assert (
+            "INFO rejoinder.toml was read again: agents.guide.system_prompt applies from the next message on." in right
+        )

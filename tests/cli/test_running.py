@@ -191,7 +191,7 @@ async def test_a_second_gateway_on_the_same_store_is_refused(tmp_path):
         assert second.returncode == 1
         assert told.decode() == (
             f"rejoinder: The store kept.db is unavailable (a gateway is running on it: process {here.process.pid}). "
-            "One gateway serves a store. Stop the other one first, or name another file in gateway.store.\n"
+            "A store can have only one gateway. Stop the other one first, or name another file in gateway.store.\n"
         )
 
 
@@ -322,7 +322,7 @@ async def test_it_is_not_restarted_into_a_wrong_configuration(tmp_path):
             file.write("debounce = 1\n")
         await here.platform.says("ann", "ann", "/restart")
         told = (await here.platform.hears("ann", seconds=SECONDS)).text
-        assert told.startswith("Not restarted, for it would not come up again: ")
+        assert told.startswith("Not restarted, because it would not start again: ")
         assert "messages.queue.debounce" in told
         await here.platform.says("ann", "ann", "hello")
         await here.platform.hears("ann", "Still here.", seconds=SECONDS)

@@ -2,7 +2,7 @@
 the other."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any
 
@@ -120,3 +120,31 @@ async def front_and_worker(
         await until(lambda: owns(worker, 1) and front.sharing.duties.has(channel), "a share of the work for each")
         yield Pair(url, text, platform, front, worker)
         assert owns(front, 0)
+
+
+class Several:
+    """`gateways`: each owns its share, one of them listens."""
+
+    def __init__(self, url: str, text: str, platform: FakePlatform, gateways: list[Gateway]) -> None:
+        self.url = url
+        self.text = text
+        self.platform = platform
+        self.gateways = gateways
+
+
+@asynccontextmanager
+async def several(
+    server: Server, channel: str, agents: Sequence[Agent], more: str = UNLIMITED, **options: Any
+) -> AsyncIterator[Several]:
+    """A gateway for each of these agents, all of which have the same name; each has as many of four shards."""
+    url = a_database(server, "four_shards")
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(asyncio.timeout(2 * PATIENCE))
+        platform = await stack.enter_async_context(FakePlatform(channel, **options))
+        text = f'gateway.store = "{url}"\n' + configuration(platform, channel, agents[0].name, more)
+        settings = read(text, "rejoinder.toml", {})
+        gateways = [await stack.enter_async_context(serving(settings, {agent.name: agent}, url)) for agent in agents]
+        each = 4 // len(agents)
+        await until(lambda: all(owns(gateway, each) for gateway in gateways), "a share for each")
+        await until(lambda: any(gateway.sharing.duties.has(channel) for gateway in gateways), "one that listens")
+        yield Several(url, text, platform, gateways)

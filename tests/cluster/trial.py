@@ -202,9 +202,13 @@ class _Running:
         roles.remove(command)
         for machine, role in zip(cluster.machines[1:], roles, strict=True):
             await machine.start(command=role)
-        alive = cluster.machines[late:]
         await until(lambda: bool(self._listener()), PATIENCE)
-        await until(lambda: all(cluster.shards_of(each) >= SHARDS // len(alive) for each in alive), PATIENCE)
+        await until(self._all_have_their_share, PATIENCE)
+
+    def _all_have_their_share(self) -> bool:
+        """Of those that run: one may have died at its point already, as it takes and hands over shards."""
+        alive = [each for each in self.cluster.machines if each.is_started and each.status is None]
+        return all(self.cluster.shards_of(each) >= SHARDS // len(alive) for each in alive)
 
     async def end(self) -> None:
         for each in self.cluster.machines:

@@ -84,7 +84,7 @@ def test_a_key_is_removed_with_its_line(key, gone):
     [
         (("messages", "nothing"), "messages.nothing is not set in the file"),
         (("session", "scope"), "session.scope is not set in the file"),
-        (("messages", "response_prefix", "x"), "response_prefix is a value, no table"),
+        (("messages", "response_prefix", "x"), "response_prefix is a value, not a table"),
     ],
 )
 def test_what_is_not_there_cannot_be_removed(key, said):
@@ -93,7 +93,7 @@ def test_what_is_not_there_cannot_be_removed(key, said):
 
 
 def test_a_value_is_no_table():
-    with pytest.raises(BadUse, match="response_prefix is a value, no table"):
+    with pytest.raises(BadUse, match="response_prefix is a value, not a table"):
         with_key(FILE, ("messages", "response_prefix", "x"), 1)
     with pytest.raises(BadUse, match="the file is not valid TOML"):
         with_key("[", ("messages", "response_prefix"), 1)

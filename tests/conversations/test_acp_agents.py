@@ -21,7 +21,7 @@ async def test_what_an_agent_has_is_listed_and_what_it_has_not_is_refused():
         await chat.says("/models")
         assert "It also offers: small, large" in (await chat.hears()).text
         await chat.says("/model bogus")
-        assert (await chat.hears()).text.startswith("bogus is not a model one may choose here")
+        assert (await chat.hears()).text.startswith("bogus is not a model you can choose here")
         await chat.says("/think high")
         await chat.hears("Thinking: high.")
         await chat.says("/model large")

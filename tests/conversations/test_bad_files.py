@@ -65,7 +65,7 @@ async def test_each_ends_in_a_sentence_and_others_are_answered_meanwhile():
     assert "too large when it is unpacked" in told["bomb.docx"]
     assert "not unpacked" in told["bomb.zip"]
     assert told["huge.png"] == "it could not be read: it has too many pixels"
-    assert told["film.heic"] == "it could not be read: it is no picture that can be read here"
+    assert told["film.heic"] == "it could not be read: it is not a picture that can be read here"
     assert "not unpacked" in told["plan.pdf"]
     assert "_[31m.pdf" in told_names(told)
     assert all(why and "\n" not in why for why in told.values()), told

@@ -235,7 +235,7 @@ async def test_an_owner_has_sent_again_what_was_not_confirmed():
         await chat.hears("Here it is.")
         await chat.hears("Sent again: 1.")
         await chat.says("/resend")
-        await chat.hears("Nothing here waits to be sent again.")
+        await chat.hears("Nothing here is waiting to be sent again.")
 
 
 def rows(table: str) -> dict[str, int]:
@@ -450,11 +450,11 @@ class Telling(ScriptedAgent):
         ("/model openai/gpt-y", "Model: gpt-y."),
         ("/model gpt-z", "Model: gpt-z."),
         ("/model llama3", "Model: llama3."),
-        ("/model gpt-q", "gpt-q is not a model one may choose here; valid: gpt-y, gpt-x; /models lists more"),
-        ("/model nonexist hi there", "nonexist is not a model one may choose here; valid: "),
+        ("/model gpt-q", "gpt-q is not a model you can choose here; valid: gpt-y, gpt-x; /models lists more"),
+        ("/model nonexist hi there", "nonexist is not a model you can choose here; valid: "),
         ("/model gpt-y@home", "There is no profile 'home'; there are: work."),
         ("do /model gpt-y@home it", "There is no profile 'home'; there are: work."),
-        ("[[/model nonexist]]", "nonexist is not a model one may choose here; valid: "),
+        ("[[/model nonexist]]", "nonexist is not a model you can choose here; valid: "),
         ("/models", "It also offers: gpt-y, gpt-z-2030-01-02, llama3:8b"),
         ("/models", "/model <name>@work"),
         ("/staus", "There is no /staus. Did you mean /status? Nothing was run."),

@@ -265,7 +265,7 @@ async def test_jobs_come_and_go_while_the_gateway_runs(tmp_path):
     days = Days(tmp_path, with_jobs())
     agent = ScriptedAgent("One.")
     async with days.running(agent) as gateway:
-        assert gateway.clockwork is None
+        assert gateway.scheduler is None
         before = with_channel(with_jobs(), "fake", agent.name, ("ann",))
         gateway.take_over(replace(before, cron={"tidy": a_job(every="1h")}))
         await days.known("tidy")

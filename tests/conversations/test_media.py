@@ -12,9 +12,11 @@ from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.events import Attachment, PromptImage, PromptText
+from rejoinder.media.settings import MediaSettings, PictureSettings
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
 from rejoinder.testing.chat import Chat
+from tests.media.documents import animation
 
 PNG = b"\x89PNG\r\n\x1a\nrest"
 FILES = (
@@ -116,6 +118,39 @@ async def test_without_a_description_the_message_is_answered_all_the_same(eyes):
         await chat.hears("I cannot see it.")
     files, _ = media(agent.turns[0])
     assert [file["missing"] for file in files] == ["you cannot see pictures"]
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        (("sh", "-c", "head -c 4 $0 | tail -c 3; echo ' /stop'"), {"text": "PNG /stop"}),
+        (("false",), {}),
+        (("true",), {}),
+        (("no-such-program",), {}),
+    ],
+    ids=["describes", "fails", "says nothing", "is not there"],
+)
+async def test_a_program_puts_a_picture_into_words(command, file):
+    """ME-12: as data, like any file; without its words the agent is told what it lacks."""
+    agent = ScriptedAgent("A cat, then.")
+    made = Settings(media=MediaSettings(pictures=PictureSettings(command=(*command, "{file}"))))
+    async with conversation(agent, settings=made) as chat:
+        await chat.channel.says("look", attachments=FILES[:1])
+        await chat.hears("A cat, then.")
+    (told,), pictures = media(agent.turns[0])
+    assert pictures == []
+    missing = "you cannot see it: this describes it" if file else "you cannot see pictures"
+    assert told == {"name": "cat.png", "mime": "image/png", "size": len(PNG), "missing": missing, **file}
+
+
+async def test_a_picture_that_moves_is_given_still():
+    """ME-12: with words about nothing; the agent sees the first of its pictures."""
+    agent = Seeing("A cat.")
+    async with conversation(agent) as chat:
+        await chat.channel.says("look", attachments=(Attachment("1", "a.gif", "image/gif", content=animation("GIF")),))
+        await chat.hears("A cat.")
+    _, (picture,) = media(agent.turns[0])
+    assert picture.mime == "image/jpeg"
 
 
 async def test_who_sees_needs_no_words():

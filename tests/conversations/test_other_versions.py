@@ -51,7 +51,7 @@ async def test_what_a_turn_was_to_tell_and_cannot_be_read(tmp_path, monkeypatch)
     machine = Machine(tmp_path)
     with monkeypatch.context() as patched:
         patched.setattr(
-            "rejoinder.runtime.session.journal.pack_told", lambda told: msgspec.msgpack.encode({"begins": "odd"})
+            "rejoinder.runtime.session.journal.pack_context", lambda told: msgspec.msgpack.encode({"begins": "odd"})
         )
         agent = ScriptedAgent([never])
         async with machine.running(agent, killed=True):

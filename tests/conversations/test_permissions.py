@@ -96,7 +96,7 @@ async def test_yes_is_a_message_where_nothing_was_asked():
     """TU-34: and `/approve` says that no request waits."""
     async with conversation(Asking()) as chat:
         await chat.says("/approve")
-        await chat.hears("No request waits for you here, or more than one does: then name it.")
+        await chat.hears("No request is waiting for you here, or there are several: then name one.")
         await chat.says("yes")  # a message like any other: the agent is asked, and asks
         await chat.says(f"/approve {await asked_for(chat)}")
         assert "I was told allow-once." in {(await chat.hears()).text, (await chat.hears()).text}

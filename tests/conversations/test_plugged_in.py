@@ -109,7 +109,7 @@ def test_a_built_ins_name_is_refused_at_the_start(monkeypatch, name):
 @pytest.mark.parametrize(
     ("module", "problem"),
     [
-        ("json", "json is no command: it does not define COMMANDS"),
+        ("json", "the module json cannot be used as a command: it does not define COMMANDS"),
         ("no_such_module", "the command 'x' cannot be loaded"),
     ],
 )

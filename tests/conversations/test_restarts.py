@@ -21,7 +21,7 @@ from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.questions import RESTARTED, WITHDRAWN
-from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.session.work import AgentTurnRunner
 from rejoinder.store.base import (
     Accept,
     EndRun,
@@ -103,7 +103,7 @@ async def test_the_exchange_is_remembered_as_soon_as_it_is_answered(tmp_path, mo
     """DU-5: who dies between the answer and the end of its turn has both sides of it in the transcript, once."""
     machine = Machine(tmp_path)
     with monkeypatch.context() as dying:
-        dying.setattr(Workers, "_end", lambda *_: never())
+        dying.setattr(AgentTurnRunner, "_end", lambda *_: never())
         async with machine.running(ScriptedAgent("Hi."), killed=True):
             await machine.chat.says("hello")
             await machine.chat.hears("Hi.")
@@ -430,7 +430,7 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
             heard = {(await machine.chat.hears()).text, (await machine.chat.hears()).text}
             assert heard == {"Run again: 1.", "Not so bad."}
             await machine.chat.says("/resend")
-            await machine.chat.hears("Nothing here waits to be sent again.")
+            await machine.chat.hears("Nothing here is waiting to be sent again.")
         else:
             (quarantined,) = await gateway.store.quarantined()
             operator = open_for_operator(machine.url)
@@ -526,7 +526,7 @@ async def test_who_is_stopped_while_waiting_for_room_is_not_begun(tmp_path):
         stopping = asyncio.ensure_future(lanes.stop(lanes.at(waits.conversation.route)))
         for _ in "all", "one":  # all lanes are told, then each: it has heard of it, and its end is not written yet
             await asyncio.sleep(0)
-        assert (waits.over, waits.gone.is_set()) == (True, False)
+        assert (waits.state.is_over, waits.gone.is_set()) == (True, False)
         lanes._slots.release(at_work.session)
         await stopping
         go.set()
@@ -622,7 +622,7 @@ async def test_who_asks_the_same_again_after_a_restart_is_answered_under_the_old
     asked, name = await ask_and_die(machine, Asking())
     before = asked.text
     async with machine.running(Asking()) as gateway:
-        await machine.channel.until(lambda: gateway.engine.workers.questions._waiting)
+        await machine.channel.until(lambda: gateway.engine.turn_runner.questions._waiting)
         assert asked.text == before
         await machine.chat.says(f"/approve {name}")
         assert await heard_two(machine) == {f"Request {name}: allow-once.", "I was told allow-once."}

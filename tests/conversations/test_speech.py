@@ -45,9 +45,9 @@ def mouth(tmp_path):
     return Mouth(tmp_path)
 
 
-def speaking(mouth, tts="always", text="with", allow=(), **more) -> Settings:
+def speaking(mouth, tts="always", text="with", allow=(), streaming="off", **more) -> Settings:
     media = MediaSettings(tts_text=text, text_to_speech=TextToSpeech(command=mouth.command, **more))
-    common = CommonChannelSettings(dm="open", groups="open", tts=tts, streaming="off")
+    common = CommonChannelSettings(dm="open", groups="open", tts=tts, streaming=streaming)
     return Settings(
         media=media,
         channels={"fake": ConfiguredChannel("fake", common, {})},
@@ -142,14 +142,33 @@ async def test_a_failure_is_text_once(text):
 TAGGED = "Before.\n<actions><voice>Good **morning**.</voice></actions>\nAfter."
 
 
-async def test_what_stands_in_the_tag_is_spoken_in_its_place(mouth):
-    """ME-2, ME-3, OD-50: `tagged` grants it."""
-    async with conversation(ScriptedAgent(TAGGED), FakeFiles(), speaking(mouth, "tagged")) as chat:
+@pytest.mark.parametrize(
+    ("streaming", "answer", "seen"),
+    [
+        ("off", TAGGED, ["Before.\nAfter.", "voice"]),
+        ("edits", TAGGED, ["Before.\nAfter.", "voice"]),
+        ("blocks", TAGGED, ["Before.", "voice", "After."]),
+        ("off", TAGGED.removeprefix("Before."), ["voice", "After."]),
+        ("edits", TAGGED.removeprefix("Before."), ["voice", "After."]),
+        ("blocks", TAGGED.removeprefix("Before."), ["voice", "After."]),
+        ("blocks", TAGGED.removesuffix("After."), ["Before.", "voice"]),
+    ],
+)
+async def test_what_stands_in_the_tag_is_spoken_in_its_place(mouth, streaming, answer, seen):
+    """ME-2, ME-3, OD-50: `tagged` grants it. Behind the words before it, and before those of the next message."""
+    agent = ScriptedAgent(answer, "Told.")
+    async with conversation(agent, FakeFiles(), speaking(mouth, "tagged", streaming=streaming)) as chat:
         await chat.says("hi")
-        await chat.hears()
-        await chat.hears()
-        assert sorted(shown(chat)) == ["Before.\nAfter.", "voice"]
+        await until(lambda: len(shown(chat)) == len(seen), "all of it")
+        await chat.rests()
+        assert shown(chat) == seen
+        await chat.says("and?")
+        await chat.channel.until(lambda: shown(chat)[-1] == "Told.")
+        for _ in shown(chat):
+            await chat.hears()
     assert mouth.said == ["Good morning."]
+    told = [part.text for part in agent.turns[1].parts if part.text.startswith("<system_events")]
+    assert "voice: done" in told[0]
 
 
 @pytest.mark.parametrize(("tts", "command"), [("off", None), ("tagged", ("false",))], ids=["no grant", "a failure"])

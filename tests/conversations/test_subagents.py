@@ -6,7 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from rejoinder.agents.base import Done, Question, TextDelta, ToolStarted
-from rejoinder.config.schema import DirectivesSettings, Settings
+from rejoinder.config.channels import CommonChannelSettings
+from rejoinder.config.schema import ConfiguredChannel, DirectivesSettings, MessagesSettings, QueueSection, Settings
+from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.testing import conversation
 from rejoinder.testing.patience import until
 from rejoinder.turns.subagents import MOST_UNASKED
@@ -31,6 +33,7 @@ class Team:
         self.cancelled = []
         self.steered = []
         self.answers = asyncio.Queue()
+        self.asked_for = []  # what it was told about each question
 
     async def run(self, turn):
         self.turns.append(turn)
@@ -55,6 +58,7 @@ class Team:
         return True
 
     async def answer(self, question, option) -> None:
+        self.asked_for.append(option)
         self.answers.put_nowait(option)
 
     async def asked(self, count: int) -> None:
@@ -151,7 +155,7 @@ async def test_without_a_grant_nothing_is_started():
         await chat.hears("On it.")
         await chat.says("well?")
         await chat.hears("On it.")
-    assert "nothing grants it here" in told(agent.turns[1])
+    assert "it is not granted here" in told(agent.turns[1])
     assert len(agent.turns) == 2
 
 
@@ -292,6 +296,51 @@ async def test_a_loop_ends_at_the_cap_with_one_notice():
     assert ends + len(left) == MOST_UNASKED
 
 
+@pytest.mark.parametrize("mode", ["collect", "followup", "steer", "interrupt", "steer-backlog", "queue"])
+async def test_an_end_disturbs_no_turn_under_way(mode: str):
+    """TU-36: while the conversation is busy, the end is told with its next turn, whatever the queue mode."""
+
+    def says(text: str) -> str:
+        if "has finished" in text:
+            return "So it is 42."
+        return "(wait)Hello." if "hold on" in text else "42"
+
+    agent = Team(says)
+    settings = Settings(messages=MessagesSettings(queue=QueueSection(mode=mode, debounce_ms=0)))
+    async with conversation(agent, settings=settings) as chat:
+        await chat.says("hold on")
+        await agent.asked(1)
+        await chat.says("/subagents spawn helper read")
+        heard = await heard_until(chat, "_Sub-agent helper-1 has finished._")
+        assert "Hello." not in "".join(heard)
+        assert not agent.cancelled
+        agent.go.set()
+        await heard_until(chat, "So it is 42.")
+    assert not agent.steered
+    assert [("has finished" in told(turn)) for turn in agent.turns] == [False, False, True]
+
+
+async def test_stop_and_kill_end_those_below_too():
+    """TU-36, IN-70: a sub-agent and the one it started are ended together."""
+
+    def says(text: str) -> str:
+        if text.endswith("plan"):
+            return "<actions><spawn agent='helper' name='digger'>wait</spawn></actions>Planned."
+        return by_task(text)
+
+    for command, answer in (("/kill helper-1", "Stopped helper-1."), ("/stop", "Agent was aborted. Stopped 2")):
+        agent = Team(says)
+        async with conversation(agent, settings=GRANTED) as chat:
+            await chat.says("/subagents spawn helper plan")
+            await chat.hears()
+            await agent.asked(2)
+            await chat.says(command)
+            assert (await chat.hears()).text.startswith(answer)
+            await chat.says("/subagents")
+            assert (await chat.hears()).text.count("stopped 0 s ago") == 2
+        assert len(agent.turns) == 2
+
+
 async def test_eight_at_once():
     """TU-36: the ninth is refused with the reason, until one has ended."""
     agent = Team(by_task)
@@ -346,3 +395,101 @@ async def test_a_turn_that_is_run_again_starts_nobody_twice(tmp_path):
         assert "_Sub-agent helper-1 has finished._" in heard
         (root,) = {turn.session for turn in second.turns if "subagent" not in turn.session}
         assert [kept.name for kept in await gateway.store.subagents(root)] == ["helper-1"]
+
+
+# --- whose authority it has ---------------------------------------------------------------------------------
+
+
+def a_lifted_group() -> Settings:
+    """Ann and Bob may use commands, both may own the gateway, and only Ann may be elevated."""
+    common = CommonChannelSettings(dm="open", groups="open", require_mention=False, allow=("bob",))
+    elevated = CommandsSettings(elevated=ElevatedSettings(enabled=True, allow_from=("fake:ann",)))
+    channels = {"fake": ConfiguredChannel("fake", common, None)}
+    return Settings(channels=channels, commands=elevated, directives=DirectivesSettings(allow=("spawn",)))
+
+
+def tidies(text: str) -> str:
+    """Whoever tidies asks first; who hears that it was done tidies up as well."""
+    if "has finished" in text or "tidy" in text:
+        return "(ask)"
+    return "<actions><spawn agent='helper'>tidy</spawn></actions>On it." if "send somebody" in text else "Hello."
+
+
+async def says(chat, text: str, sender: str) -> None:
+    await chat.channel.says(text, kind="group", sender=sender)
+
+
+async def heard_until(chat, wanted: str) -> list[str]:
+    lines = [(await chat.hears()).text]
+    while wanted not in lines[-1]:
+        lines.append((await chat.hears()).text)
+    return lines
+
+
+@pytest.mark.parametrize("lifted", ["/elevated full", "/exec security=full"])
+async def test_what_an_owner_starts_has_the_owners_rights(lifted: str):
+    """TU-36, IN-59: neither it nor the turn that its end starts has to ask."""
+    agent = Team(tidies)
+    async with conversation(agent, settings=a_lifted_group()) as chat:
+        await says(chat, lifted, "ann")
+        await chat.hears()
+        await says(chat, "/subagents spawn helper tidy", "ann")
+        for _ in range(3):
+            await chat.hears()
+    assert agent.asked_for == ["allow-once", "allow-once"]
+
+
+@pytest.mark.parametrize("lifted", ["/elevated full", "/exec security=full"])
+@pytest.mark.parametrize("how", ["/subagents spawn helper tidy", "send somebody"])
+async def test_what_another_starts_has_not(lifted: str, how: str):
+    """TU-36, IN-59: a sender's sub-agent asks in the chat, though the session is lifted; and so does the turn that its
+    end starts, whose words come from it."""
+    agent = Team(tidies)
+    async with conversation(agent, settings=a_lifted_group()) as chat:
+        await says(chat, lifted, "ann")
+        await chat.hears()
+        await says(chat, how, "bob")
+        for question in ("helper-1 asks: May I?", "May I?"):
+            assert await heard_until(chat, question)
+            assert agent.answers.empty()
+            await says(chat, "/approve deny", "bob")
+        await heard_until(chat, "I was told None.")
+    assert agent.asked_for == [None, None]
+
+
+async def test_an_owner_who_may_not_be_elevated_starts_nothing_that_is():
+    """TU-36, IN-57: `/elevated` is for those in `commands.elevated.allow_from`."""
+    agent = Team(tidies)
+    async with conversation(agent, settings=a_lifted_group(), owners=("ann", "bob")) as chat:
+        await says(chat, "/elevated full", "ann")
+        await chat.hears()
+        await says(chat, "/subagents spawn helper tidy", "bob")
+        for question in ("helper-1 asks: May I?", "May I?"):
+            await heard_until(chat, question)
+            await says(chat, "/approve deny", "bob")
+        await heard_until(chat, "I was told None.")
+    assert agent.asked_for == [None, None]
+
+
+@pytest.mark.parametrize("word", ["/steer", "/subagents send"])
+async def test_who_tells_it_something_lends_it_no_more_than_they_have(word: str):
+    """TU-36, IN-59: an owner's sub-agent that somebody else has talked to has to ask from then on."""
+    agent = Team(lambda text: "(wait)(ask)" if "wait" in text else tidies(text))
+    async with conversation(agent, settings=a_lifted_group()) as chat:
+        await says(chat, "/exec security=full", "ann")
+        await chat.hears()
+        await says(chat, "/subagents spawn helper wait", "ann")
+        await chat.hears()
+        await agent.asked(1)
+        await says(chat, f"{word} helper-1 tidy the cellar, too", "bob")
+        await chat.hears("Told helper-1.")
+        agent.go.set()
+        await heard_until(chat, "helper-1 asks: May I?")
+        await says(chat, "/approve deny", "ann")
+        await until(lambda: agent.asked_for, "the answer")
+        await says(chat, "/stop", "ann")
+        await heard_until(chat, "Agent was aborted.")
+        await chat.rests()
+        for _ in chat._unheard():
+            await chat.hears()
+    assert agent.asked_for[0] is None

@@ -223,7 +223,7 @@ async def test_nobody_elses_button_counts():
         question = await platform.hears("#team")
         await platform.presses("#team", "bob", question.id, "Allow once")
         await platform.truth.until(lambda: platform.people.methods.alerts)
-        assert platform.people.methods.alerts == [("bob", "Nothing was done: this is not for you here.")]
+        assert platform.people.methods.alerts == [("bob", "Nothing was done: you may not do this here.")]
         assert len(platform.truth.messages("#team")) == 1
         await platform.presses("#team", "ann", question.id, "Deny")
         await platform.truth.until(

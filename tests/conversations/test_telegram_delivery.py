@@ -8,7 +8,7 @@ from rejoinder.channels.telegram import LIMITS
 from rejoinder.config.schema import Settings
 from rejoinder.outbound import plan
 from rejoinder.rendering import messages
-from rejoinder.runtime.outbox import pacing
+from rejoinder.runtime import account_pace
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.restarting import Machine, until
@@ -138,7 +138,7 @@ async def test_a_send_nobody_can_tell_about_is_not_repeated():
 
 async def test_a_token_that_is_refused_for_a_while(monkeypatch):
     """DE-32: 401: the account pauses, rows stay; when it is over all of it is said, once and in order."""
-    monkeypatch.setattr(pacing, "FIRST_REFUSAL", 0.2)
+    monkeypatch.setattr(account_pace, "FIRST_REFUSAL", 0.2)
     long = " ".join(f"word{number}" for number in range(1500))
     people = ("ann", "bob", "cyd", "dan")
     async with telegram(ScriptedAgent(*[long] * 4), 'dm = "open"\nstreaming = "off"') as platform:
@@ -167,7 +167,7 @@ async def test_a_token_that_is_refused_while_it_reads():
 
 async def test_after_a_restart_a_refused_account_is_tried_at_once(tmp_path, monkeypatch):
     """DE-32: the operator has set another token: what was kept does not wait for the pause of the old one."""
-    monkeypatch.setattr(pacing, "FIRST_REFUSAL", 1000.0)
+    monkeypatch.setattr(account_pace, "FIRST_REFUSAL", 1000.0)
     machine = Machine(tmp_path, Settings())
     async with machine.running(ScriptedAgent("Kept."), killed=True) as gateway:
         machine.channel.fails(Rejected("Unauthorized", "account"))

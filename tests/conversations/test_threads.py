@@ -66,7 +66,7 @@ async def test_a_platform_that_cannot_tell_it_delays_nothing(caplog):
         await chat.channel.says("@bot and?", mention=True, thread="70", **LAB)
         await chat.hears("I see.")
     assert texts(agent.turns[0]) == []
-    assert "failed at telling what was said in 70" in caplog.text
+    assert "failed while reading what was said in 70" in caplog.text
 
 
 async def test_the_root_is_known_from_the_chat():

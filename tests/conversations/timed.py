@@ -61,8 +61,8 @@ class Days:
 
     def look(self) -> None:
         assert self._gateway is not None
-        assert self._gateway.clockwork is not None
-        self._gateway.clockwork.changed()
+        assert self._gateway.scheduler is not None
+        self._gateway.scheduler.changed()
 
     async def job(self, holds: Callable[[KeptJob], bool], name: str = "") -> KeptJob:
         """The job, once this is so."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.inbound.commands.registry import book
+from rejoinder.inbound.commands.registry import commands_by_name
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROWS = [
@@ -26,7 +26,7 @@ def test_a_key_that_is_named_exists(key: str) -> None:
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_a_command_that_is_named_exists(command: str) -> None:
-    assert command in book()
+    assert command in commands_by_name()
 
 
 def test_the_tables_are_read() -> None:

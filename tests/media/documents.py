@@ -85,6 +85,33 @@ def picture(width: int, height: int, kind: str = "JPEG") -> bytes:
     return out.getvalue()
 
 
+def animation(kind: str, frames: int = 3) -> bytes:
+    from PIL import Image
+
+    out = io.BytesIO()
+    first, *more = (Image.new("RGB", (40, 30), (50 * number, 80, 80)) for number in range(frames))
+    first.save(out, kind, save_all=True, append_images=more, duration=100)
+    return out.getvalue()
+
+
+def heic(width: int, height: int) -> bytes:
+    import pillow_heif
+    from PIL import Image
+
+    out = io.BytesIO()
+    pillow_heif.from_pillow(Image.new("RGB", (width, height), "teal")).save(out)
+    return out.getvalue()
+
+
+def docx_of(xml: str) -> bytes:
+    """A DOCX with this in place of its document."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(docx())) as old, zipfile.ZipFile(out, "w") as new:
+        for each in old.infolist():
+            new.writestr(each, xml if each.filename == "word/document.xml" else old.read(each))
+    return out.getvalue()
+
+
 def huge_picture(side: int = 100_000) -> bytes:
     """A PNG whose header promises more pixels than fit into any memory."""
     head = side.to_bytes(4, "big") * 2 + b"\x08\x02\0\0\0"

@@ -1,14 +1,20 @@
 """ME-11, ME-12: documents become text and pictures become smaller, in a process that may fail alone."""
 
+import asyncio
+import os
 import resource
+import subprocess
+import sys
 
 import pytest
 
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment
-from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
+from rejoinder.inbound.documents import document_kind, is_animated, picture_side, unread_kind
+from rejoinder.media import documents as documents_module
 from rejoinder.media.documents import DocumentReader
 from rejoinder.media.settings import DocumentSettings
+from rejoinder.testing.patience import PATIENCE
 from tests.media import documents
 
 READER = DocumentReader(DocumentSettings(timeout_s=60))
@@ -28,8 +34,8 @@ async def read(name: str, content: bytes, mime: str = "", reader: DocumentReader
         ("wrong.txt", documents.pdf(["Hello PDF"]), ("Hello PDF",), "the text of its 1 page"),
         ("a.docx", documents.docx(), ("# Plan", "First we think.", "| March | 42 |"), "the text of this document"),
         ("a.html", HTML, ("# Hello", "World"), "the text of this page"),
-        ("a.csv", "Größe;Preis\n1;2 €".encode("cp1252"), ("Größe;Preis", "2 €"), "it is no UTF-8"),
-        ("a.csv", "Größe;Preis".encode("utf-16"), ("Größe;Preis",), "it is no UTF-8"),
+        ("a.csv", "Größe;Preis\n1;2 €".encode("cp1252"), ("Größe;Preis", "2 €"), "it is not UTF-8"),
+        ("a.csv", "Größe;Preis".encode("utf-16"), ("Größe;Preis",), "it is not UTF-8"),
         ("a.zip", documents.zip_of("x/y.txt", "../../etc/passwd"), ("x/y.txt (7 bytes)", "passwd"), "not unpacked"),
         ("a.tgz", documents.tar_of("x/y.txt", "z"), ("x/y.txt (0 bytes)", "z"), "not unpacked"),
         ("many.zip", documents.zip_of(*(f"{n}.txt" for n in range(300))), ("199.txt",), "the first 200 names"),
@@ -79,8 +85,114 @@ async def test_a_picture_is_scaled_and_an_impossible_one_is_not_loaded():
     assert (mime, picture_side(still)) == ("image/jpeg", 2000)
     with pytest.raises(NotUnderstood, match="too many pixels"):
         await READER.scale("a.png", documents.huge_picture())
-    with pytest.raises(NotUnderstood, match="no picture that can be read"):
+    with pytest.raises(NotUnderstood, match="not a picture that can be read"):
         await READER.scale("a.heic", b"\0\0\0\x18ftypheic" + bytes(100))
+
+
+async def test_a_picture_that_moves_becomes_one_that_does_not():
+    """ME-12: its first; not every model takes the others."""
+    for kind in ("GIF", "PNG", "WEBP"):
+        moving = documents.animation(kind)
+        assert is_animated(moving), kind
+        mime, still = await READER.scale("a", moving)
+        assert mime in ("image/jpeg", "image/png")
+        assert not is_animated(still)
+        assert not is_animated(documents.picture(30, 30, kind)), kind
+
+
+async def test_a_picture_of_an_iphone_is_converted():
+    """ME-12: HEIC, with the library that reads it."""
+    mime, converted = await READER.scale("a.heic", documents.heic(3000, 2000))
+    assert (mime, picture_side(converted)) == ("image/jpeg", 2000)
+
+
+async def test_no_program_is_started_for_a_picture(tmp_path, monkeypatch):
+    """ME-12: Pillow would give an EPS, whatever it is called, to Ghostscript."""
+    ghostscript = tmp_path / "gs"
+    ghostscript.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    ghostscript.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    eps = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n%%EndComments\n%%EOF\n"
+    with pytest.raises(NotUnderstood, match="not a picture that can be read"):
+        await READER.scale("a.png", eps)
+    assert not (tmp_path / "started").exists()
+
+
+# --- the process of the reader ------------------------------------------------------------------
+
+
+ENTITIES = """<?xml version="1.0"?><!DOCTYPE d [{entities}]><w:document
+xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>Words &{name};</w:t>
+</w:r></w:p></w:body></w:document>"""
+LAUGHS = '<!ENTITY a0 "ha">' + "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(12))
+
+
+async def test_entities_lead_nowhere(tmp_path):
+    """ME-11: neither to a file of this machine, nor to an address, nor to a billion laughs."""
+    secret = tmp_path / "secret"
+    secret.write_text("the operator's")
+    for entities, name in (
+        (f'<!ENTITY x SYSTEM "file://{secret}">', "x"),
+        ('<!ENTITY x SYSTEM "http://127.0.0.1:9/">', "x"),
+        (LAUGHS, "a12"),
+    ):
+        content = documents.docx_of(ENTITIES.format(entities=entities, name=name))
+        try:
+            found = (await read("a.docx", content)).text
+        except NotUnderstood as why:
+            found = str(why)
+        assert "operator" not in found
+        assert "haha" not in found
+
+
+CONNECTS = "_socket.socket().connect(('127.0.0.1', PORT))"
+INSIDE = """
+import _socket, socket
+from rejoinder.media import document_worker as worker
+
+def read(path, most):
+    {code}
+    return "done", ""
+
+worker.READERS["html"] = read
+worker.main()
+"""
+
+
+def may_leave_the_network() -> bool:
+    """Some containers do not let a process into a namespace of its own."""
+    asked = "import ctypes; raise SystemExit(ctypes.CDLL(None).unshare(0x10000000 | 0x40000000) != 0)"
+    return subprocess.run([sys.executable, "-c", asked], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("socket.create_connection(('127.0.0.1', PORT))", "damaged"),
+        (CONNECTS, "damaged"),
+        ("taken = bytes(800 << 20)", "too much memory"),
+        ("while True: pass", "too long|gave up"),
+    ],
+    ids=["network", "network past Python's own socket", "memory", "time"],
+)
+async def test_a_reader_has_no_network_and_limits(monkeypatch, code, why):
+    """ME-11: whatever runs in there, as a parser that somebody has taken over would."""
+    if code == CONNECTS and not may_leave_the_network():
+        pytest.skip("this kernel gives no process a network of its own")
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    script = INSIDE.format(code=code.replace("PORT", str(server.sockets[0].getsockname()[1])))
+    run = documents_module.run
+
+    async def instead(command, folder, **more):
+        at = command.index("-m")
+        return await run([*command[:at], "-c", script, *command[at + 2 :]], folder, **more)
+
+    monkeypatch.setattr(documents_module, "run", instead)
+    reader = DocumentReader(DocumentSettings(timeout_s=2 if "while" in code else 60, memory_mb=512))
+    async with asyncio.timeout(PATIENCE):
+        with pytest.raises(NotUnderstood, match=why):
+            await read("a.html", HTML, reader=reader)
+    server.close()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """DE-37: out of which folder a file is sent, and what is never sent."""
 
 import os
+import socket
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,11 @@ def folder(tmp_path: Path) -> WorkFolder:
     (here / "way").symlink_to(tmp_path)
     (here / "inside").symlink_to(here / "in")
     (here / "hard.txt").hardlink_to(tmp_path / "secret.txt")
+    (here / "environ").symlink_to("/proc/self/environ")
+    (here / "self").symlink_to("/proc/self")
     os.mkfifo(here / "pipe")
+    with socket.socket(socket.AF_UNIX) as listening, chdir(here):  # its path may not be long
+        listening.bind("socket")
     return folder
 
 
@@ -72,12 +78,16 @@ def test_what_is_sent(folder: WorkFolder, path: str, name: str, mime: str, conte
         ("way/secret.txt", True, "cannot be opened"),
         ("inside/plan.txt", True, "cannot be opened"),
         ("hard.txt", True, "has another name elsewhere"),
-        ("pipe", True, "is no regular file"),
-        ("in", True, "is no regular file"),
+        ("pipe", True, "is not a regular file"),
+        ("socket", True, "cannot be opened"),
+        ("/proc/self/environ", True, "is not in your outbox folder"),
+        ("environ", True, "is a link"),
+        ("self/environ", True, "cannot be opened"),
+        ("in", True, "is not a regular file"),
         ("chart.png/x", True, "cannot be opened"),
-        ("chart\0.png", True, "is no name of a file"),
+        ("chart\0.png", True, "is not a file name"),
         ("x" * 5000, True, "cannot be opened"),
-        (".", False, "is no file"),
+        (".", False, "is not a file"),
         ("none.txt", False, "there is no file"),
         ("none/plan.txt", False, "there is no file"),
         ("big.bin", False, "is larger than the 100 bytes"),
@@ -145,6 +155,47 @@ def test_what_changes_while_it_is_read_is_refused(folder: WorkFolder, change: by
     file = folder.open("in/plan.txt", LIMIT)
     plan.unlink()
     assert whole(file) == change
+
+
+def test_what_is_put_in_its_place_meanwhile_is_not_sent(folder: WorkFolder, tmp_path: Path) -> None:
+    """DE-37: the file that was opened and checked is the one that is sent."""
+    file = folder.open("chart.png", LIMIT)
+    chart = Path(folder.path) / "chart.png"
+    chart.unlink()
+    chart.symlink_to(tmp_path / "secret.txt")
+    assert whole(file) == PICTURE
+
+
+def test_a_folder_that_becomes_a_link_on_the_way_leads_nowhere(
+    folder: WorkFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DE-37: between the opening of a folder and that of a file in it."""
+    (tmp_path / "plan.txt").write_bytes(SECRET)
+    inner, opens = Path(folder.path) / "in", os.open
+
+    def swaps(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        opened = opens(path, flags, mode, dir_fd=dir_fd)
+        if path == "in":
+            inner.rename(inner.with_name("moved"))
+            inner.symlink_to(tmp_path)
+        return opened
+
+    monkeypatch.setattr("rejoinder.media.files.os.open", swaps)
+    assert whole(folder.open("in/plan.txt", LIMIT)) == b"a plan"
+
+
+def test_an_outbox_that_is_gone_or_was_made_a_link_is_not_entered(folder: WorkFolder, tmp_path: Path) -> None:
+    """DE-37: the agent is told so."""
+    here = Path(folder.path)
+    here.rename(here.with_name("moved"))
+    for _ in range(2):
+        with pytest.raises(FileRefused, match=r"your outbox folder .* cannot be opened"):
+            folder.open("secret.txt", LIMIT)
+        with pytest.raises(FileRefused, match=r"your outbox folder .* cannot be opened"):
+            folder.remove("secret.txt")
+        if not here.is_symlink():
+            here.symlink_to(tmp_path)
+    assert (tmp_path / "secret.txt").exists()
 
 
 def test_what_grows_beyond_the_limit_is_refused(folder: WorkFolder) -> None:

@@ -1,6 +1,7 @@
 """Speech to text by programs and endpoints, and all that can go wrong with them."""
 
 import asyncio
+import re
 import resource
 import shlex
 import sys
@@ -11,23 +12,26 @@ from aiohttp import web
 
 from rejoinder.errors import NotUnderstood
 from rejoinder.media import sound
-from rejoinder.media.hearing import Ear
-from rejoinder.media.settings import SpeechToText
+from rejoinder.media.hearing import Transcriber
+from rejoinder.media.recordings import Recordings
+from rejoinder.media.settings import SpeechToText, TextToSpeech
+from rejoinder.media.speaking import SpeechSynthesizer
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE, until
 from tests.media.sounds import PLAYLIST
-from tests.speech import SENTENCE, recogniser, silence, spoken, words
+from tests.peers import program as program_path
+from tests.speech import SENTENCE, recogniser, silence, speaker, spoken, words
 
 KEY = Secret("sk-secret")
 
 
-def program(code: str, **more) -> Ear:
-    return Ear(
+def program(code: str, **more) -> Transcriber:
+    return Transcriber(
         SpeechToText(command=(sys.executable, "-c", code, "{file}"), timeout_s=more.pop("timeout_s", 30), **more)
     )
 
 
-async def unheard(ear: Ear, content: bytes | None = None) -> NotUnderstood:
+async def unheard(ear: Transcriber, content: bytes | None = None) -> NotUnderstood:
     with pytest.raises(NotUnderstood) as caught:
         await ear.hear("note", "audio/ogg", spoken() if content is None else content)
     return caught.value
@@ -50,12 +54,12 @@ async def served(path, answer):
 @asynccontextmanager
 async def endpoint(answer, **more):
     async with served("/v1/audio/transcriptions", answer) as url:
-        yield Ear(SpeechToText(base_url=url, api_key=KEY, **more))
+        yield Transcriber(SpeechToText(base_url=url, api_key=KEY, **more))
 
 
 async def test_what_a_browser_records_is_heard():
     """ME-1, ME-4: by a recogniser that nobody here wrote; Telegram's form is heard in the conversations."""
-    ear = Ear(SpeechToText(command=tuple(recogniser())))
+    ear = Transcriber(SpeechToText(command=tuple(recogniser())))
     assert words(await ear.hear("note", "", spoken(form="webm"))) == words(SENTENCE)
 
 
@@ -120,7 +124,7 @@ async def test_an_endpoint_that_hangs_is_given_up():
 
 
 async def test_nobody_answers_there():
-    ear = Ear(SpeechToText(base_url="http://127.0.0.1:9/v1"))
+    ear = Transcriber(SpeechToText(base_url="http://127.0.0.1:9/v1"))
     assert str(await unheard(ear)) == "the speech service cannot be reached"
 
 
@@ -145,7 +149,7 @@ async def test_a_program_that_fails_is_a_sentence(code, why):
 async def test_a_program_that_never_ends_is_ended_with_all_it_started(tmp_path):
     """ME-1: its children too."""
     script = f"sleep 600 & echo $! > {shlex.quote(str(tmp_path / 'child'))}; wait"  # a shell starts in no time
-    ear = Ear(SpeechToText(command=("/bin/sh", "-c", script, "{file}"), timeout_s=2))
+    ear = Transcriber(SpeechToText(command=("/bin/sh", "-c", script, "{file}"), timeout_s=2))
     assert str(await unheard(ear)) == "it took too long"
     child = int((tmp_path / "child").read_text())
     await until(lambda: not _lives(child), "its end")
@@ -169,7 +173,7 @@ async def test_a_program_sees_no_secret(monkeypatch):
 
 
 async def test_there_is_no_such_program():
-    ear = Ear(SpeechToText(command=("no-such-program", "{file}")))
+    ear = Transcriber(SpeechToText(command=("no-such-program", "{file}")))
     assert str(await unheard(ear)) == "the program for it could not be started"
 
 
@@ -196,6 +200,24 @@ async def test_without_ffmpeg_the_recording_is_given_as_it_came(monkeypatch):
 async def test_ffmpeg_guesses_nothing(content):
     """ME-1: a format that names other files is no recording, whatever it is called."""
     assert str(await unheard(program("print('x')"), content)) == "its format is not known here"
+
+
+async def test_ffmpeg_is_told_the_format_and_opens_files_alone(tmp_path, monkeypatch):
+    """ME-1: a forced format, and no protocol that leads elsewhere, for what is heard and for what is spoken."""
+    spy = tmp_path / "ffmpeg"
+    spy.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\nexec {program_path("ffmpeg")} "$@"\n')
+    spy.chmod(0o700)
+    monkeypatch.setattr(sound, "ffmpeg", lambda: str(spy))
+    await program("print('x')").hear("note", "", spoken())
+    await SpeechSynthesizer(TextToSpeech(command=tuple(speaker()))).speak("Hello.", "", "opus")
+    await Recordings().prepare(spoken(), 1 << 20)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert len(calls) == 4
+    for call in calls:
+        before, source = call.split(" -i ")
+        assert "-protocol_whitelist file,pipe" in before
+        assert re.search(r"-f (ogg|wav)$", before)
+        assert source.startswith("/")
 
 
 async def test_nothing_is_left_behind(tmp_path, monkeypatch):

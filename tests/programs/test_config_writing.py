@@ -48,7 +48,7 @@ async def test_a_key_is_written_and_holds_at_once(file):
     """IN-61: the comment stays, the file before is kept beside it, the next message has it."""
     async with running(file) as (chat, reloading):
         said = await says(chat, "/config set messages.response_prefix B:")
-        assert "Written into the file. It holds from the next message on." in said
+        assert "Written into the file. It takes effect with the next message." in said
         assert "The file before it is rejoinder.toml.bak." in said
         assert 'messages.response_prefix = "B:"' in said
         assert await says(chat, "hello") == "B: 0."
@@ -65,7 +65,7 @@ async def test_a_key_is_written_and_holds_at_once(file):
 async def test_a_key_that_waits_says_so(file):
     async with running(file) as (chat, _):
         said = await says(chat, "/config set session.scope shared")
-        assert "It holds from the next start on: /restart." in said
+        assert "It takes effect at the next start: /restart." in said
     assert load(str(file), {}).session.scope == "shared"
 
 

@@ -91,8 +91,11 @@ async def test_it_stays_over_a_file_that_changes(file):
     [
         ("set messages.queue.mode quickly", "messages.queue.mode: "),
         ("set messages.queue.mod steer", "messages.queue.mod: "),
-        ("set session.scope shared", "session.scope holds from a start on; write it into the file, and /restart"),
-        ("set channels.telegram.token y", "channels.telegram.token holds from a start on"),
+        (
+            "set session.scope shared",
+            "session.scope takes effect only at a start; write it into the file, then /restart",
+        ),
+        ("set channels.telegram.token y", "channels.telegram.token takes effect only at a start"),
         ("set commands.bash true", "commands.bash can only be changed in the file"),
         ("set nothing x", "nothing is not a key; a key looks like messages.queue.mode"),
         ("unset messages.queue.cap", "/debug has not set messages.queue.cap"),

@@ -14,9 +14,12 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
+from rejoinder.channels.slack.gaps import NO_EVENTS
+from rejoinder.channels.slack.intake import TROUBLE
 from rejoinder.cli import app
 from rejoinder.config.load import read
 from rejoinder.programs import doctor
+from rejoinder.runtime.inlet import PLACE
 from rejoinder.store.base import (
     Accept,
     ClaimHookEvent,
@@ -24,9 +27,11 @@ from rejoinder.store.base import (
     EndHookEvent,
     HookEvent,
     KeepHookEvents,
+    MoveCursor,
     ProcessState,
     QuarantineEvent,
     RetryHookEvent,
+    StoredCursor,
 )
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
@@ -35,13 +40,13 @@ from tests.cli.a_store import ANNA, received
 FAKE_AGENT = str(Path(__file__).parents[1] / "agents" / "fake_acp_agent.py")
 
 
-async def findings(text: str) -> dict[str, doctor.Finding]:
-    settings = read('[gateway]\nstore = "sqlite::memory:"\n' + text, "x.toml", {})
+async def findings(text: str, store: str = "sqlite::memory:") -> dict[str, doctor.Finding]:
+    settings = read(f'[gateway]\nstore = "{store}"\n{text}', "x.toml", {})
     return {each.what: each async for each in doctor.examined(settings)}
 
 
-async def found(text: str, what: str) -> tuple[bool, str]:
-    each = (await findings(text))[what]
+async def found(text: str, what: str, store: str = "sqlite::memory:") -> tuple[bool, str]:
+    each = (await findings(text, store))[what]
     return each.ok, each.found
 
 
@@ -98,14 +103,14 @@ async def test_an_endpoint(kind, status, body, ok, words):
         (
             'kind = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:1/v1"',
             False,
-            "nobody answers there (Connection refused); see whether it is installed and runs",
+            "nothing answers there (Connection refused); check that it is installed and runs",
         ),
         (
             'kind = "http"\nurl = "http://127.0.0.1:1/turn"',
             False,
-            "nobody answers there (Connection refused); see whether it is installed and runs",
+            "nothing answers there (Connection refused); check that it is installed and runs",
         ),
-        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "see whether it is installed"),
+        ('kind = "acp"\ncommand = ["no-such-agent"]', False, "check that it is installed"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "-c", "pass"]', False, "exited"),
         (f'kind = "acp"\ncommand = ["{sys.executable}", "{FAKE_AGENT}"]', True, "speaks version 1 of the protocol"),
     ],
@@ -130,7 +135,7 @@ async def test_telegram():
         fine, said = await found(f"{TOUR}[channels.telegram]\n{wrong}", "channels.telegram")
         assert not fine
         assert said.startswith("Telegram does not know this bot")
-        assert said.endswith("Take the token from @BotFather once more and set it as `token`.")
+        assert said.endswith("Copy the token from @BotFather again and set it as `token`.")
     fine, said = await found(f"{TOUR}[channels.telegram]\n{platform.config()}", "channels.telegram")
     assert not fine
     assert said.startswith("Telegram does not answer under this api_root")
@@ -181,7 +186,7 @@ def test_before_the_first_start(folder):
     """Everything has a line, and nothing is left behind."""
     report = examined()
     assert list(report) == ["configuration", "agents.tour", "channels.web", "media.documents", "store", "disk", "clock"]
-    assert report["store"] == (True, "rejoinder.db is made by the first gateway")
+    assert report["store"] == (True, "rejoinder.db will be made by the first gateway")
     assert os.listdir(folder) == ["rejoinder.toml"]
 
 
@@ -311,6 +316,26 @@ async def test_a_gateway_that_runs_says_how_it_is(monkeypatch, problems, ok, wor
     finally:
         await runner.cleanup()
     assert (fine, said.startswith(words)) == (ok, True), said
+
+
+@pytest.mark.parametrize(("trouble", "runs"), [(NO_EVENTS, True), ("", True), (NO_EVENTS, False)])
+async def test_what_a_running_gateway_has_found_out_is_told_without_a_page(tmp_path, monkeypatch, trouble, runs):
+    """CH-12: events of Slack that never came; nobody has to configure the chat page to learn it."""
+
+    async def running(_: str) -> str | None:
+        return "process 7" if runs else None
+
+    url = f"sqlite:{tmp_path / 'kept.db'}"
+    store = open_store(url)
+    await store.write(MoveCursor(StoredCursor("slack", f"{PLACE}{TROUBLE}", trouble)))
+    await store.close()
+    monkeypatch.setattr(doctor, "_gateway", running)
+    async with FakePlatform("slack") as platform:
+        agent = '[agents.a]\nkind = "scripted"\nscript = "none.json"\n'
+        fine, said = await found(f"{agent}[channels.slack]\n{platform.config()}", "channels.slack", url)
+    assert fine is not (bool(trouble) and runs)
+    assert said.startswith("it is @testbot in Example, by Socket Mode")
+    assert fine or said.endswith(f"the gateway that runs (process 7) says: {NO_EVENTS}")
 
 
 # --- voice and links ------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ async def test_a_program_is_told_what_happens(caplog):
     assert "canary" not in caplog.text
 
 
-@pytest.mark.parametrize("status", [500, 429, 302, 404])
+@pytest.mark.parametrize("status", [500, 429, 302, 307, 401, 404, 410])
 async def test_what_is_not_taken_is_told_again_with_the_same_id(status, caplog):
     """IN-8: the same id and the same bytes; a redirect is not followed, and the log holds no address and no secret."""
     async with receiving() as receiver:
@@ -134,6 +134,20 @@ async def test_what_is_not_taken_is_told_again_with_the_same_id(status, caplog):
     assert len({(headers["webhook-id"], body) for headers, body in receiver.requests}) == 1
     assert f"it answered {status}" in caplog.text
     assert "canary" not in caplog.text
+
+
+@pytest.mark.parametrize("status", [302, 401, 403, 404, 410, 503])
+async def test_while_an_address_takes_nothing_all_of_them_wait_in_order(status, monkeypatch):
+    """IN-8: a receiver that is gone, moved or closed is asked now and then, not once for each event; what waited comes
+    in the order in which it happened."""
+    async with receiving() as receiver:
+        receiver.answers = [status, status, 204]
+        made = hooked(settings(("One.", "Two.")), receiver.url, ("message_received",))
+        async with running(made) as site, site.page() as page:
+            for each in ("a", "b"):
+                await page.send(type="say", client=each, room="helper~you", text=each)
+            await receiver.until(4)
+    assert [event["data"]["text"] for event in receiver.events] == ["a", "a", "a", "b"]
 
 
 async def test_one_that_is_refused_does_not_hold_up_the_next(monkeypatch):
@@ -389,14 +403,16 @@ async def test_the_receiver_of_the_docs_checks_and_prints(tmp_path):
             body = b'{"id":"evt_1","event":"reply_sent","at":"2026-11-17T12:00:00Z","data":{"text":"Hi"}}'
             now = int(datetime.now(UTC).timestamp())
             good = webhooks.headers(SECRET, "evt_1", now, body)
-            old = webhooks.headers(SECRET, "evt_1", now - 3600, body)
+            old, early = (webhooks.headers(SECRET, "evt_1", now + skew, body) for skew in (-3600, 3600))
+            late = webhooks.headers(SECRET, "evt_1", now - 120, body)  # clocks differ by a minute or two
             strange = webhooks.headers("another-secret-0123456789", "evt_1", now, body)
             statuses: list[int] = []
             async with aiohttp.ClientSession() as http:
-                for headers, said in ((strange, body), (old, body), (good, body + b" "), (good, body), (good, body)):
+                refused = ((strange, body), (old, body), (early, body), (good, body + b" "))
+                for headers, said in (*refused, (late, body), (good, body)):
                     async with http.post(f"http://127.0.0.1:{port}/", data=said, headers=headers) as answer:
                         statuses.append(answer.status)
-            assert statuses == [401, 401, 401, 204, 204]
+            assert statuses == [401, 401, 401, 401, 204, 204]
             assert (await process.stdout.readline()).decode() == 'reply_sent {"text": "Hi"}\n'
     finally:
         process.kill()

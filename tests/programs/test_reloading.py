@@ -194,8 +194,8 @@ async def test_an_agent_that_was_opened_again_knows_what_was_said_before(tmp_pat
 async def test_what_was_changed_and_what_waits_is_said_in_one_sentence(home, caplog):
     await home.changes("[session]", 'tables = "bullets"\n[session]\nscope = "shared"')
     assert caplog.messages == [
-        f"{home.file} was read again: channels.telegram.tables holds from the next message on; "
-        "session.scope holds from the next start on."
+        f"{home.file} was read again: channels.telegram.tables applies from the next message on; "
+        "session.scope applies from the next start on."
     ]
 
 
@@ -216,7 +216,7 @@ async def test_who_sits_at_the_terminal_is_told_there(home, caplog):
     home.write("old words", "new words")
     await reloading.look()
     await reloading.look()
-    assert told == [f"{home.file} was read again: agents.helper.system_prompt holds from the next message on."]
+    assert told == [f"{home.file} was read again: agents.helper.system_prompt applies from the next message on."]
     assert caplog.messages == []
 
 
@@ -240,7 +240,7 @@ async def test_owners_read_it_in_status_until_it_is_mended(home, caplog):
     assert "Configuration: " in (told := (await home.chat.hears()).text)
     assert ":11: channels.telegram.dm: " in told
     await home.changes('dm = "opne"', 'dm = "allowlist"')
-    assert caplog.messages[-1] == f"{home.file} was read again: it says what holds already."
+    assert caplog.messages[-1] == f"{home.file} was read again: nothing has changed in it."
     await home.chat.says("/status", sender=ANN)
     assert "Configuration" not in (await home.chat.hears()).text
 
@@ -266,7 +266,7 @@ async def test_nothing_is_taken_of_a_file_that_cannot_be_taken_whole(home, caplo
 
 async def test_a_secret_that_changes_is_named_and_not_shown(home, caplog):
     await home.changes("${TOKEN}", "marlin")
-    assert "channels.telegram.token holds from the next start on" in caplog.text
+    assert "channels.telegram.token applies from the next start on" in caplog.text
     assert "marlin" not in caplog.text
     await home.chat.says("/status", sender=ANN)
     assert "marlin" not in (await home.chat.hears()).text

@@ -187,7 +187,7 @@ def test_slack_rules_by_example() -> None:
             ":thumbup:",
             SLACK_NAMES,
             "thumbup",
-            "':thumbup:' is no standard emoji, taken for one of the workspace's own; did you mean thumbsup?",
+            "':thumbup:' is not a standard emoji, taken for one of the workspace's own; did you mean thumbsup?",
         ),
         ("Acme Logo", SLACK_NAMES, None, "'Acme Logo' is not an emoji"),
         ("x" * 101, SLACK_NAMES, None, f"'{'x' * 40}…' is not an emoji"),

@@ -17,8 +17,9 @@ from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.draft import Streaming
 from rejoinder.rendering import RenderOptions
-from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer
+from rejoinder.runtime.answer.delivery import StreamedAnswer
 from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.options import AnswerOptions
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox

@@ -4,7 +4,7 @@ import pytest
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime import write_batch as unit
-from rejoinder.runtime.write_batch import until_good
+from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.rows import Health
 
 
@@ -20,8 +20,8 @@ async def test_who_waits_for_a_full_disk_ends_with_the_store(monkeypatch):
     """DU-15: that the disk is full has been said; that somebody who waited for it ends is no further fault of it."""
     monkeypatch.setattr(unit, "PAUSE", 0)
     full = StoreUnavailable("full", "a.db")
-    await until_good(Ill("full", None), full)
+    await until_available(Ill("full", None), full)
     with pytest.raises(StoreUnavailable) as ended:
-        await until_good(Ill("full", "closed"), full)
+        await until_available(Ill("full", "closed"), full)
     assert ended.value.fault == "closed"
     assert str(ended.value) == "The store a.db is unavailable. It has been closed."

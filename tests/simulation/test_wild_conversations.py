@@ -219,7 +219,7 @@ async def left_over(gateway: Gateway) -> list[str]:
     ) if set(rows) - ended]  # fmt: skip
     waits = [lane for lane in lanes._lanes.values() if lane.waiting or lane._asked]
     rooms = lanes._slots._running or lanes._slots._asking
-    questions = gateway.engine.workers.questions._kept
+    questions = gateway.engine.turn_runner.questions._kept
     shown = gateway.channels["fake"].messages.values()
     open_ones = [each.text for each in shown if each.author == "bot" and not each.complete and not each.deleted]
     return [*found, *map(str, (census.runs or "", waits or "", rooms or "", questions or "", open_ones or ""))]

@@ -39,9 +39,9 @@ def test_whether_they_hold(hours: str, zone: str, now: str, holds: bool) -> None
     [
         ("8-22", 'such as "08:00-22:00"', None),
         ("", 'such as "08:00-22:00"', None),
-        ("08:00-25:00", "25:00 is no time of the day", 6),
-        ("24:00-08:00", "24:00 is no time of the day", 0),
-        ("08:60-09:00", "08:60 is no time of the day", 0),
+        ("08:00-25:00", "25:00 is not a time of day", 6),
+        ("24:00-08:00", "24:00 is not a time of day", 0),
+        ("08:60-09:00", "08:60 is not a time of day", 0),
         ("08:00-08:00", "they end when they begin", None),
     ],
 )

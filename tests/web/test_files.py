@@ -98,7 +98,7 @@ async def test_it_outlives_the_process_and_the_file(made: schema.Settings, tmp_p
         ('path="way/passwd"', "denied ('way/passwd' cannot be opened"),
         ('path="none.png"', "failed (there is no file 'none.png' in your outbox folder)"),
         ('path="chart.png" channel="fax" chat="1"', "failed (there is no channel 'fax')"),
-        ('path="chart.png" cleanup="true"', "cleanup of chart.png: denied (nothing grants it here)"),
+        ('path="chart.png" cleanup="true"', "cleanup of chart.png: denied (it is not granted here)"),
     ],
 )
 async def test_what_is_not_sent_is_told_to_the_agent(made: schema.Settings, what: str, told: str) -> None:
@@ -118,7 +118,7 @@ async def test_nothing_is_sent_without_a_grant(made: schema.Settings, tmp_path: 
         await page.send(type="say", client="1", room="helper~you", text='send: path="chart.png"|Done.')
         await page.hears("Done.")
         await page.send(type="say", client="2", room="helper~you", text="told?")
-        while "send_file: denied (nothing grants it here)" not in (await page.told("message"))["message"]["text"]:
+        while "send_file: denied (it is not granted here)" not in (await page.told("message"))["message"]["text"]:
             pass
     assert not (tmp_path / "rejoinder.db.outbox").exists()
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import aiohttp
 import pytest
+from msgspec.structs import replace
 from starlette.requests import ClientDisconnect
 
 from rejoinder import listener
 from rejoinder.addresses import counted
+from rejoinder.config.programs import ApiSettings, ApiToken
 from rejoinder.listener import ConnectionLimits, Listener, OpenConnections
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
@@ -94,9 +96,11 @@ async def test_who_is_at_work_is_not_put_out(small: None) -> None:
 
 async def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "PAUSE", 0.05)
-    async with running(settings()) as site:
-        head = "POST {} HTTP/1.1\r\nHost: localhost\r\nX-Rejoinder: 1\r\nContent-Length: 100\r\n\r\nabc"
-        for path in ("/files?name=x", "/login", "/v1/chat/completions"):
+    token = ApiToken(token=Secret("n8n-canary-0123456789"), chats=("web:helper~you",), agents=("helper",))
+    async with running(replace(settings(), api=ApiSettings({"n8n": token}))) as site:
+        head = "POST {} HTTP/1.1\r\nHost: localhost\r\nX-Rejoinder: 1\r\nContent-Type: application/json\r\n"
+        head += "Authorization: Bearer n8n-canary-0123456789\r\nContent-Length: 100\r\n\r\nabc"
+        for path in ("/files?name=x", "/login", "/v1/chat/completions", "/api/messages"):
             reader, writer = await knock(site, head.format(path).encode())
             assert (await rest(reader)).startswith(b"HTTP/1.1 408"), path
             writer.close()

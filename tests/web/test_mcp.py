@@ -16,6 +16,7 @@ from rejoinder.agents.acp.servers import MCP_TOKEN, MCP_URL, our_server
 from rejoinder.agents.base import Done, TextDelta
 from rejoinder.config.schema import DirectivesSettings
 from rejoinder.testing.patience import PATIENCE
+from rejoinder.web import bodies
 from tests.web.running import running, settings
 
 
@@ -110,7 +111,7 @@ async def test_a_tool_has_no_right_that_a_directive_has_not():
     agent, _, _ = await converse(work)
     assert all(failed for failed, _ in agent.told)
     said = [words for _, words in agent.told]
-    assert said[0] == "denied: nothing grants it here"
+    assert said[0] == "denied: it is not granted here"
     assert said[1] == "denied: there is no message 'm99' in this chat"
     assert said[2].startswith("failed: ")
     assert "needs emoji" in said[3]
@@ -150,6 +151,37 @@ async def test_a_human_is_asked_and_answers():
     assert agent.told == ["Blue"]
 
 
+async def test_a_sub_agent_asks_and_reads_where_it_works_for():
+    """TU-36: by its name, in the chat of who started it; its token sends nothing and reacts to nothing, with a grant
+    too."""
+
+    async def work(url, token, told):
+        if told:  # the turn of who started it
+            return
+        async with client(url, token) as session:
+            for name, arguments in (
+                ("react", {"emoji": "eyes"}),
+                ("send_message", {"chat": "helper~you", "text": "x"}),
+            ):
+                told.append(text(await session.call_tool(name, arguments)))
+            history = json.loads(text(await session.call_tool("read_history", {})))
+            told.append([each["text"] for each in history if each["author"] == "you"])
+            told.append(text(await session.call_tool("ask_human", {"question": "Which?", "options": ["Red", "Blue"]})))
+
+    agent = Tooled(work)
+    made = replace(settings(), directives=DirectivesSettings(allow=("send_message",)))
+    async with running(made, agents={"helper": agent}) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="/subagents spawn helper look around")
+        asked = await page.asked()
+        red = next(choice for choice in asked["choices"] if "Red" in choice["label"])
+        await page.send(type="press", client="c2", message=asked["id"], says=red["says"])
+        await page.hears("Done.")
+    assert asked["text"].startswith("helper-1 asks: Which?")
+    not_acted_on = "denied: a sub-agent's directives are not acted on"
+    assert agent.told == [not_acted_on, not_acted_on, ["/subagents spawn helper look around"], "Red"]
+    assert not any(frame["type"] == "reacted" for frame in page.frames)
+
+
 async def test_tokens_of_others_open_nothing():
     """A token is one session's, and only while it runs: neither a made-up one nor the page's opens the tools."""
 
@@ -165,6 +197,85 @@ async def test_tokens_of_others_open_nothing():
 
     agent, _, _ = await converse(work)
     assert agent.told == [401, 401, 401, 401, 403]
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+}
+AS_JSON = "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+BODY = json.dumps(INITIALIZE).encode()
+A_MEGABYTE = b"100000\r\n" + b"x" * (1 << 20) + b"\r\n"
+
+
+def sized(body, headers=AS_JSON):
+    return f"{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+ODD = {
+    "well": (sized(BODY), 200),
+    "a body that does not come": (f"{AS_JSON}Content-Length: 900\r\n\r\n".encode() + BODY[:10], 408),
+    "announced too large": (f"{AS_JSON}Content-Length: {10**10}\r\n\r\n".encode() + BODY, 413),
+    "in pieces too large": (f"{AS_JSON}Transfer-Encoding: chunked\r\n\r\n".encode() + A_MEGABYTE * 5, 413),
+    "no JSON, it says": (sized(BODY, AS_JSON.replace("Type: application/json", "Type: text/plain")), 400),
+    "takes no JSON": (sized(BODY, "Accept: image/png\r\nContent-Type: application/json\r\n"), 406),
+    "no JSON": (sized(b"{"), 400),
+    "deep": (sized(b"[" * 100_000), 400),
+    "not UTF-8": (sized(b'{"jsonrpc":"2.0","id":1,"method":"\xff"}'), 400),
+    "half an emoji": (sized(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}'), 400),
+    "several at once": (sized(json.dumps([INITIALIZE]).encode()), 400),
+    "nothing": (sized(b"null"), 400),
+    "an unknown method": (sized(b'{"jsonrpc":"2.0","id":1,"method":"x/y"}'), 200),
+    "arguments that are a list": (
+        sized(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"react","arguments":[]}}'),
+        200,
+    ),
+    "another protocol": (sized(BODY, f"{AS_JSON}mcp-protocol-version: 1\r\n"), 400),
+}
+"""What is sent behind the token, and with which status it is answered."""
+
+
+async def test_whatever_is_sent_is_answered_in_order(monkeypatch, caplog):
+    """Slow, huge, of another type, or nonsense: a status, no traceback, and the tools go on working."""
+    monkeypatch.setattr(bodies, "PAUSE", 0.3)
+
+    async def work(url, token, told):
+        host, port = url.removeprefix("http://").partition("/")[0].split(":")
+        for how, (said, _) in ODD.items():
+            reader, writer = await asyncio.open_connection(host, int(port))
+            head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n"
+            writer.write(head.encode() + said)
+            async with asyncio.timeout(PATIENCE):
+                told.append((how, int((await reader.readline()).split()[1])))
+            writer.transport.abort()
+        async with client(url, token) as session:
+            told.append(text(await session.call_tool("react", {"emoji": "eyes"})))
+
+    agent, _, _ = await converse(work)
+    assert agent.told == [*((how, status) for how, (_, status) in ODD.items()), "done"]
+    assert not [record for record in caplog.records if record.exc_info]
+
+
+async def test_a_session_has_one_token():
+    """One that was handed over before, to a process that is gone, opens nothing once the session has another."""
+    answers = []
+
+    async def work(url, token, told):
+        told.append(token)
+        async with httpx2.AsyncClient() as http:
+            for each in told:
+                asked = await http.post(url, headers={"Authorization": f"Bearer {each}"}, json={})
+                answers.append(asked.status_code)
+
+    agent = Tooled(work)
+    async with running(settings(), agents={"helper": agent}) as site, site.page() as page:
+        for number in range(2):
+            await page.send(type="say", client=f"c{number}", room="helper~you", text="Hi")
+            await page.hears("Done.")
+    assert len(set(agent.tokens)) == 2
+    assert answers == [400, 401, 400]
 
 
 async def test_nothing_is_held_open():
@@ -243,7 +354,7 @@ async def test_rejoinder_mcp_brings_them_to_pipes():
 
     agent, _, _ = await converse(work)
     assert len(agent.told[0]) == 5
-    assert agent.told[1:] == ["done", (True, "denied: nothing grants it here")]
+    assert agent.told[1:] == ["done", (True, "denied: it is not granted here")]
 
 
 @pytest.mark.parametrize("variables", [{}, {MCP_URL: "http://127.0.0.1:1/mcp"}])

@@ -50,4 +50,4 @@ async def test_a_question_of_a_run_that_was_stopped_is_closed():
         await page.send(type="say", client="2", room="scripted~you", text="/stop")
         assert await page.hears("May I delete it all?\n\nNo longer asked: the run is over.") == asked["id"]
         await page.send(type="press", client="3", message=asked["id"], says=asked["choices"][0]["says"])
-        await page.told("refused", reason="This button is not there any more.")
+        await page.told("refused", reason="This button no longer exists.")

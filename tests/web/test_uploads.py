@@ -7,8 +7,10 @@ from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from yarl import URL
 
 from rejoinder.blobs import CHUNK, Upload, whole
 from rejoinder.channels.base import OutgoingFile
@@ -54,6 +56,59 @@ async def test_a_large_file_goes_through_in_pieces(monkeypatch: pytest.MonkeyPat
             assert answer.headers["content-length"] == str(len(content))
     assert len(sizes) > 20
     assert max(sizes) == CHUNK
+
+
+HOSTILE = [
+    ("text/html", b"<script>alert(1)</script>"),
+    ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+    ("IMAGE/SVG+XML; charset=utf-8", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"),
+    ("image/png", b"<html><script>alert(1)</script></html>"),
+    ("image/gif", b"GIF89a/*<html>*/=1;alert(1)//<script>alert(1)</script>"),
+    ("application/xhtml+xml", b"<html xmlns='http://www.w3.org/1999/xhtml'><script>alert(1)</script></html>"),
+    ("application/javascript", b"alert(1)"),
+    ("multipart/x-mixed-replace; boundary=x", b"--x\r\nContent-Type: text/html\r\n\r\n<script>alert(1)</script>"),
+    ("application/pdf", b"%PDF-1.4 <script>alert(1)</script>"),
+]
+
+
+async def test_nothing_that_somebody_uploads_runs_as_a_page_of_ours() -> None:
+    """ME-10: whatever it claims to be, and whatever else it is: a browser saves it, and runs nothing."""
+    async with running(settings()) as site:
+        for claimed, content in HOSTILE:
+            headers = {**MARK, "Content-Type": claimed}
+            _, file = await site.post("/files?name=a.html", data=content, headers=headers)
+            async with site.http.get(site.url + file["url"]) as answer:
+                assert await answer.read() == content
+                assert answer.headers["content-disposition"].startswith("attachment;")
+                assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
+                assert answer.headers["x-content-type-options"] == "nosniff"
+                assert answer.content_type in ("application/octet-stream", "image/png", "image/gif")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "name"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("..%5C..%5Cboot.ini", "boot.ini"),
+        ("a%0D%0ASet-Cookie:%20x=1.png", "aSet-Cookie: x=1.png"),
+        ("gnp.%E2%80%AEexe", "gnp.exe"),
+        ("%00%1B%5B31m.pdf", "[31m.pdf"),
+        ("%22%3B%20filename%3Dx.exe%3B%20%22.txt", '"; filename=x.exe; ".txt'),
+        ("...", "file"),
+        ("%F0%9F%90%88%20%C3%BC.txt", "🐈 ü.txt"),
+    ],
+)
+async def test_a_name_is_only_a_name(wanted: str, name: str) -> None:
+    """ME-10: no path, no line of a header, nothing that turns the order round."""
+    async with running(settings()) as site:
+        url = URL(f"{site.url}/files?name={wanted}", encoded=True)
+        async with site.http.post(url, data=b"x", headers=MARK) as answer:
+            file = await answer.json()
+        assert file["name"] == name
+        async with site.http.get(site.url + file["url"]) as answer:
+            assert "Set-Cookie" not in answer.headers
+            said = answer.headers["content-disposition"]
+            assert said == f"attachment; filename*=UTF-8''{quote(name, safe='')}"
 
 
 async def test_a_browser_asks_again_before_it_shows_what_it_kept() -> None:

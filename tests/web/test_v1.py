@@ -10,8 +10,10 @@ from textwrap import dedent
 
 import openai
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
+from rejoinder.agents import openai as openai_agent
 from rejoinder.agents.base import Done, Failed, TextDelta, Usage
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.config import schema
@@ -19,7 +21,7 @@ from rejoinder.events import PromptImage, PromptText
 from rejoinder.runtime.session.completions import CompletionMessage, complete, turn_of
 from rejoinder.secret import Secret
 from rejoinder.testing import ModelServer
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from tests.peers import CLIENTS, python_with
 from tests.web.running import running, settings
 
@@ -234,94 +236,232 @@ async def test_who_hangs_up_stops_the_agent(path, stream):
 # --- other programs ---------------------------------------------------------------------------------
 
 
-async def spoken(
-    script: str, *packages: str, token: str = "right", replies: tuple[object, ...] = WITH_DIRECTIVES
-) -> list[str]:
-    """What a program of its own prints behind `>` when it talks to us with these packages."""
+class Moody:
+    """Answers as it is asked to: it fails, or begins and goes on for ever, or is well."""
+
+    name = "helper"
+
+    def __init__(self) -> None:
+        self.begun = self.ended = 0
+
+    async def run(self, turn):
+        asked = turn.parts[-1].text
+        if "fail" in asked:
+            yield Failed("other", "It is broken.")
+            return
+        if "for ever" in asked:
+            self.begun += 1
+            try:
+                yield TextDelta("One moment. " * 20)
+                await asyncio.Event().wait()
+            finally:
+                self.ended += 1
+        for piece in WITH_DIRECTIVES[0]:
+            yield TextDelta(piece)
+        yield Done()
+
+
+class Spoken(Struct, frozen=True):
+    """What a program printed behind `>`; whom the model heard say what; how many answers it broke off."""
+
+    lines: list[str]
+    told: list[list[tuple[str, str]]]
+    broken_off: int
+
+
+async def spoken(script: str, *packages: str, token: str = "right") -> Spoken:
+    """Lets a program of its own talk to us with these packages: to `helper`, which is moody, and to `model`."""
     python = await asyncio.to_thread(python_with, *packages)
-    async with running(settings(replies * 4, agents=("helper", "coder"), token=Secret(token))) as site:
-        with TemporaryDirectory() as home:
-            here = {"HERE": f"{site.url}/v1", "ROOT": site.url, "KEY": token, "HOME": home, "LLM_USER_PATH": home}
-            program = await asyncio.create_subprocess_exec(
-                python, "-c", dedent(script), env={**os.environ, **here}, stdout=PIPE, stderr=PIPE
-            )
-            out, err = await program.communicate()
+    moody = Moody()
+    async with ModelServer() as server:
+        model = openai_agent.open_agent("model", openai_agent.Settings(base_url=server.openai_url, model="echo"))
+        made = settings(agents=("helper", "model"), token=Secret(token))
+        async with running(made, agents={"helper": moody, "model": model}) as site:
+            with TemporaryDirectory() as home:
+                here = {"HERE": f"{site.url}/v1", "ROOT": site.url, "KEY": token, "HOME": home, "LLM_USER_PATH": home}
+                program = await asyncio.create_subprocess_exec(
+                    python, "-c", dedent(COMMON + script), env={**os.environ, **here}, stdout=PIPE, stderr=PIPE
+                )
+                out, err = await program.communicate()
+            await until(lambda: moody.begun == moody.ended, "the end of answers that nobody waits for")
     assert program.returncode == 0, err.decode()[-2000:]
-    return [line.removeprefix("> ") for line in out.decode().splitlines() if line.startswith("> ")]
+    lines = [line.removeprefix("> ") for line in out.decode().splitlines() if line.startswith("> ")]
+    told = [[(each["role"], each["content"]) for each in asked.body["messages"]] for asked in server.requests]
+    return Spoken(lines, told, moody.begun)
 
 
+COMMON = """
+    import json, os, pathlib
+    HERE, ROOT, KEY = os.environ["HERE"], os.environ["ROOT"], os.environ["KEY"]
+
+    def user(text):
+        return [{"role": "user", "content": text}]
+
+    TALK = [*user("One?"), {"role": "assistant", "content": "1"}, *user("Two?")]
+    TOOL = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+
+    def problem(call, words):
+        try:
+            call()
+        except Exception as raised:
+            print(">", "told" if words in str(raised) else raised)
+        else:
+            print("> not told")
+"""
 ANTHROPIC = """
-    import os
     import anthropic
-    client = anthropic.Anthropic(base_url=os.environ["ROOT"], api_key=os.environ["KEY"], max_retries=0)
-    ask = dict(model="helper", max_tokens=100, messages=[{"role": "user", "content": "Hi"}])
+    client = anthropic.Anthropic(base_url=ROOT, api_key=KEY, max_retries=0)
+    ask = dict(model="helper", max_tokens=100, messages=user("Hi"))
     print(">", client.messages.create(**ask).content[0].text)
     with client.messages.stream(**ask, system="Be kind.") as stream:
         print(">", "".join(stream.text_stream))
     print(">", [model.id for model in client.models.list()])
-    try:
-        client.messages.create(**{**ask, "model": "gpt"})
-    except anthropic.NotFoundError as problem:
-        print(">", problem.body["error"]["message"])
-    try:
-        anthropic.Anthropic(base_url=os.environ["ROOT"], api_key="wrong", max_retries=0).messages.create(**ask)
-    except anthropic.AuthenticationError:
-        print(">", "wrong key")
+    problem(lambda: client.messages.create(**{**ask, "model": "gpt"}), "no agent is called 'gpt'")
+    wrong = anthropic.Anthropic(base_url=ROOT, api_key="wrong", max_retries=0)
+    problem(lambda: wrong.messages.create(**ask), "log in first")
+    tool = {"name": "look", "input_schema": {"type": "object"}}
+    problem(lambda: client.messages.create(**ask, tools=[tool]), "agents here use tools of their own")
+    problem(lambda: client.messages.create(**{**ask, "messages": user("fail")}), "It is broken.")
+    problem(lambda: [*client.messages.create(**{**ask, "messages": user("fail")}, stream=True)], "It is broken.")
+    told = client.messages.with_raw_response.create(**ask, extra_body={"temperature": 0.2})
+    print(">", told.headers["x-rejoinder-ignored"])
+    client.messages.create(**{**ask, "model": "model", "messages": TALK}, system="Be kind.")
+    list(client.messages.create(**{**ask, "model": "model", "messages": TALK}, system="Be kind.", stream=True))
+    with client.messages.stream(**{**ask, "messages": user("for ever")}) as stream:
+        next(iter(stream.text_stream))
+"""
+OPENAI = """
+    import openai
+    client = openai.OpenAI(base_url=HERE, api_key=KEY, max_retries=0)
+    chat, responses = client.chat.completions, client.responses
+    ask = dict(model="helper", messages=user("Hi"))
+    print(">", chat.create(**ask).choices[0].message.content)
+    print(">", "".join(piece.choices[0].delta.content or "" for piece in chat.create(**ask, stream=True)))
+    print(">", responses.create(model="helper", input="Hi").output_text)
+    events = responses.create(model="helper", input="Hi", stream=True)
+    print(">", "".join(event.delta for event in events if event.type == "response.output_text.delta"))
+    wrong = openai.OpenAI(base_url=HERE, api_key="wrong", max_retries=0)
+    problem(lambda: wrong.chat.completions.create(**ask), "log in first")
+    problem(lambda: chat.create(**ask, tools=[TOOL]), "agents here use tools of their own")
+    flat = {"type": "function", **TOOL["function"]}
+    problem(lambda: responses.create(model="helper", input="Hi", tools=[flat]), "agents here use tools of their own")
+    problem(lambda: chat.create(model="helper", messages=user("fail")), "It is broken.")
+    problem(lambda: [*chat.create(model="helper", messages=user("fail"), stream=True)], "It is broken.")
+    problem(lambda: responses.create(model="helper", input="fail"), "It is broken.")
+    print(">", chat.with_raw_response.create(**ask, temperature=0.2, seed=7).headers["x-rejoinder-ignored"])
+    told = responses.with_raw_response.create(model="helper", input="Hi", temperature=0.2)
+    print(">", told.headers["x-rejoinder-ignored"])
+    talk = [{"role": "system", "content": "Be kind."}, *TALK]
+    chat.create(model="model", messages=talk)
+    list(chat.create(model="model", messages=talk, stream=True))
+    responses.create(model="model", input=TALK, instructions="Be kind.")
+    with chat.create(model="helper", messages=user("for ever"), stream=True) as stream:
+        next(piece for piece in stream if piece.choices[0].delta.content)
+    with responses.create(model="helper", input="for ever", stream=True) as stream:
+        next(event for event in stream if event.type == "response.output_text.delta")
 """
 LANGCHAIN = """
-    import os
     from langchain_openai import ChatOpenAI
-    for responses in (True, False):
-        model = ChatOpenAI(
-            model="helper", base_url=os.environ["HERE"], api_key=os.environ["KEY"], max_retries=0,
-            use_responses_api=responses,
-        )
-        print(">", model.invoke("Hi").text)
+    for api in (True, False):
+        given = dict(base_url=HERE, api_key=KEY, max_retries=0, use_responses_api=api)
+        model = ChatOpenAI(model="helper", **given, include_response_headers=True, temperature=0.2)
+        answer = model.invoke("Hi")
+        print(">", answer.text)
         print(">", "".join(piece.text for piece in model.stream("Hi")))
+        print(">", answer.response_metadata["headers"]["x-rejoinder-ignored"])
+        problem(lambda: model.bind_tools([TOOL]).invoke("Hi"), "agents here use tools of their own")
+        problem(lambda: model.invoke("fail"), "It is broken.")
+        problem(lambda: [*model.stream("fail")], "It is broken.")
+        talk = [("system", "Be kind."), ("user", "One?"), ("assistant", "1"), ("user", "Two?")]
+        ChatOpenAI(model="model", **given).invoke(talk)
+        list(ChatOpenAI(model="model", **given).stream(talk))
+        pieces = model.stream("for ever")
+        next(piece for piece in pieces if piece.text)
+        pieces.close()
 """
 LITELLM = """
-    import os
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm
-    ask = dict(messages=[{"role": "user", "content": "Hi"}], api_key=os.environ["KEY"], num_retries=0)
-    for model, base in (("openai/helper", os.environ["HERE"]), ("anthropic/helper", os.environ["ROOT"])):
-        print(">", litellm.completion(model=model, api_base=base, **ask).choices[0].message.content)
-        pieces = litellm.completion(model=model, api_base=base, stream=True, **ask)
-        print(">", "".join(piece.choices[0].delta.content or "" for piece in pieces))
+    from functools import partial
+    for maker, base in (("openai", HERE), ("anthropic", ROOT)):
+        ask = partial(litellm.completion, f"{maker}/helper", api_base=base, api_key=KEY, num_retries=0)
+        answer = ask(messages=user("Hi"), temperature=0.2)
+        print(">", answer.choices[0].message.content)
+        print(">", "".join(piece.choices[0].delta.content or "" for piece in ask(messages=user("Hi"), stream=True)))
+        heads = answer._hidden_params["additional_headers"]
+        print(">", "temperature" in heads["llm_provider-x-rejoinder-ignored"])
+        if maker == "openai":  # as tools litellm takes them only where the package mcp is installed
+            refused = {"tools": [TOOL]}
+            problem(lambda: ask(messages=user("Hi"), extra_body=refused), "agents here use tools of their own")
+        problem(lambda: ask(messages=user("fail")), "It is broken.")
+        problem(lambda: [*ask(messages=user("fail"), stream=True)], "It is broken.")
+        talk = [{"role": "system", "content": "Be kind."}, *TALK]
+        for stream in (False, True):
+            told = litellm.completion(
+                f"{maker}/model", messages=talk, api_base=base, api_key=KEY, num_retries=0, stream=stream
+            )
+            if stream:
+                list(told)
+        pieces = ask(messages=user("for ever"), stream=True)
+        next(piece for piece in pieces if piece.choices[0].delta.content)
 """
 LLM = """
-    import os, pathlib
     home = pathlib.Path(os.environ["LLM_USER_PATH"])
-    (home / "extra-openai-models.yaml").write_text(
-        f"- model_id: here\\n  model_name: helper\\n  api_base: {os.environ['HERE']}\\n  api_key_name: here\\n"
-    )
-    import json
-    (home / "keys.json").write_text(json.dumps({"here": os.environ["KEY"]}))
+    common = {"api_base": HERE, "api_key_name": "here", "supports_tools": True}
+    models = [{"model_id": id, "model_name": name, **common} for id, name in (("here", "helper"), ("there", "model"))]
+    (home / "extra-openai-models.yaml").write_text(json.dumps(models))
+    (home / "keys.json").write_text(json.dumps({"here": KEY}))
     import llm
+
+    def look() -> str:
+        "Looks."
+        return "x"
+
     model = llm.get_model("here")
     print(">", model.prompt("Hi", stream=False).text())
-    print(">", "".join(model.prompt("Hi")))
+    print(">", "".join(model.prompt("Hi", temperature=0.2)))
+    problem(lambda: model.prompt("Hi", tools=[look]).text(), "agents here use tools of their own")
+    problem(lambda: model.prompt("fail", stream=False).text(), "It is broken.")
+    problem(lambda: model.prompt("fail").text(), "It is broken.")
+    for stream in (False, True):
+        talk = llm.get_model("there").conversation()
+        talk.prompt("One?", system="Be kind.", stream=stream).text()
+        talk.prompt("Two?", stream=stream).text()
+    next(iter(model.prompt("for ever")))
 """
+WELL, TOLD = "Well done!", "told"
+TALK = [("system", "Be kind."), ("user", "One?"), ("assistant", "1"), ("user", "Two?")]
+ECHOED = [[TALK[0], TALK[1]], [TALK[0], TALK[1], ("assistant", "One?"), ("user", "Two?")]]
 
 
 @pytest.mark.xdist_group("python peers")
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "lines", "told", "broken_off"),
     [
         pytest.param(
+            OPENAI, [WELL] * 4 + [TOLD] * 6 + ["seed, temperature", "temperature"], [TALK] * 3, 2, id="openai"
+        ),
+        pytest.param(
             ANTHROPIC,
-            ["Well done!"] * 2
-            + ["['helper', 'coder']", "no agent is called 'gpt'; there are: helper, coder", "wrong key"],
+            [WELL, WELL, "['helper', 'model']", *[TOLD] * 5, "max_tokens, temperature"],
+            [TALK] * 2,
+            1,
             id="anthropic",
         ),
-        pytest.param(LANGCHAIN, ["Well done!"] * 4, id="langchain-openai"),
-        pytest.param(LITELLM, ["Well done!"] * 4, id="litellm"),
-        pytest.param(LLM, ["Well done!"] * 2, id="llm"),
+        pytest.param(LANGCHAIN, [WELL, WELL, "temperature", *[TOLD] * 3] * 2, [TALK] * 4, 2, id="langchain-openai"),
+        pytest.param(
+            LITELLM, [WELL, WELL, "True", *[TOLD] * 3, WELL, WELL, "True", *[TOLD] * 2], [TALK] * 4, 2, id="litellm"
+        ),
+        pytest.param(LLM, [WELL, WELL, *[TOLD] * 3], ECHOED * 2, 1, id="llm"),
     ],
 )
-async def test_programs_that_nobody_here_wrote(script, said):
-    """Anthropic's SDK, langchain-openai with both of OpenAI's APIs, litellm with both makers', and llm."""
-    assert await spoken(script, *CLIENTS) == said
+async def test_programs_that_nobody_here_wrote(script, lines, told, broken_off):
+    """With each client, and each API it speaks: an answer whole and streamed, a failure whole and streamed, tools
+    refused, parameters without effect named, who said what kept, and an agent that stops when the client hangs up."""
+    came = await spoken(script, *CLIENTS)
+    assert came.lines == lines
+    assert came.told == told
+    assert came.broken_off == broken_off
 
 
 async def test_the_responses_api():

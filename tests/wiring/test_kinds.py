@@ -124,11 +124,11 @@ def test_every_command_knows_them(file):
     ("defines", "sentence"),
     [
         ({"AGENT": Parrot}, "their_odd is not an agent: its AGENT is not an AgentKind"),
-        ({}, "their_odd is no agent: it does not define AGENT"),
+        ({}, "the module their_odd cannot be used as an agent: it does not define AGENT"),
         (
             {"Settings": Word, "open_agent": Parrot},
-            "their_odd is no agent: it does not define AGENT; it was written for an earlier version: add AGENT = "
-            "AgentKind(settings=Settings, open=open_agent)",
+            "the module their_odd cannot be used as an agent: it does not define AGENT; it was written for an earlier "
+            "version: add AGENT = AgentKind(settings=Settings, open=open_agent)",
         ),
     ],
 )

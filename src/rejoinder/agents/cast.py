@@ -99,7 +99,7 @@ Three tests would do:
 - one that fails twice is made three times, and its result comes back
 - after the last try the **error** comes out, not `None`"""
 FIRST_TEST = """\
-The last one, for it fails on the version Ann pasted:
+The last one, because it fails on the version Ann pasted:
 
 ```python
 def test_the_error_comes_out():

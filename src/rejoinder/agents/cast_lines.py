@@ -185,7 +185,7 @@ def manners(character: Character) -> tuple[CastLine, ...]:
     return (
         CastLine(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),
         CastLine(has_code, remarks, reply_with("eyes"), 2.0),
-        CastLine(asks("review"), always("Gladly. Paste it, with ``` above and below."), reply),
+        CastLine(asks("review"), always("Sure. Paste it, with ``` above and below."), reply),
         CastLine(asks(*PLEASED), SILENCE, reply_with("heart"), 0.0),
         CastLine(asks("joke", "jokes", "funny"), always(character.joke), reply),
         CastLine(asks_all("who", "you"), always(character.about), reply),

@@ -137,7 +137,7 @@ def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventToo
         case aiohttp.InvalidURL():
             return RunFailed(failed("unreachable", f"{url} is not an address: {problem}"))
         case aiohttp.ClientConnectorError():
-            return RunFailed(failed("unreachable", f"{url}: nobody answers there ({_why(problem)})", transient=True))
+            return RunFailed(failed("unreachable", f"{url}: nothing answers there ({_why(problem)})", transient=True))
         case EventTooLong():
             return RunFailed(failed("format", f"{url}: {problem}"))
         case _:

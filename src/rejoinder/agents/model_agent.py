@@ -33,7 +33,7 @@ from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
-from rejoinder.agents.profiles import Headers, Way, Ways
+from rejoinder.agents.profiles import Headers, ModelEndpoint, ModelEndpoints
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.sse import EventReader, ServerEvent
 from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
@@ -51,7 +51,7 @@ TO_COMPACT = (
     "Summarise our conversation so far for yourself: it will replace the conversation. Keep names, facts, "
     "decisions, what was promised and what is still open. Write only the summary."
 )
-TO_KEEP = " Above all, obey these wishes about what to keep: "
+TO_KEEP = " Above all, follow these wishes about what to keep: "
 LIST_SECONDS = 3.0
 """How long a person who chooses a model waits for the list of models."""
 LISTED_FOR = 600.0
@@ -108,19 +108,19 @@ class ModelAgent:
         self._thinking = Thinking(self.provider, {**settings.think})
         self._histories = Histories(settings.history_tokens)
         self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
-        self._ways = Ways(settings, key, headers)
-        self.profiles = self._ways.profiles
+        self._endpoints = ModelEndpoints(settings, key, headers)
+        self.profiles = self._endpoints.profiles
         self._further: dict[str, Further] = {}  # what is said into the running turn of each session
         self._listed: tuple[str, ...] = ()
         self._listed_until = 0.0
 
     def _known_as(self, model: str | None) -> str:
         """The endpoint's name for the model a turn asks for."""
-        wanted, _ = self._ways.parted(model or self._model)
+        wanted, _ = self._endpoints.parted(model or self._model)
         return self.aliases.get(wanted, wanted)
 
-    def _way(self, model: str | None) -> Way:
-        return self._ways.parted(model or self._model)[1]
+    def _endpoint_of(self, model: str | None) -> ModelEndpoint:
+        return self._endpoints.parted(model or self._model)[1]
 
     @abstractmethod
     def _content(self, parts: tuple[PromptPart, ...]) -> Any:
@@ -142,7 +142,7 @@ class ModelAgent:
         return further is not None and await further.offer(turn)
 
     def _reading_of(self, turn: Turn) -> AnswerReading:
-        return self._reading(self._way(turn.model).key)
+        return self._reading(self._endpoint_of(turn.model).key)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         self._histories.recall(session, past)
@@ -184,7 +184,7 @@ class ModelAgent:
 
     async def check(self) -> str:
         """Asks for the list of models, which costs nothing; an endpoint without one has still answered."""
-        endpoint = self._ways.own.endpoint
+        endpoint = self._endpoints.own.endpoint
         status, said = await endpoint.look(self._models_path, CHECK_SECONDS)
         if status in NO_LIST:
             return "the endpoint answers, and has no list of models"
@@ -203,14 +203,14 @@ class ModelAgent:
             return self._listed
         self._listed = ()
         with suppress(RunFailed, msgspec.MsgspecError):
-            status, said = await self._ways.own.endpoint.look(self._models_path, LIST_SECONDS)
+            status, said = await self._endpoints.own.endpoint.look(self._models_path, LIST_SECONDS)
             if 200 <= status < 300:
                 self._listed = tuple([each.id for each in from_json(said, _MODELS).data])
         self._listed_until = monotonic() + (LISTED_FOR if self._listed else UNLISTED_FOR)
         return self._listed
 
     async def close(self) -> None:
-        await self._ways.close()
+        await self._endpoints.close()
 
     def _events(
         self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, further: Further | None = None
@@ -282,11 +282,11 @@ class ModelAgent:
                 self._histories.remember(turn.session, turn.parts, reading.answer)
 
     async def _asked(self, turn: Turn, model: str, messages: list[Raw]) -> PostedRequest:
-        way = self._way(turn.model)
+        chosen = self._endpoint_of(turn.model)
         while True:
             thinking = self._thinking.setting(model, turn.think)
             try:
-                return await way.endpoint.post(self._path, self._request(turn, messages, thinking, way.options))
+                return await chosen.endpoint.post(self._path, self._request(turn, messages, thinking, chosen.options))
             except RunFailed as problem:
                 if not self._thinking.refused(model, turn.think, thinking, problem.failure):
                     raise

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 from rejoinder.agents.lines import Lines, LineTooLong
@@ -50,13 +51,13 @@ class AgentProcess(asyncio.SubprocessProtocol):
 
     def write_line(self, line: bytes) -> None:
         pipe = self._pipe(0)
-        if isinstance(pipe, asyncio.WriteTransport) and not pipe.is_closing():
-            pipe.write(line + b"\n")
+        if pipe is not None and not pipe.is_closing():
+            cast(asyncio.WriteTransport, pipe).write(line + b"\n")
 
     def pause(self, paused: bool) -> None:
         """Stops reading while a reader is behind, so that the program waits and our memory does not grow."""
-        pipe = self._pipe(STDOUT)
-        if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
+        pipe = cast(asyncio.ReadTransport | None, self._pipe(STDOUT))
+        if pipe is not None and not pipe.is_closing():
             if paused:
                 pipe.pause_reading()
             else:
@@ -88,8 +89,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
     # --- what happens to it ---------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.SubprocessTransport)
-        self._transport = transport
+        self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's is not of that class
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == STDERR:

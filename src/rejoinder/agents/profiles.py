@@ -1,4 +1,4 @@
-"""The ways an agent reaches its model: its own endpoint and key, and those of `[agents.NAME.profiles.PROFILE]`.
+"""How an agent reaches its model: its own endpoint and key, and those of `[agents.NAME.profiles.PROFILE]`.
 
 A key goes to no endpoint that it was not written for: a profile with an address of its own brings its own key.
 """
@@ -15,7 +15,7 @@ Headers = Callable[[str], Mapping[str, str]]
 OWN = ""
 
 
-class Way:
+class ModelEndpoint:
     """One endpoint with its key, and what is added to every request there."""
 
     def __init__(self, settings: EndpointSettings, profile: Profile, own: Secret | None, headers: Headers) -> None:
@@ -26,24 +26,26 @@ class Way:
         self.endpoint = Endpoint(profile.base_url or settings.base_url, {**headers(self.key), **given}, self.key)
 
 
-class Ways:
+class ModelEndpoints:
     def __init__(self, settings: EndpointSettings, key: Secret | None, headers: Headers) -> None:
-        self._ways = {OWN: Way(settings, Profile(), key, headers)}
-        self._ways |= {name: Way(settings, profile, key, headers) for name, profile in settings.profiles.items()}
+        self._endpoints = {OWN: ModelEndpoint(settings, Profile(), key, headers)}
+        self._endpoints |= {
+            name: ModelEndpoint(settings, profile, key, headers) for name, profile in settings.profiles.items()
+        }
 
     @property
-    def own(self) -> Way:
-        return self._ways[OWN]
+    def own(self) -> ModelEndpoint:
+        return self._endpoints[OWN]
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        return tuple(name for name in self._ways if name != OWN)
+        return tuple(name for name in self._endpoints if name != OWN)
 
-    def parted(self, model: str) -> tuple[str, Way]:
-        """The model's name without its profile, and the way that leads to it."""
+    def parted(self, model: str) -> tuple[str, ModelEndpoint]:
+        """The model's name without its profile, and the endpoint that has it."""
         name, at, profile = model.rpartition("@")
-        return (name, self._ways[profile]) if at and name and profile in self._ways else (model, self.own)
+        return (name, self._endpoints[profile]) if at and name and profile in self._endpoints else (model, self.own)
 
     async def close(self) -> None:
-        for way in self._ways.values():
-            await way.endpoint.close()
+        for model_endpoint in self._endpoints.values():
+            await model_endpoint.endpoint.close()

@@ -168,6 +168,10 @@ class AcceptsAnywhere(Protocol):
     def accepts_anywhere(self) -> bool: ...
 
 
+ONLY = "default"
+"""The account of a channel that has one, and needs no name."""
+
+
 @runtime_checkable
 class HasAccount(Protocol):
     """One of several accounts of a channel, each listening for itself (CH-4). A channel without it is the only account,
@@ -182,6 +186,15 @@ class TellsTrouble(Protocol):
 
     @property
     def trouble(self) -> str: ...
+
+
+@runtime_checkable
+class KeepsTrouble(Protocol):
+    """Stores with its places what only a gateway that runs finds out, so that `rejoinder doctor` tells it (CH-12)."""
+
+    def trouble_in(self, places: Mapping[str, str]) -> str:
+        """The sentence that was stored with these places; empty when everything is fine."""
+        ...
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from rejoinder.errors import BadUse
 
 def back_up(
     target: Annotated[Path, typer.Argument(metavar="FILE", help="Where the copy goes.")],
-    force: Annotated[bool, typer.Option("--force", help="Put it in the place of a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
@@ -22,7 +22,7 @@ def back_up(
     if target.is_dir():
         raise BadUse(f"{target} is a folder; name a file for the backup")
     if target.exists() and not force:
-        raise BadUse(f"{target} exists already; name another file for the backup, or say --force")
+        raise BadUse(f"{target} exists already; name another file for the backup, or use --force")
     finish(_copy(file, target, force))
     size = target.stat().st_size
     if as_json:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def bench(
-    messages: Annotated[int, typer.Option(min=1, metavar="N", help="So many, one by one and then at once.")] = 500,
+    messages: Annotated[
+        int, typer.Option(min=1, metavar="N", help="How many messages: first one by one, then all at once.")
+    ] = 500,
     sessions: Annotated[int, typer.Option(min=1, metavar="N", help="Conversations at once.")] = 50,
     as_json: AsJson = False,
 ) -> None:

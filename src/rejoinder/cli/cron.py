@@ -49,7 +49,7 @@ class JobChange(Struct, frozen=True):
 def cron(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[run|pause|resume NAME]", help="What is to be done with which job."),
+        typer.Argument(metavar="[run|pause|resume NAME]", help="What to do with which job."),
     ] = None,
     as_json: AsJson = False,
     file: File = None,
@@ -101,7 +101,7 @@ def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
         return
     out, now = console(), datetime.now(UTC)
     if not jobs:
-        out.print("No job of the clock is known: a gateway with a [cron.NAME] or a heartbeat brings them.")
+        out.print("There are no timed jobs: configure a [cron.NAME] or a heartbeat, and start the gateway.")
         return
 
     def row(job: ShownJob) -> list[Text]:
@@ -114,7 +114,7 @@ def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
 
     print_table(out, ["job", "when", "next", "last"], map(row, jobs))
     if out.is_terminal:
-        out.print("\nHave one run now: rejoinder cron run NAME. Or pause it, or resume it.", style="dim")
+        out.print("\nRun one now: rejoinder cron run NAME. `pause` and `resume` work the same way.", style="dim")
 
 
 def _next(job: ShownJob, now: datetime) -> str:

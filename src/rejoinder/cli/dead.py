@@ -111,7 +111,7 @@ def _show(page: DeadPage, now: datetime) -> None:
     out = console()
     if not page.parts:
         if not page.quarantined:
-            out.print("Nothing is dead, held or quarantined: what was to be said has been said, or is on its way.")
+            out.print("Nothing is dead, held or quarantined: every message was delivered, or is on its way.")
         return _show_quarantined(page, now)
 
     def row(part: ShownPart) -> "list[Text]":

@@ -18,7 +18,7 @@ def explain_message(
     channel: Annotated[str | None, typer.Option("--channel", metavar="NAME", help="Of this channel.")] = None,
     chat: Annotated[str | None, typer.Option("--chat", metavar="ID", help="Of this chat.")] = None,
     thread: Annotated[
-        str | None, typer.Option("--thread", metavar="ID", help="Of this thread; '' is the chat outside of them.")
+        str | None, typer.Option("--thread", metavar="ID", help="In this thread; '' is the chat outside its threads.")
     ] = None,
     as_json: AsJson = False,
     file: File = None,

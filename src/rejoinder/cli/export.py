@@ -19,9 +19,9 @@ MOST_NAMED = 10
 
 def export(
     session: Annotated[
-        str, typer.Argument(metavar="SESSION", help="Its key, or a piece of it that no other session has.")
+        str, typer.Argument(metavar="SESSION", help="Its key, or a part of it that no other session has.")
     ],
-    everything: Annotated[bool, typer.Option("--all", help="Also what was said before the latest reset.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include what was said before the latest reset.")] = False,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:

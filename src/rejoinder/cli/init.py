@@ -36,7 +36,7 @@ class Secrets(dict[str, str]):
 
 
 def make_configuration(
-    force: Annotated[bool, typer.Option("--force", help="Put it in the place of a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
     slack_manifest: Annotated[
         bool, typer.Option("--slack-manifest", help="Print the manifest of a Slack app to paste, and ask nothing.")
     ] = False,
@@ -49,7 +49,7 @@ def make_configuration(
 
     target = Path(file or FILE)
     if target.exists() and not force:
-        raise BadUse(f"{target} exists already; change it by hand, name another one with -c, or say --force")
+        raise BadUse(f"{target} exists already; change it by hand, name another one with -c, or use --force")
     if not target.absolute().parent.is_dir():
         raise BadUse(f"there is no folder {target.parent} for {target.name}; make it first")
     must_be_writable(target.absolute().parent, "go to another folder, or name a file elsewhere with -c")

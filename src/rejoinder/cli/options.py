@@ -9,7 +9,7 @@ File = Annotated[
     typer.Option("--config", "-c", metavar="FILE", help="The configuration; without it rejoinder.toml, if any."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="At most so many; 0: all of them.")]
+Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many to show; 0 shows all.")]
 
 USUAL_LIMIT = 50
 ALL = -1

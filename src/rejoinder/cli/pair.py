@@ -37,7 +37,7 @@ def pair(
         list[str] | None,
         typer.Argument(
             metavar="[[approve] CODE | invite NAME | revoke NAME]",
-            help="The code that is to be let in, or who gets a login to the chat page, or loses it.",
+            help="The code to approve, or who gets or loses a login to the chat page.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -48,7 +48,7 @@ def pair(
         case []:
             _show(finish(_waiting(file)), finish(_people(file)), as_json)
         case ["invite" | "revoke"]:
-            raise BadUse("whom? `rejoinder pair invite NAME`, `rejoinder pair revoke NAME`")
+            raise BadUse("name the person: `rejoinder pair invite NAME`, `rejoinder pair revoke NAME`")
         case ["invite", *name]:
             _tell_link(finish(_invite(file, " ".join(name))), as_json)
         case ["revoke", *name]:
@@ -103,7 +103,7 @@ def _tell_link(made: Link, as_json: bool) -> None:
     if as_json:
         print_json(made)
         return
-    print(f"{made.name} logs in by this link, which is not shown again: {made.link}")
+    print(f"{made.name} logs in with this link, which is not shown again: {made.link}")
     print(who_acts(made.gateway, "knows it"))
 
 
@@ -137,7 +137,7 @@ def _show(requests: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]"
         return
     out, now = console(), datetime.now(UTC)
     if not requests:
-        out.print("Nobody waits to be let in.")
+        out.print("Nobody is waiting to be let in.")
 
     def row(request: "PairingRequest") -> list[Text]:
         account = "" if request.account == "default" else f"/{request.account}"

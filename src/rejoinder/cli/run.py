@@ -31,7 +31,9 @@ def run_gateway(
     demo: Annotated[
         bool, typer.Option("--demo", help="Play a room of three agents on the page; nothing is kept.")
     ] = False,
-    new_token: Annotated[bool, typer.Option("--new-token", help="Make a new login token; the old one ends.")] = False,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Make a new login token; the old one stops working.")
+    ] = False,
     front: Annotated[
         bool, typer.Option("--front", help="Listen and serve the pages; leave the answers to others on the same store.")
     ] = False,
@@ -41,7 +43,7 @@ def run_gateway(
 
 
 def run_worker(file: File = None) -> None:
-    """Answer beside other gateways on the same store, without listening or serving pages."""
+    """Answer together with other gateways on the same store, without listening or serving pages."""
     _run(file, None, demo=False, new_token=False, role="worker")
 
 

@@ -258,6 +258,10 @@ def _media(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
         yield ("media", "speech_to_text", "command"), 'the program gets no recording; add "{file}" to its arguments'
     if media.links.command and not _names_file(media.links.command, "{url}"):
         yield ("media", "links", "command"), 'the program gets no page; add "{url}" to its arguments'
+    if media.pictures.command and not _names_file(media.pictures.command, "{file}"):
+        yield ("media", "pictures", "command"), 'the program gets no picture; add "{file}" to its arguments'
+    if media.pictures.command and settings.agent_defaults.describer is not None:
+        yield ("media", "pictures", "command"), "agents.defaults.describer does it already; keep one of the two"
     if media.text_to_speech.is_on:
         return
     spoken: list[tuple[Path, str | None]] = [

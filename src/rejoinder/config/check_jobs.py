@@ -28,7 +28,7 @@ def check_jobs(settings: Settings, names: JobNames) -> Iterator[Complaint]:
         here: Path = ("cron", name)
         said = [key for key in WHEN if getattr(job, key) is not None]
         if not said:
-            yield here, f'it is not said when; add one of {listed(WHEN)}, for example schedule = "0 9 * * 1-5"'
+            yield here, f'it does not say when; add one of {listed(WHEN)}, for example schedule = "0 9 * * 1-5"'
         for key in said[1:]:
             yield (*here, key), f"there is {said[0]} already; a job has one of {listed(WHEN)}"
         yield from _zone((*here, "zone"), job.zone, zones)

@@ -113,7 +113,7 @@ def _parsed(text: str) -> MutableMapping[str, Any]:
 def _inner(table: MutableMapping[str, Any], name: str, key: Key) -> MutableMapping[str, Any]:
     inner = table[name]
     if not isinstance(inner, MutableMapping):
-        raise BadUse(f"{dotted(key)} cannot be set: {name} is a value, no table")
+        raise BadUse(f"{dotted(key)} cannot be set: {name} is a value, not a table")
     return cast("MutableMapping[str, Any]", inner)
 
 

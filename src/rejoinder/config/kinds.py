@@ -106,7 +106,7 @@ def channel_to_come(kind: str) -> str | None:
     if channel_kind(kind).open is not None:
         return None
     here = [name for name, each in channel_kinds().items() if each.open and each.opened_by != "command"]
-    return f"the channel {kind} is not written yet; take this section out (there are: {', '.join(here)})"
+    return f"the channel {kind} does not exist yet; remove this section (there are: {', '.join(here)})"
 
 
 def no_such_store(url: str) -> str | None:

@@ -272,7 +272,7 @@ def _said(kind: mi.Type, what: str) -> str | None:
 
 
 def schema_of(kind: mi.Type) -> dict[str, Any]:
-    """What the type of a key says beside its shape: examples, a description."""
+    """What the type of a key says besides its shape: examples, a description."""
     return (cast(Any, kind).extra_json_schema or {}) if isinstance(kind, mi.Metadata) else {}
 
 

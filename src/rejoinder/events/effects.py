@@ -154,7 +154,7 @@ class ChangeInvitations(Struct, frozen=True, tag="change_invitations"):
 
 
 class AskSubagents(Struct, frozen=True, tag="ask_subagents"):
-    """List, start, look at, talk to or end the runs beside this session (TU-36); answer with what came of it."""
+    """List, start, look at, talk to or end the sub-agents of this session (TU-36); answer with what came of it."""
 
     what: Literal["list", "info", "log", "send", "steer", "kill", "spawn"] = "list"
     name: str = ""

@@ -200,6 +200,12 @@ class Inbound(Struct, frozen=True):
     """Who we were on the platform when it came: a process that goes on with it may not have logged in yet (IN-20)."""
 
     @property
+    def besides_text(self) -> str:
+        """What it says besides its text: somebody else's words, a poll, the card of another bot."""
+        passed_on = self.forwarded.text if self.forwarded is not None else ""
+        return "\n".join(filter(None, (passed_on, *self.untrusted_context)))
+
+    @property
     def route(self) -> Route:
         """Where it was said, and where its answer goes."""
         return Route(self.channel, self.chat.id, self.thread, self.account)

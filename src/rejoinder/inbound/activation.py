@@ -181,6 +181,6 @@ def said_by(message: InboundMessage) -> EarlierMessage:
         message_id=inbound.message_id,
         author_id=inbound.sender.id,
         author_name=inbound.sender.called,
-        text=message.text,
+        text=message.text or inbound.besides_text,
         is_bot=inbound.sender.is_bot,
     )

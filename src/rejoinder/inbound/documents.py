@@ -114,6 +114,15 @@ def picture_side(content: bytes) -> int:
     return 0
 
 
+def is_animated(content: bytes) -> bool:
+    """Whether a picture moves: not every model takes one that does."""
+    if content.startswith(b"GIF8"):
+        return content.count(b"\x21\xf9\x04") > 1 or b"NETSCAPE2.0" in content[:1024]
+    if content.startswith(b"\x89PNG"):
+        return b"acTL" in content[: content.find(b"IDAT") + 1]
+    return content[12:16] == b"VP8X" and bool(content[20] & 0x02)
+
+
 def _jpeg_side(content: bytes) -> int:
     at = 2
     while at + 9 < len(content) and content[at] == 0xFF:

@@ -34,6 +34,7 @@ class InboundMessage(Struct, frozen=True):
     compacts: bool = False  # its turn compacts the session, and asks the agent nothing else (TU-23)
     subagent: bool = False  # a turn of a sub-agent: nothing of it is posted (TU-36)
     answerable: tuple[str, ...] = ()  # who may answer what is asked in a turn that no person's message began
+    lifts: bool = True  # of such a turn: only the operator's or owners' words led to it
 
     @property
     def agent_text(self) -> str:

@@ -98,7 +98,7 @@ def make_rules(
 ) -> Rules:
     """Checks everything that can be wrong now, so that no message runs into a configuration error."""
     by_name = {agent.name: agent for agent in agents}
-    commands = registry.book(plugins)
+    commands = registry.commands_by_name(plugins)
     own_skills = {skill.name.lower(): skill for skill in skills}
     for name in own_skills:
         if name in commands:

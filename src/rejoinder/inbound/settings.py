@@ -51,7 +51,7 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     allow_groups: tuple[Text, ...] = ()
     """Groups in which the agent takes part, by id."""
     owners: tuple[Text, ...] = ()
-    """People who own the bot on this channel, by id, beside `commands.owner_allow_from`."""
+    """People who own the bot on this channel, by id, in addition to `commands.owner_allow_from`."""
     owner_only_commands: bool = False
     """Only owners may use commands on this channel, but for those anyone may use."""
     require_mention: bool = True
@@ -99,7 +99,8 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     text: bool = True
     """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
     bash: bool = False
-    """Owners who are listed in `commands.elevated` may run commands beside the gateway, with `/bash` or `! command`."""
+    """Owners who are listed in `commands.elevated` may run shell commands where the gateway runs, with `/bash` or
+    `! command`."""
     config: bool = False
     """Owners may read the configuration, without its secrets, with `/config`, and change keys of its file; not who may
     do what, nor what is run."""

@@ -40,12 +40,12 @@ class Target:
 def target(url: str) -> Target:
     """Raises `NotUnderstood` for a link that is not followed."""
     if len(url) > LONGEST or any(ord(character) <= 0x20 or character == "\\" for character in url):
-        raise NotUnderstood("it is no address")
+        raise NotUnderstood("it is not an address")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise NotUnderstood("it is no address") from None
+        raise NotUnderstood("it is not an address") from None
     if parts.scheme.lower() != "https":
         raise NotUnderstood("only https addresses are read")
     if "@" in parts.netloc:
@@ -62,11 +62,11 @@ def _checked(parts: SplitResult) -> Target:
         try:
             return Target(bare.geturl(), host, str(checked(host)))
         except ValueError:
-            raise NotUnderstood("it is no address") from None
+            raise NotUnderstood("it is not an address") from None
     try:
         host = host.encode("idna").decode("ascii") if not host.isascii() else host
     except UnicodeError:
-        raise NotUnderstood("it is no address") from None
+        raise NotUnderstood("it is not an address") from None
     if len(host) > LONGEST_HOST or not _HOST.fullmatch(host) or host.endswith(_LOCAL):
         raise NotUnderstood("it does not lead to the internet")
     return Target(bare.geturl(), host, None)
@@ -99,5 +99,5 @@ def _is_public(address: IPv4Address | IPv6Address) -> bool:
 def redirected(url: str, location: str) -> str:
     """Where a page has moved. Raises `NotUnderstood`."""
     if any(ord(character) <= 0x20 for character in location):  # `urljoin` would leave them out
-        raise NotUnderstood("it is no address")
+        raise NotUnderstood("it is not an address")
     return urljoin(url, location)

@@ -12,7 +12,7 @@ from rejoinder.errors import BadUse
 from rejoinder.extras import how_to_install
 from rejoinder.filetypes import in_words
 from rejoinder.media import sound
-from rejoinder.media.settings import DocumentSettings, LinkSettings, SpeechToText, TextToSpeech
+from rejoinder.media.settings import DocumentSettings, LinkSettings, PictureSettings, SpeechToText, TextToSpeech
 
 SECONDS = 15.0
 EXTRA = "documents"
@@ -41,6 +41,11 @@ async def check_links(said: LinkSettings) -> str:
     if _missing_reader("html2text") is not None:
         raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install(EXTRA)}")
     return "pages of the public internet are read"
+
+
+async def check_pictures(said: PictureSettings) -> str:
+    """Raises BadUse with what to do."""
+    return _program(said.command)
 
 
 async def check_documents(said: DocumentSettings) -> str:
@@ -84,7 +89,7 @@ async def _endpoint(said: SpeechToText | TextToSpeech) -> str:
         ):
             status = response.status
     except (TimeoutError, aiohttp.ClientError, OSError, ValueError):
-        raise BadUse(f"{said.base_url}: nobody answers there; see whether base_url is right and it runs") from None
+        raise BadUse(f"{said.base_url}: nothing answers there; check base_url, and that it runs") from None
     if status in _REFUSED:
         raise BadUse(f"{said.base_url}: it refuses the key (status {status}); set the right api_key")
     return f"{said.base_url} answers"

@@ -24,6 +24,8 @@ MOST_UNPACKED = 100_000_000
 """Bytes of all that is in a DOCX."""
 MOST_PIXELS = 60_000_000
 """Of a picture that is loaded to be scaled: more than any phone makes."""
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF")
+"""What people send. Of others Pillow knows, some are read by starting a program (EPS)."""
 QUALITY = 85
 TOO_LARGE = "it is too large when it is unpacked"
 OWN_USER_AND_NETWORK = 0x10000000 | 0x40000000
@@ -123,7 +125,7 @@ def read_html(path: str, most: int) -> tuple[str, str]:
 
 def read_text(path: str, most: int) -> tuple[str, str]:
     """What is no UTF-8."""
-    return decoded(path), "it is no UTF-8: some characters may be wrong"
+    return decoded(path), "it is not UTF-8: some characters may be wrong"
 
 
 def decoded(path: str) -> str:
@@ -134,7 +136,7 @@ def decoded(path: str) -> str:
     with suppress(UnicodeDecodeError):
         return content.decode("utf-8-sig")
     if content.count(b"\0"):
-        raise UnreadableDocument("it is no text")
+        raise UnreadableDocument("it is not text")
     return content.decode("cp1252", "replace")
 
 
@@ -177,10 +179,11 @@ def scale(path: str, side: int) -> tuple[str, str]:
 
     if importlib.util.find_spec("pillow_heif") is not None:
         importlib.import_module("pillow_heif").register_heif_opener()
+    Image.init()
     Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     try:
-        with Image.open(path) as picture:
+        with Image.open(path, formats=[each for each in FORMATS if each in Image.OPEN]) as picture:
             picture.draft("RGB", (side, side))
             shown = ImageOps.exif_transpose(picture)
             shown.thumbnail((side, side))
@@ -189,7 +192,7 @@ def scale(path: str, side: int) -> tuple[str, str]:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise UnreadableDocument("it has too many pixels") from None
     except OSError as problem:
-        raise UnreadableDocument("it is no picture that can be read here") from problem
+        raise UnreadableDocument("it is not a picture that can be read here") from problem
     shown.save("out", "PNG" if clear else "JPEG", quality=QUALITY)
     return "", "image/png" if clear else "image/jpeg"
 

@@ -65,7 +65,7 @@ class OpenFile:
         """Raises `FileRefused` for what is never sent."""
         found, asked = os.fstat(self._file), repr(self._asked)
         if not stat.S_ISREG(found.st_mode):
-            raise FileRefused(f"{asked} is no regular file", denied=True)
+            raise FileRefused(f"{asked} is not a regular file", denied=True)
         if found.st_nlink > 1:  # it has another name, which may be anywhere
             raise FileRefused(f"{asked} is a link: it has another name elsewhere; copy the file", denied=True)
         if found.st_size > self._limit:
@@ -139,17 +139,20 @@ class WorkFolder:
     def _steps(self, name: str) -> list[str]:
         """The path of the file from the folder on; `name` may also be an absolute path."""
         if "\0" in name:
-            raise FileRefused(f"{name!r} is no name of a file", denied=True)
+            raise FileRefused(f"{name!r} is not a file name", denied=True)
         within = name.removeprefix(self.path + "/") if name.startswith("/") else name
         steps = [step for step in within.split("/") if step not in ("", ".")]
         if within.startswith("/") or ".." in steps:
             raise FileRefused(f"{name!r} is not in your outbox folder {self.path}", denied=True)
         if not steps:
-            raise FileRefused(f"{name!r} is no file")
+            raise FileRefused(f"{name!r} is not a file")
         return steps
 
     def _enter(self, steps: list[str], name: str, stack: ExitStack) -> int:
-        here = os.open(self.path, _OPEN | os.O_DIRECTORY)
+        try:
+            here = os.open(self.path, _OPEN | os.O_DIRECTORY)
+        except OSError as error:  # the agent has removed it, or put something else in its place
+            raise FileRefused(f"your outbox folder {self.path} cannot be opened: {error.strerror}") from None
         stack.callback(os.close, here)
         for step in steps[:-1]:
             here = _opened(step, here, name, os.O_DIRECTORY)

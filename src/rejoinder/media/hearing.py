@@ -37,7 +37,7 @@ class _Transcript(Struct, frozen=True):
 _transcript = msgspec.json.Decoder(_Transcript)
 
 
-class Ear:
+class Transcriber:
     def __init__(self, settings: SpeechToText) -> None:
         self._settings = settings
         self._free = asyncio.Semaphore(AT_ONCE)

@@ -49,7 +49,7 @@ class LinkReader:
     async def _page(self, loaded: Loaded) -> LinkedPage:
         kind, charset = content_type(loaded.response.headers.get("Content-Type", ""))
         if kind not in (*_HTML, *_TEXT):
-            raise NotUnderstood("it is no page of text", kind[:80])
+            raise NotUnderstood("it is not a page of text", kind[:80])
         most = self._settings.max_bytes
         content = b"".join([piece async for piece in loaded.pieces(most)])
         text = _decoded(content[:most], charset)  # the beginning of a long page is worth reading

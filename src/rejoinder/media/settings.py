@@ -77,6 +77,15 @@ class DocumentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Memory that its reader may take."""
 
 
+class PictureSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How pictures are put into words for agents that cannot see, where `agents.defaults.describer` does not do it."""
+
+    command: tuple[Text, ...] = ()
+    """A program that prints what a picture shows: `["tesseract", "{file}", "stdout"]`."""
+    timeout_s: Seconds = 60
+    """Seconds that a description may take; the message waits for it."""
+
+
 class LinkSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether pages that people link to are read for the agent."""
 
@@ -106,5 +115,7 @@ class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """How voice notes and recordings become text: by a command or by an endpoint."""
     text_to_speech: TextToSpeech = TextToSpeech()
     """How answers become speech: by a command or by an endpoint."""
+    pictures: PictureSettings = PictureSettings()
+    """Which program puts pictures into words for agents that cannot see."""
     links: LinkSettings = LinkSettings()
     """Whether pages that people link to are read for the agent."""

@@ -3,6 +3,8 @@
 import asyncio
 import shutil
 import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from rejoinder.errors import NotUnderstood
@@ -19,7 +21,17 @@ USUAL_VOICE = "alloy"
 _FORMS: dict[VoiceForm, str] = {"opus": "ogg", "mp3": "mp3"}
 
 
-class Voice:
+@asynccontextmanager
+async def _folder() -> AsyncGenerator[Path]:
+    """One that is gone afterwards."""
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="rejoinder-voice-"))
+    try:
+        yield folder
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+
+
+class SpeechSynthesizer:
     def __init__(self, settings: TextToSpeech) -> None:
         self._settings = settings
         self._free = asyncio.Semaphore(AT_ONCE)
@@ -27,21 +39,30 @@ class Voice:
     async def speak(self, text: str, voice: str, form: VoiceForm) -> Recording:
         seconds = self._settings.timeout_s
         try:
-            async with asyncio.timeout(seconds), self._free:
-                folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="rejoinder-voice-"))
-                try:
-                    return await self._speak(text, voice or self._settings.voice, form, folder)
-                finally:
-                    await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            async with asyncio.timeout(seconds), self._free, _folder() as folder:
+                return await self._speak(text, voice or self._settings.voice, form, folder)
         except TimeoutError:
             raise NotUnderstood("it took too long", f"{seconds:.0f} s") from None
+
+    async def measure(self, content: bytes, mime: str) -> Recording:
+        if (program := sound.ffmpeg()) is None:
+            return Recording(content, mime)
+        limits = {"most_seconds": LONGEST_SECONDS, "seconds": self._settings.timeout_s}
+        try:
+            async with self._free, _folder() as folder:
+                measured = await sound.decoded(program, content, folder, **limits)
+                return Recording(
+                    content, mime, measured.seconds, await asyncio.to_thread(sound.waveform, measured.path)
+                )
+        except NotUnderstood:  # it is sent all the same
+            return Recording(content, mime)
 
     async def _speak(self, text: str, voice: str, form: VoiceForm, folder: Path) -> Recording:
         said = self._settings
         content = await (self._run(text, voice, folder) if said.command else self._ask(text, voice))
         came = sound.format_of(content)
         if came is None:
-            raise NotUnderstood("what was spoken is no sound", f"it begins with {content[:40]!r}")
+            raise NotUnderstood("the result is not audio", f"it begins with {content[:40]!r}")
         if (program := sound.ffmpeg()) is None:
             return Recording(content, sound.MIME_OF[came])
         limits = {"most_seconds": LONGEST_SECONDS, "seconds": said.timeout_s}

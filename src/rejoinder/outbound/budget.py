@@ -26,6 +26,15 @@ class Bucket(Struct, frozen=True):
     at: float
 
 
+LEAST: Final = 0.001
+"""The part of a rate that is left to who has none of it: what it has to say goes out at some time."""
+
+
+def share_of(rate: Rate, part: float) -> Rate:
+    """What may be done by who has this part of it (SC-13); one call at a time in any case."""
+    return Rate(max(1, int(rate.burst * part + 1e-9)), rate.per_second * max(part, LEAST))
+
+
 def full(rate: Rate, now: float) -> Bucket:
     return Bucket(rate.burst, now)
 
@@ -46,3 +55,8 @@ def take(bucket: Bucket, rate: Rate, now: float) -> Bucket:
     """A call was made. If it was one too many, the next one waits longer."""
     filled = refill(bucket, rate, now)
     return Bucket(filled.left - 1, now)
+
+
+def give_back(bucket: Bucket) -> Bucket:
+    """A call that was counted is not made; what is too much is lost with the next look."""
+    return Bucket(bucket.left + 1, bucket.at)

@@ -203,7 +203,7 @@ def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
     source, taken, reopened = block
     number = draft.call + 1
     upto = draft.seen + taken - len(draft.reopened)
-    return replace(draft, call=number), SendBlock(source, reopened, number, upto)
+    return replace(draft, call=number), SendBlock(source.lstrip("\n"), reopened, number, upto)
 
 
 def _whole_block(text: str, streaming: Streaming, *, idle: bool) -> tuple[str, int, str] | None:
@@ -232,7 +232,7 @@ def last_blocks(draft: Draft) -> list[str]:
     found: list[str] = []
     while text.strip():
         source, taken, reopened = _whole_block(text, streaming, idle=True) or (text, len(text), "")
-        found.append(source)
+        found.append(source.lstrip("\n"))
         text = reopened + text[taken:] if text[taken:].strip() else ""
     return found
 

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from rejoinder.outbound.directives.declaration import Declaration, Registry, Tag
 
 HOW = """\
-Beside your text you may use directives; people never see them.
+Besides your text you may use directives; people never see them.
 - To reply to a certain message put `[[reply_to:<handle or id>]]` alone on the first line. Take the handle or id \
 from the sender_context of a message, never invent one.
 - Actions stand in one block, best before the text: `<actions>...</actions>`.

@@ -264,7 +264,7 @@ class ReplyReader(StrayReader):
                 self._unfamiliar.append(text[start : behind + 1])
             if self._visible.tells_problems:
                 hint = self._suggest(line.key, (*self._registry.keys, *self._registry.flags))
-                self._visible.problem("unknown_key", f"[[{line.key}]] is no key we know{hint}", level="debug")
+                self._visible.problem("unknown_key", f"[[{line.key}]] is not a known key{hint}", level="debug")
         return end
 
     def _in_line(self, text: str, at: int, final: bool) -> int | None:

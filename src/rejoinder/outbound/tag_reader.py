@@ -354,7 +354,7 @@ class TagReader(CodeReader):
         declared = self._registry.tags.get(name)
         if declared is None and self._visible.tells_problems:
             hint = self._suggest(name, tuple(self._registry.tags))
-            self._problem("unknown_action", f"<{name[:_LONGEST_NAME]}> dropped: no action we know{hint}")
+            self._problem("unknown_action", f"<{name[:_LONGEST_NAME]}> dropped: no known action{hint}")
         if raw.endswith("/>") or (declared and declared.tag and declared.tag.body == "none"):
             if declared:
                 self._obey(declared, raw, None)

@@ -258,7 +258,7 @@ class Visible:
         if marker and not silent:
             silent = not self.said
             if not silent:
-                self.problem("no_reply_with_text", "<no-reply/> stands beside text: the text is sent")
+                self.problem("no_reply_with_text", "<no-reply/> stands next to text: the text is sent")
         if not (silent or self.said or self.directives or taking_text):
             self._say(otherwise)
         for directive in taking_text:

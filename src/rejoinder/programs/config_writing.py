@@ -71,7 +71,7 @@ class ConfigWriting:
     def _said(self, key: tuple[str, ...], value: str | None, taken: Taken, kept: Path) -> str:
         name = dotted(key)
         waits = any(f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.") for each in taken.later)
-        when = "It holds from the next start on: /restart." if waits else "It holds from the next message on."
+        when = "It takes effect at the next start: /restart." if waits else "It takes effect with the next message."
         done = f"{name} is no longer in the file." if value is None else "Written into the file."
         shown = None if waits else part(effective(self._gateway.configured), name)
         code = f"\n\n{fenced(shown, 'toml')}" if shown else ""

@@ -18,7 +18,7 @@ from rejoinder.events import ChangeDebug
 from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 
-NOTHING = "Nothing is set: what holds is what the file says."
+NOTHING = "Nothing is set: the file applies."
 
 
 class Debugging:
@@ -63,7 +63,7 @@ class Debugging:
         try:
             taken = self._gateway.take_over(await asyncio.to_thread(self._read))
             if key and any(f"{dotted(key)}.".startswith(f"{each}.") for each in taken.later):
-                raise BadUse(f"{dotted(key)} holds from a start on; write it into the file, and /restart")
+                raise BadUse(f"{dotted(key)} takes effect only at a start; write it into the file, then /restart")
         except BaseException:
             self._put(before)
             raise

@@ -22,13 +22,14 @@ from rejoinder.agents.base import FailureKind
 from rejoinder.agents.failures import RunFailed
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
-from rejoinder.channels.base import Channel
+from rejoinder.channels.base import Channel, KeepsTrouble
 from rejoinder.config import schema
 from rejoinder.config.kinds import channel_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
-from rejoinder.media.check import check_documents, check_links, check_speech
+from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
+from rejoinder.runtime.inlet import PLACE
 from rejoinder.store.base import Deployment, HookQueue, StoreReader
 from rejoinder.wiring import opening
 from rejoinder.wiring.stores import open_for_operator, open_reader, shown
@@ -48,12 +49,12 @@ TOLERATED = timedelta(minutes=2)
 ADVICE: dict[FailureKind, str] = {
     "auth": "set the right key",
     "billing": "top up the account of this key",
-    "rate_limit": "wait a moment, and look again",
+    "rate_limit": "wait a moment, then try again",
     "model_not_found": "choose another model",
-    "timeout": "look again; where it stays so, something on the way is in trouble",
-    "format": "see whether the right program answers there, and update it",
-    "overloaded": "wait a moment, and look again",
-    "unreachable": "see whether it is installed and runs, and whether the address is right",
+    "timeout": "try again; if it stays so, check the network in between",
+    "format": "check that the right program answers there, and update it",
+    "overloaded": "wait a moment, then try again",
+    "unreachable": "check that it is installed and runs, and that the address is right",
     "crashed": "start it by hand to see why",
 }
 """What the operator does about an agent that cannot answer."""
@@ -114,6 +115,8 @@ async def _media(media: MediaSettings) -> AsyncIterator[Finding]:
     for name, said in speech:
         if said.is_on:
             yield await _looked(f"media.{name}", lambda said=said: check_speech(said))
+    if media.pictures.command:
+        yield await _looked("media.pictures", lambda: check_pictures(media.pictures))
     if media.links.enabled:
         yield await _looked("media.links", lambda: check_links(media.links))
 
@@ -130,7 +133,7 @@ async def _looked(what: str, look: Look) -> Finding:
         failure = problem.failure
         return Finding(what, False, "; ".join(filter(None, (failure.detail, ADVICE.get(failure.kind)))))
     except TimeoutError:
-        return Finding(what, False, f"nothing came of it within {SECONDS:.0f} s")
+        return Finding(what, False, f"no answer within {SECONDS:.0f} s")
     except OSError as problem:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
@@ -169,16 +172,20 @@ async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.S
     except RejoinderError as problem:
         yield _wrong(what, problem)
         return
+    store = settings.gateway.store
     for account, channel in accounts.items():
         called = what if account == opening.ONLY else f"{what}.accounts.{account}"
-        yield await _looked(called, lambda channel=channel: _account(channel))
+        yield await _looked(called, lambda channel=channel, account=account: _account(channel, account, store))
 
 
-async def _account(channel: Channel) -> str:
+async def _account(channel: Channel, account: str, store: str) -> str:
     try:
-        if isinstance(channel, ChannelCanCheck):
-            return await channel.check()
-        return NOTHING_NEEDED
+        found = await channel.check() if isinstance(channel, ChannelCanCheck) else NOTHING_NEEDED
+        if isinstance(channel, KeepsTrouble) and (running := await _gateway(store)) is not None:
+            places = await _read(store, lambda reader: reader.cursors(channel.name, PLACE, account))
+            if trouble := channel.trouble_in(places or {}):
+                raise BadUse(f"{found}; the gateway that runs ({running}) says: {trouble}")
+        return found
     finally:
         if isinstance(channel, ChannelCanClose):
             await channel.close()
@@ -254,7 +261,7 @@ async def _health(address: str) -> str:
 def _to_be_made(file: Path) -> str:
     try:
         with tempfile.TemporaryFile(dir=file.parent):
-            return f"{file} is made by the first gateway"
+            return f"{file} will be made by the first gateway"
     except OSError as problem:
         raise BadUse(
             f"nothing can be written in {file.parent} ({problem.strerror}); make that folder, or fix its owner"
@@ -286,7 +293,7 @@ async def _clock(store: str) -> str:
     """Checks the clock against what is known locally: if it went back, what waits would look young for ever."""
     now = datetime.now(UTC)
     if now < EARLIEST:
-        raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is long past; set it")
+        raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, which is in the past; set it")
     latest = await _latest(store)
     if latest is not None and latest > now + TOLERATED:
         raise BadUse(f"the clock says {now:%Y-%m-%d %H:%M} UTC, but a message came at {latest:%Y-%m-%d %H:%M}; set it")

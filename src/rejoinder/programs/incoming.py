@@ -11,6 +11,7 @@ import time
 from hmac import compare_digest
 
 from rejoinder.app import Gateway
+from rejoinder.channels.base import ONLY
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.journal import NotDone
 from rejoinder.channels.web.nouns import Person, Room
@@ -18,7 +19,6 @@ from rejoinder.channels.web.records import request_id
 from rejoinder.config.programs import ApiToken
 from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.inbound.ids import split
-from rejoinder.runtime.serving import ONLY
 from rejoinder.web.services import PostedMessage, ProgramMessage, Refusal
 
 LONGEST_TEXT = 100_000
@@ -68,7 +68,7 @@ class Incoming:
             raise Refusal(422, f"this text is too long; the most is {LONGEST_TEXT} characters")
         token = self._gateway.configured.api.tokens.get(program)
         if token is None:
-            raise Refusal(401, "this token is not valid any more")
+            raise Refusal(401, "this token is no longer valid")
         route = _route(message, token)
         async with self._one_at_a_time.setdefault(program, asyncio.Lock()):
             return await self._post(program, message, key, route, token)

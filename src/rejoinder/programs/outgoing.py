@@ -1,8 +1,9 @@
 """Posts to programs what they are to be told: the rows of hooks over HTTP (IN-8).
 
 Rule 1: each hook has a task of its own: a dead address holds up no other hook and no chat.
-Rule 2: the events of a hook go out in order. While its address cannot be reached, or fails, all of them wait; one that
-        is refused is tried again later, and those behind it go on.
+Rule 2: the events of a hook go out in order. While its address cannot be reached, fails, or takes nothing at all (it is
+        gone, moved or closed to us), all of them wait; one that is refused is tried again later, and those behind it
+        go on.
 Rule 3: an attempt is counted before it is made, and every attempt has the same id and the same body. An event that
         nobody has taken for 24 hours is given up.
 Rule 4: addresses and secrets are never logged: both may hold a password.
@@ -35,8 +36,9 @@ TRIED_FOR = timedelta(hours=24)
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 900.0
 LOOK = 5.0
 """Seconds between two looks for what other processes have written, and for what is due again."""
-LATER = frozenset({408, 425, 429})
-"""Refusals that speak of now, not of the event."""
+NOT_THIS_ONE = frozenset({400, 406, 409, 411, 412, 413, 414, 415, 417, 422, 428, 431, 451})
+"""Refusals that speak of the event. All others speak of the address, or of now: the next one would be refused, too."""
+GONE = "it answered 410: the receiver is gone; correct its url or remove it"
 
 Result = Literal["taken", "refused", "down"]
 
@@ -129,7 +131,7 @@ class WebhookSender:
             return "down", f"it cannot be reached ({type(problem).__name__})"
         if 200 <= status < 300:
             return "taken", ""
-        return "refused" if 300 <= status < 500 and status not in LATER else "down", f"it answered {status}"
+        return "refused" if status in NOT_THIS_ONE else "down", GONE if status == 410 else f"it answered {status}"
 
     def _say(self, name: str, why: str) -> None:
         """Once for each reason, until it works again."""

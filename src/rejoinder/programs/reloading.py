@@ -110,17 +110,17 @@ class Reloading:
 
 
 def _told(taken: Taken) -> str:
-    now = f"{listed(taken.now)} {_hold(taken.now)} from the next message on" if taken.now else ""
-    return "; ".join(filter(None, (now, _waiting(taken)))) or "it says what holds already"
+    now = f"{listed(taken.now)} {_apply(taken.now)} from the next message on" if taken.now else ""
+    return "; ".join(filter(None, (now, _waiting(taken)))) or "nothing has changed in it"
 
 
 def _waiting(taken: Taken) -> str:
-    return f"{listed(taken.later)} {_hold(taken.later)} from the next start on" if taken.later else ""
+    return f"{listed(taken.later)} {_apply(taken.later)} from the next start on" if taken.later else ""
 
 
 def _ended(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
 
-def _hold(keys: tuple[str, ...]) -> str:
-    return "holds" if len(keys) == 1 else "hold"
+def _apply(keys: tuple[str, ...]) -> str:
+    return "applies" if len(keys) == 1 else "apply"

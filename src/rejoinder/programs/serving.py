@@ -21,7 +21,7 @@ from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.kinds import channel_kind
 from rejoinder.errors import BadUse
-from rejoinder.events import ChangeInvitations, PromptImage
+from rejoinder.events import ChangeInvitations, Chat, Inbound, PromptImage, Sender
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
@@ -36,6 +36,7 @@ from rejoinder.runtime.session.completions import CompletionMessage, complete
 from rejoinder.runtime.sharing import ProcessRole
 from rejoinder.store.base import (
     DropPart,
+    KeptSubagent,
     PairingRequest,
     PairSender,
     PauseJob,
@@ -170,7 +171,9 @@ def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> Pr
 
 def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:
     if role != "all" and store.lease_seconds is None:
-        raise BadUse(f"a {role} works beside others, and {shown(settings.gateway.store)} serves one process; {SHARED}")
+        raise BadUse(
+            f"a {role} shares its store with others, and {shown(settings.gateway.store)} serves one process; {SHARED}"
+        )
 
 
 def _page_channel(
@@ -270,10 +273,12 @@ async def _token(web: "WebChannel", facts: WebSettings, new: bool) -> tuple[str 
 def _page_services(
     gateway: Gateway, settings: schema.Settings, web: "WebChannel", tasks: Runs, invitations: Invitations, address: str
 ) -> Any:
-    from rejoinder.programs.incoming import Incoming  # noqa: PLC0415 - as above
+    from rejoinder.channels.web.nouns import Room  # noqa: PLC0415 - as above
+    from rejoinder.programs.incoming import Incoming  # noqa: PLC0415
     from rejoinder.web.services import ApiMessage, ChannelState, PageServices, TokenUsage, Unanswered  # noqa: PLC0415
 
     store: Store = gateway.store
+    rights = gateway.rights()
 
     def channels() -> tuple[ChannelState, ...]:
         return tuple(
@@ -317,10 +322,10 @@ def _page_services(
         await store.write(verb)
         gateway.engines.changed()
 
-    async def jog(verb: WantJob | PauseJob) -> None:
+    async def change_job(verb: WantJob | PauseJob) -> None:
         await store.write(verb)
-        if gateway.clockwork is not None:
-            gateway.clockwork.changed()
+        if gateway.scheduler is not None:
+            gateway.scheduler.changed()
 
     async def approve(code: str) -> PairingRequest | None:
         request = await store.write(PairSender(code, datetime.now(UTC)))
@@ -330,6 +335,11 @@ def _page_services(
     def doing(session: str) -> tuple[tuple[str, ...], str]:
         found = (engine.subagents.doing(session) for engine in gateway.engines)
         return next(filter(any, found), ((), ""))
+
+    async def sees_subagent(person: str, room: Room, subagent: KeptSubagent) -> bool:
+        chat, thread = Chat(room.id, room.kind, room.title, room.agents), subagent.route.thread
+        asks = Inbound(web.name, "", "", chat, Sender(person), thread=thread)
+        return await rights.may_see_subagent(asks, subagent)
 
     return PageServices(
         channel=web,
@@ -342,11 +352,12 @@ def _page_services(
         resend=resend,
         drop=drop,
         rerun=rerun,
-        jog=jog,
+        change_job=change_job,
         not_in_effect=lambda: gateway.not_in_effect,
         approve=approve,
         start=tasks.start,
         programs=Incoming(gateway, web),
+        sees_subagent=sees_subagent,
         doing=doing,
         tools=_tools(gateway, address),
         hooks=lambda: tuple(gateway.configured.hooks),

@@ -172,7 +172,7 @@ def _project_custom(word: str, names: ReactionNames, custom: Mapping[str, str]) 
     near = get_close_matches(_folded(name), _book().names, n=1, cutoff=0.75)
     hint = f"; did you mean {near[0]}?" if near else ""
     if names.takes_own(name):
-        return Projection(name, f"{shown} is no standard emoji, taken for one of the workspace's own{hint}")
+        return Projection(name, f"{shown} is not a standard emoji, taken for one of the workspace's own{hint}")
     return Projection(None, f"{shown} is not an emoji{hint}")
 
 

@@ -28,7 +28,7 @@ from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
 from rejoinder.runtime.place.spoken_ahead import SpokenAhead
-from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.place.turn_counts import TurnCounts
 from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.services import Services
@@ -47,7 +47,7 @@ from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.unconfirmed import Unconfirmed
-from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.session.work import AgentTurnRunner
 from rejoinder.store.base import InboxEvent
 
 NOBODY = Watcher()
@@ -82,11 +82,14 @@ class Engine:
         self.outbox = Outbox(services, owners, Unconfirmed(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
-        queueing, slots = Queueing(services), Slots(services)
+        queueing, self._slots = Queueing(services), Slots(services)
+        slots = self._slots
         questions = Questions(services, self.conversations)
-        self.workers = Workers(services, sessions, questions, watcher, self._hand_over, lambda: self.subagents)
+        self.turn_runner = AgentTurnRunner(
+            services, sessions, questions, watcher, self._hand_over, lambda: self.subagents
+        )
         self.journal = LaneJournal(services, sessions, prefixes)
-        self.lanes = Lanes(services, self.workers, self.journal, slots)
+        self.lanes = Lanes(services, self.turn_runner, self.journal, slots)
         quarantine = Quarantine(services, self.conversations, prefixes, rights.may_resend)
         backlogs = Backlogs(services, self.conversations, sessions, self.lanes, queueing, quarantine)
         self.readmission = Readmission(services, backlogs, self.take)
@@ -112,12 +115,12 @@ class Engine:
             self.subagents,
         )
 
-        tally, self.shell, spoken = Tally(store), Shell(runs), SpokenAhead(services)
-        commands = GatewayCommands(services, self.workers, restarting, self.shell, program, self.subagents, spoken)
+        turn_counts, self.shell, spoken = TurnCounts(store), Shell(runs), SpokenAhead(services)
+        commands = GatewayCommands(services, self.turn_runner, restarting, self.shell, program, self.subagents, spoken)
         revise = Revising(services, self.lanes, sessions).revise
         effects = Effects(parts, access, commands.run, revise)
-        consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, tally)
-        self._gatherer = FactGatherer(services, self.lanes, self.workers, access, tally, self.subagents)
+        consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, turn_counts)
+        self._gatherer = FactGatherer(services, self.lanes, self.turn_runner, access, turn_counts, self.subagents)
         self._decider = Decider(
             services, self.conversations, sessions, self._gatherer, consequences, Understanding(services), spoken
         )
@@ -196,6 +199,7 @@ class Engine:
         self._ending = True
         self.lanes.begin_no_more()
         self._services.runs.kill()
+        self._slots.close()
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
         return HandedRow(inbound, self._services, self.decide, is_left)

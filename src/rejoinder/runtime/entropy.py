@@ -9,7 +9,7 @@ SIZE = 16
 _ready: deque[bytes] = deque()
 
 
-def sixteen() -> bytes:
+def random_bytes() -> bytes:
     if not _ready:
         drawn = secrets.token_bytes(DRAWN)
         _ready.extend(drawn[at : at + SIZE] for at in range(0, DRAWN, SIZE))

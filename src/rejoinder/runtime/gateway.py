@@ -34,8 +34,11 @@ class Engines:
         runs: Runs,
         *,
         boot: Callable[[], float] = boot_time,
+        moved: Callable[[float], None] = lambda _: None,
     ) -> None:
+        """`moved`: told which part of all shards is held, whenever that changes."""
         self._boot = boot
+        self._moved = moved
         self.holder = holder
         self._store = store
         self._make = make
@@ -69,6 +72,9 @@ class Engines:
             if not shards or shard in shards:
                 engine.changed()
 
+    def _count(self) -> None:
+        self._moved(len(self._held) / self._store.shards)
+
     # --- shards come and go -------------------------------------------------------------------------
 
     async def claim(self, shard: int) -> Engine | None:
@@ -82,6 +88,7 @@ class Engines:
         held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
         engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._runs.scope())
         self._held[shard] = held_lease, engine
+        self._count()
         held_lease.on_loss(partial(self._lost, lease, engine))
         return engine
 
@@ -104,7 +111,8 @@ class Engines:
         held = self._held.get(lease.shard)
         if held is not None and held[1] is engine:
             del self._held[lease.shard]
-        at_work = engine.workers.at_work
+            self._count()
+        at_work = engine.turn_runner.at_work
         self._end(engine, lease.shard)
         self._end_processes(at_work)
 
@@ -116,7 +124,7 @@ class Engines:
 
     def _end_processes(self, agents: list[Agent]) -> None:
         """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
-        wanted = [agent for engine in self for agent in engine.workers.at_work]
+        wanted = [agent for engine in self for agent in engine.turn_runner.at_work]
         for agent in agents:
             name, is_free = agent.name, agent not in wanted
             if is_free and can(agent, HasProcess):
@@ -133,6 +141,7 @@ class Engines:
             await engine.drain(grace, sending)
             if self._held.get(shard) is held:
                 del self._held[shard]
+                self._count()
                 self._end(engine, shard)
                 await self._store.release(held_lease.lease)
         finally:

@@ -6,12 +6,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from rejoinder.channels.base import ONLY
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.serving import ONLY
-from rejoinder.runtime.write_batch import until_good
+from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import NamedLease, Store, StoredCursor
 
 READ = "read"
@@ -55,7 +55,7 @@ class ChannelInlet:
             try:
                 return await accept()
             except StoreUnavailable as fault:
-                await until_good(self._store, fault)
+                await until_available(self._store, fault)
 
     async def _in_time(self, accept: Callable[[], Coroutine[Any, Any, None]], within: float) -> None:
         """A write that has begun is not called off: it may be committed already. While the store is unavailable nothing
@@ -69,7 +69,7 @@ class ChannelInlet:
                         case None:
                             return
                         case StoreUnavailable() as fault:
-                            await until_good(self._store, fault)
+                            await until_available(self._store, fault)
                         case problem:
                             raise problem
         except TimeoutError:

@@ -81,7 +81,7 @@ class Recovery:
             try:
                 await self._parts.backlogs.queue(backlog)
             except Unreadable as problem:
-                log.error("%s: what waits here goes on waiting: %s", backlog.session, problem)
+                log.error("%s: what is queued here stays queued: %s", backlog.session, problem)
 
     async def stop(self) -> None:
         """The gateway shuts down: takes back the attempts that were counted for undecided events."""

@@ -8,13 +8,22 @@ from msgspec import Struct, field
 from rejoinder.agents.base import Agent
 from rejoinder.blobs import Blobs
 from rejoinder.channels.base import Channel
+from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.held_lease import UNENDING, HeldLease
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.store.base import Lease, Store
+
+
+class SendGate:
+    """Whether an engine still sends: it is shut when the engine ends."""
+
+    def __init__(self) -> None:
+        self.shut = False
 
 
 class Services(Struct, frozen=True):
@@ -37,3 +46,8 @@ class Services(Struct, frozen=True):
     """Where this process runs, if others run elsewhere: what agents keep here is not found there (SC-7)."""
     lease: HeldLease[Lease] = UNENDING
     """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""
+    accounts: AccountPaces = field(default_factory=AccountPaces)
+    """The limits of accounts; all engines of a gateway share them (SC-13)."""
+    slots: SlotPool = field(default_factory=SlotPool)
+    """The slots for runs; all engines of a gateway share them."""
+    gate: SendGate = field(default_factory=SendGate)

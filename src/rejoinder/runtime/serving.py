@@ -2,11 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from rejoinder.channels.base import Channel, HasAccount
+from rejoinder.channels.base import ONLY, Channel, HasAccount
 from rejoinder.events import Route
-
-ONLY = "default"
-"""The account of a channel that has one."""
 
 
 def account_of(channel: Channel) -> str:

@@ -20,7 +20,16 @@ from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
-from rejoinder.senses import Hears, LoadsFiles, PreparesRecordings, ReadsDocuments, ReadsPages, Speaks, VoiceForm
+from rejoinder.senses import (
+    DescribesPictures,
+    Hears,
+    LoadsFiles,
+    PreparesRecordings,
+    ReadsDocuments,
+    ReadsPages,
+    Speaks,
+    VoiceForm,
+)
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.compaction import CompactionSettings
@@ -114,6 +123,8 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """Speaks answers; None: nothing does."""
     reads_documents: ReadsDocuments | None = None
     """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
+    describes_pictures: DescribesPictures | None = None
+    """The program that puts pictures into words, where no agent does."""
     prepares_recordings: PreparesRecordings | None = None
     """Gives recordings to agents that hear, in a form that models take."""
     reads_pages: ReadsPages | None = None

@@ -26,6 +26,7 @@ class Toolbox:
         """Where agents find the tools, once they are served."""
         self._runs: dict[str, Call] = {}
         self._sessions: Bounded[str, str] = Bounded(MOST_TOKENS)  # by token
+        self._tokens: Bounded[str, str] = Bounded(MOST_TOKENS)  # by session
 
     @contextmanager
     def open(self, session: str, call: Call) -> Generator[None]:
@@ -40,7 +41,10 @@ class Toolbox:
         return secrets.token_urlsafe(32)
 
     def bind(self, token: str, session: str) -> None:
-        """It is this session's from now on."""
+        """It is this session's from now on, and the one it had before is nobody's."""
+        if (former := self._tokens.get(session)) is not None:
+            self._sessions.pop(former, None)
+        self._tokens.renew(session, token)
         self._sessions.renew(token, session)
 
     def session_of(self, token: str) -> str | None:

@@ -58,10 +58,10 @@ class WriteBatch:
             try:
                 return await self.write(store)
             except StoreUnavailable as fault:
-                await until_good(store, fault)
+                await until_available(store, fault)
 
 
-async def until_good(store: Store, fault: StoreUnavailable) -> None:
+async def until_available(store: Store, fault: StoreUnavailable) -> None:
     """Returns when the store can be written again; raises when it has been closed. The store itself logs, once, why it
     could not be written, so the caller need not."""
     while fault.fault != "closed":

@@ -141,7 +141,7 @@ from rejoinder.store.verbs import (
 
 MOST_RESUMED: Final = 20
 RESUMED_FOR: Final = timedelta(minutes=15)
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (*verbs.BESIDE, PauseJob, WantJob, KeepFact)
+OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (*verbs.OPERATOR_VERBS, PauseJob, WantJob, KeepFact)
 """What an operator may write while a gateway runs on the store: each is one step, fenced, and claims nothing."""
 
 A = TypeVar("A")
@@ -249,7 +249,7 @@ class SharedStore(Store, Protocol):
 
 
 class OperatorStore(StoreReader, Protocol):
-    """The operator's side, also while a gateway runs on the store: verbs of `BESIDE`, each write one short step."""
+    """The operator's side, also while a gateway runs: verbs of `OPERATOR_VERBS`, each write one short step."""
 
     @overload
     async def write(self, verb: Verb[A], /) -> A: ...
@@ -262,12 +262,12 @@ class OperatorStore(StoreReader, Protocol):
 
 
 __all__ = [
-    "BESIDE",
     "EVENT_STATES",
     "INPUT_STATES",
     "IN_FLIGHT",
     "LATEST",
     "MOST_RESUMED",
+    "OPERATOR_VERBS",
     "PART_MOVES",
     "PART_STATES",
     "RESUMED_FOR",

@@ -14,7 +14,7 @@ SubagentState = Literal["running", "ended", "failed", "killed"]
 
 
 class KeptSubagent(Struct, frozen=True):
-    """A run beside a conversation. `session`: its own; `parent`: that of who started it; `root`: the conversation's."""
+    """A sub-agent. `session`: its own; `parent`: that of who started it; `root`: the conversation's."""
 
     session: str
     parent: str

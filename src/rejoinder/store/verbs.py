@@ -415,5 +415,12 @@ class Sweep(Verb[int], frozen=True):
     now: datetime
 
 
-BESIDE: Final[tuple[type[Verb[object]], ...]] = (PlanParts, ResendPart, DropPart, PairSender, WantEvent, WantTurn)
+OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (
+    PlanParts,
+    ResendPart,
+    DropPart,
+    PairSender,
+    WantEvent,
+    WantTurn,
+)
 """The verbs above that an operator may write beside a gateway; `base` adds those of the jobs."""

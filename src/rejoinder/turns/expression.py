@@ -118,7 +118,7 @@ def _values(word: str, field: CronField, at: int) -> set[int]:
 def _item(item: str, field: CronField, at: int) -> Iterator[int]:
     read = _ITEM.fullmatch(item)
     if read is None or (read["from"] == "*" and read["to"] is not None):
-        raise BadExpression(f"{item!r} is no {field.name}; write for example *, {_example(field)}", at)
+        raise BadExpression(f"{item!r} is not a valid {field.name}; write for example *, {_example(field)}", at)
     first, last = field.first, field.last
     if read["from"] != "*":
         first = _number(read["from"], field, at)
@@ -133,7 +133,9 @@ def _item(item: str, field: CronField, at: int) -> Iterator[int]:
     step = 1
     if read["step"] is not None:
         if not _is_number(read["step"]) or int(read["step"]) < 1:
-            raise BadExpression(f"{read['step']!r} is no step; it is a whole number from 1", at + read.start("step"))
+            raise BadExpression(
+                f"{read['step']!r} is not a valid step; it is a whole number from 1", at + read.start("step")
+            )
         step = int(read["step"])
     return iter(range(first, last + 1, step))
 
@@ -142,9 +144,9 @@ def _number(word: str, field: CronField, at: int) -> int:
     if word.lower() in field.names:
         return field.first + field.names.index(word.lower())
     if not _is_number(word):
-        raise BadExpression(f"{word!r} is no {field.name}; write for example *, {_example(field)}", at)
+        raise BadExpression(f"{word!r} is not a valid {field.name}; write for example *, {_example(field)}", at)
     if not field.first <= int(word) <= field.last:
-        raise BadExpression(f"{word} is no {field.name}; it goes from {field.first} to {field.last}", at)
+        raise BadExpression(f"{word} is not a valid {field.name}; it goes from {field.first} to {field.last}", at)
     return int(word)
 
 

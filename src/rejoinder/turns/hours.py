@@ -36,7 +36,7 @@ def read_hours(text: str) -> Hours:
     for at in (1, 3):
         hour, minute = int(read[at]), int(read[at + 1])
         if (hour > 23 or minute > 59) and (at, hour, minute) != (3, 24, 0):
-            raise BadExpression(f"{read[at]}:{read[at + 1]} is no time of the day", read.start(at))
+            raise BadExpression(f"{read[at]}:{read[at + 1]} is not a time of day", read.start(at))
         minutes.append(hour * 60 + minute)
     if minutes[0] == minutes[1]:
         raise BadExpression("they end when they begin; leave them out for the whole day")

@@ -156,21 +156,21 @@ async def _jobs(services: PageServices, _: Flow, request: Request) -> Struct:
 
 
 async def _run_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _jogged(services, WantJob(request.path_params["job"]))
+    return await _changed_job(services, WantJob(request.path_params["job"]))
 
 
 async def _pause_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _jogged(services, PauseJob(request.path_params["job"], True))
+    return await _changed_job(services, PauseJob(request.path_params["job"], True))
 
 
 async def _resume_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _jogged(services, PauseJob(request.path_params["job"], False))
+    return await _changed_job(services, PauseJob(request.path_params["job"], False))
 
 
-async def _jogged(services: PageServices, verb: WantJob | PauseJob) -> Struct:
+async def _changed_job(services: PageServices, verb: WantJob | PauseJob) -> Struct:
     if any(job.schedule and job.name == verb.job for job in await services.store.jobs()):
         with suppress(Superseded):  # the job has just gone
-            await services.jog(verb)
+            await services.change_job(verb)
             return views.Accepted()
     raise NotFound(f"there is no job {verb.job}")
 
@@ -312,7 +312,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "GET",
         "/api/jobs",
-        "The jobs of the clock and the heartbeats: when next, and what of the last.",
+        "Timed jobs and heartbeats: when each runs next, and how its last run went.",
         views.JobList,
         _jobs,
     ),
@@ -320,7 +320,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "POST",
         "/api/jobs/{job}/pause",
-        "No more ticks until it is resumed.",
+        "Pause a job until it is resumed.",
         views.Accepted,
         _pause_job,
         (_JOB,),
@@ -332,7 +332,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "GET",
         "/api/gateway",
-        "The gateway itself, and what of its configuration does not hold.",
+        "The gateway itself, and which settings of its file are not in effect.",
         views.GatewayView,
         _gateway,
     ),
@@ -452,15 +452,15 @@ _MARK = {
     "schema": {"type": "string", "pattern": "^[0-9A-Za-z]+$"},
 }
 _TOLD = {
-    400: "The request makes no sense.",
+    400: "The request is not valid.",
     401: "Log in first.",
     403: "The header is missing, another site asks, or this token may not do it.",
     404: "There is no such thing.",
-    409: "It cannot be done as things are.",
+    409: "It conflicts with the current state.",
     413: "This is too large.",
-    415: "This is no JSON.",
-    422: "This cannot be said there.",
-    429: "Too many of these came; wait as long as `Retry-After` says.",
+    415: "This is not JSON.",
+    422: "This cannot be sent there.",
+    429: "Too many requests; wait as long as `Retry-After` says.",
     503: "The store cannot be read now.",
 }
 

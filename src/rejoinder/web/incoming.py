@@ -31,5 +31,5 @@ async def take(services: PageServices, request: Request) -> PostedMessage:
     try:
         said = msgspec.json.decode(await request.body(), type=ProgramMessage)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
-        raise Refusal(400, f"this is no message: {problem}") from None
+        raise Refusal(400, f"this cannot be read as a message: {problem}") from None
     return await services.programs.post(request.scope[HOLDER], said, key)

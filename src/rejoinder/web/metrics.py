@@ -24,7 +24,7 @@ class Metrics:
             registry=own,
         )
         self.sent = Counter(
-            "rejoinder_messages_sent", "Messages that platforms took, by `channel`.", ["channel"], registry=own
+            "rejoinder_messages_sent", "Messages that platforms accepted, by `channel`.", ["channel"], registry=own
         )
         self.turns = Counter(
             "rejoinder_turns", "Turns that ended, by `agent` and `outcome`.", ["agent", "outcome"], registry=own
@@ -43,7 +43,9 @@ class Metrics:
         )
         self._runs = Gauge("rejoinder_runs", "Agents at work.", registry=own)
         self._sockets = Gauge("rejoinder_web_sockets", "Browsers that are connected.", registry=own)
-        self._dropped = Gauge("rejoinder_web_sockets_dropped", "Browsers let go as too slow.", registry=own)
+        self._dropped = Gauge(
+            "rejoinder_web_sockets_dropped", "Browsers disconnected for being too slow.", registry=own
+        )
         self._up = Gauge("rejoinder_channel_up", "Whether a `channel` listens.", ["channel"], registry=own)
         self._sign = Gauge(
             "rejoinder_channel_last_sign_seconds",

@@ -7,7 +7,18 @@ from msgspec import Meta, Struct
 
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.logins import Invited
-from rejoinder.store.base import Health, PairingRequest, PauseJob, StoredPart, StoreReader, WantEvent, WantJob, WantTurn
+from rejoinder.channels.web.nouns import Room
+from rejoinder.store.base import (
+    Health,
+    KeptSubagent,
+    PairingRequest,
+    PauseJob,
+    StoredPart,
+    StoreReader,
+    WantEvent,
+    WantJob,
+    WantTurn,
+)
 
 
 class ChannelState(Struct, frozen=True):
@@ -53,7 +64,7 @@ class Complete(Protocol):
 
 
 class Invitations(Protocol):
-    """Who may log in beside the owner. What cannot be done raises `BadUse`."""
+    """Who may log in besides the owner. What cannot be done raises `BadUse`."""
 
     async def listed(self) -> tuple[Invited, ...]: ...
 
@@ -145,7 +156,7 @@ class PageServices(Struct, frozen=True):
     """Gives a dead or held part up for good."""
     rerun: Callable[[WantEvent | WantTurn], Awaitable[None]]
     """Runs something quarantined again."""
-    jog: Callable[[WantJob | PauseJob], Awaitable[None]]
+    change_job: Callable[[WantJob | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
     not_in_effect: Callable[[], str]
     """Which part of the configuration is not in effect, and why; empty: all of it is."""
@@ -154,6 +165,8 @@ class PageServices(Struct, frozen=True):
     start: Callable[[str, Coroutine[Any, Any, None]], Any]
     """Starts a task that ends with the gateway."""
     programs: Programs
+    sees_subagent: Callable[[str, Room, KeptSubagent], Awaitable[bool]]
+    """Whether this person may know what this run beside a room does: whoever `/subagents` would tell it there."""
     doing: Callable[[str], tuple[tuple[str, ...], str]] = lambda session: ((), "")
     """What the sub-agent at work in this session has done and said so far in its turn, where this process knows."""
     tools: Tools | None = None

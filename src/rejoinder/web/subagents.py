@@ -1,8 +1,8 @@
-"""The runs beside a room of the page, from the store, and what those of this process are doing."""
+"""The sub-agents of a room of the page, from the store, and what those of this process are doing."""
 
 from datetime import datetime
 
-from rejoinder.channels.web.nouns import Subagent, SubagentLine
+from rejoinder.channels.web.nouns import Room, Subagent, SubagentLine
 from rejoinder.session import agent_of
 from rejoinder.store.base import KeptSubagent, LogLine, log_of
 from rejoinder.web.services import PageServices
@@ -20,13 +20,16 @@ class RoomSubagents:
         self._services = services
         self._channel = services.channel.name
 
-    async def listed(self, room: str) -> tuple[Subagent, ...]:
-        return tuple(map(_subagent, await self._services.store.subagents_at(self._channel, room, MOST)))
+    async def listed(self, room: Room, person: str) -> tuple[Subagent, ...]:
+        here, sees = await self._services.store.subagents_at(self._channel, room.id, MOST), self._services.sees_subagent
+        return tuple([_subagent(kept) for kept in here if await sees(person, room, kept)])
 
-    async def log(self, room: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
+    async def log(self, room: Room, person: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
         store = self._services.store
         kept = await store.subagent(subagent)
-        if kept is None or (kept.route.channel, kept.route.chat) != (self._channel, room):
+        if kept is None or (kept.route.channel, kept.route.chat) != (self._channel, room.id):
+            return None
+        if not await self._services.sees_subagent(person, room, kept):
             return None
         entries = await store.transcript(kept.session, kept.started, MOST_ENTRIES)
         return _latest(log_of(kept, entries, *self._services.doing(kept.session)))

@@ -160,7 +160,7 @@ class JobView(Struct, frozen=True):
 
 
 class SubagentView(Struct, frozen=True):
-    """A run beside a conversation."""
+    """A sub-agent of a conversation."""
 
     session: str
     name: str

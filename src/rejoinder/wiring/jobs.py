@@ -1,10 +1,11 @@
-"""Makes the jobs of the clock from the configuration, and the clockwork that fires them."""
+"""Makes the jobs of the clock from the configuration, and the scheduler that fires them."""
 
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from rejoinder.channels.base import ONLY
 from rejoinder.config import schema
 from rejoinder.config.jobs import CronJob, TimedTurn, agent_of, merged
 from rejoinder.config.kinds import agent_kind
@@ -14,8 +15,7 @@ from rejoinder.media.notes import read_notes
 from rejoinder.runtime.engine import Engine
 from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.serving import ONLY
-from rejoinder.runtime.session.clockwork import Clockwork, JobHome
+from rejoinder.runtime.session.job_scheduler import JobHome, JobScheduler
 from rejoinder.session import job_key
 from rejoinder.store.base import Store
 from rejoinder.turns import heartbeat
@@ -25,13 +25,13 @@ from rejoinder.turns.job import Heartbeat, Job
 from rejoinder.turns.schedule import read_schedule
 
 
-def open_clockwork(
+def open_scheduler(
     jobs: Live[tuple[Job, ...]],
     engine_of: Callable[[str], Engine | None],
     store: Store,
     clock: Callable[[], datetime],
     tell: TellHooks,
-) -> Clockwork:
+) -> JobScheduler:
     """`engine_of`: that of a session, if this process has it."""
 
     def home(session: str) -> JobHome | None:
@@ -40,7 +40,7 @@ def open_clockwork(
             return None
         return JobHome(engine.store, engine.lanes, engine.background.begin)
 
-    return Clockwork(jobs, store, home, clock, read_notes, tell)
+    return JobScheduler(jobs, store, home, clock, read_notes, tell)
 
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:

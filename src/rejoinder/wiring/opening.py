@@ -8,14 +8,13 @@ from msgspec import Struct
 
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, KeepsLimits, RunLimits
-from rejoinder.channels.base import Channel, HasNativeCommands, ShowsMenu
+from rejoinder.channels.base import ONLY, Channel, HasNativeCommands, ShowsMenu
 from rejoinder.config import schema
 from rejoinder.config.kinds import agent_kind, channel_kind, channel_to_come
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import MenuCommand
 from rejoinder.extras import how_to_install
 from rejoinder.inbound.commands.registry import native_menu
-from rejoinder.runtime.serving import ONLY
 from rejoinder.secret import Secret
 
 
@@ -44,6 +43,16 @@ def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Ag
     if isinstance(agent, KeepsLimits):
         agent.limits = limits
     return agent
+
+
+def open_changed_agents(old: schema.Settings, new: schema.Settings) -> dict[str, Agent]:
+    """Opens the agents whose settings or limits have changed."""
+    limits = limits_of(new.gateway)
+    same = limits == limits_of(old.gateway)
+    changed = {
+        name: said for name, said in new.agents.items() if not same or said.settings != old.agents[name].settings
+    }
+    return {name: open_agent(name, said, limits) for name, said in changed.items()}
 
 
 def open_channels(settings: schema.Settings) -> list[Channel]:

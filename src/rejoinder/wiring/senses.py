@@ -23,9 +23,13 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
         ),
     }
     if listens.is_on:
-        from rejoinder.media.hearing import Ear  # noqa: PLC0415 - only where it is configured
+        from rejoinder.media.hearing import Transcriber  # noqa: PLC0415 - only where it is configured
 
-        fields["hears"] = Ear(listens)
+        fields["hears"] = Transcriber(listens)
+    if media.pictures.command:
+        from rejoinder.media.pictures import PictureDescriber  # noqa: PLC0415 - only where it is configured
+
+        fields["describes_pictures"] = PictureDescriber(media.pictures)
     if media.links.enabled:
         from rejoinder.media.links import page_reader  # noqa: PLC0415 - only where it is configured
         from rejoinder.media.remote_files import RemoteFiles  # noqa: PLC0415
@@ -33,9 +37,9 @@ def senses_of(media: MediaSettings) -> dict[str, Any]:
         fields["reads_pages"] = page_reader(media.links)
         fields["loads_files"] = RemoteFiles(media.links)
     if speaks.is_on:
-        from rejoinder.media.speaking import Voice  # noqa: PLC0415 - only where it is configured
+        from rejoinder.media.speaking import SpeechSynthesizer  # noqa: PLC0415 - only where it is configured
 
         fields["speech"] = SpeechOptions(
-            Voice(speaks), keeps_text=media.tts_text == "with", asks_agent=speaks.summarize
+            SpeechSynthesizer(speaks), keeps_text=media.tts_text == "with", asks_agent=speaks.summarize
         )
     return fields

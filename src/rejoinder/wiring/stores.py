@@ -72,5 +72,5 @@ def _kind(url: str) -> StoreKind:
         raise BadConfiguration(f"gateway.store: {why}")
     kind = plugins.find("store", scheme).STORE
     if not isinstance(kind, StoreKind):
-        raise BadConfiguration(f"gateway.store: the STORE of {scheme} is no StoreKind")
+        raise BadConfiguration(f"gateway.store: the STORE of {scheme} is not a StoreKind")
     return kind

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.parse import Me
+from rejoinder.channels.slack.parse import BotIdentity
 from rejoinder.channels.slack.wire import Command, Pressed
 from rejoinder.events import Inbound
 
 FOLDER = Path(__file__).parents[2] / "payloads" / "slack"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
-ME = Me("slack", "U0TESTBOT", "B0TESTBOT", "testbot")
+ME = BotIdentity("slack", "U0TESTBOT", "B0TESTBOT", "testbot")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -21,7 +21,7 @@ def raw(name: str) -> dict[str, Any]:
     return msgspec.json.decode((FOLDER / f"{name}.json").read_bytes())
 
 
-def heard(name: str, me: Me = ME) -> Inbound | None:
+def heard(name: str, me: BotIdentity = ME) -> Inbound | None:
     payload = raw(name)
     if "command" in payload:
         return parse.command(msgspec.convert(payload, Command), me, NOW)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.bot import SlackApp
 from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress
-from rejoinder.channels.slack.patient import Timings
+from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.socket_mode import BySocket
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform

@@ -9,7 +9,8 @@ import pytest
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
 from rejoinder.channels.slack import manifest
 from rejoinder.channels.slack.gaps import NO_EVENTS
-from rejoinder.channels.slack.intake import BUSY, OTHERS
+from rejoinder.channels.slack.history import AT_ONCE
+from rejoinder.channels.slack.intake import BUSY, OTHERS, TROUBLE
 from rejoinder.channels.slack.socket_mode import GHOSTS, TOO_MANY_SENTENCE
 from rejoinder.config.load import read
 from rejoinder.errors import BadConfiguration, ChannelStopped, NotStored
@@ -149,6 +150,33 @@ async def test_after_a_gap_history_is_read(platform):
     assert len(inlet.given) == 5
 
 
+async def test_a_hundred_places_are_read_within_slacks_limit():
+    """CH-30, CH-35: after a restart the channels and threads that were active last are read. Slack lets history be read
+    so often in a minute: it is waited for, and nothing is asked meanwhile; each message comes once, in its order."""
+    limit = (25, 1.0)
+    async with asyncio.timeout(PATIENCE), FakePlatform("slack", reads=limit) as platform:
+        inlet, world, events = KeptInlet(), platform.people.world, platform.people.events
+        events.subscribed = False  # only history has them
+        missed = []
+        for number in range(50):
+            chat = f"#room{number}"
+            root = await platform.says(chat, "ann", f"read {number}")
+            places = {world.room(chat).id: root, f"{world.room(chat).id}/{root}": root}
+            await inlet(places=places)
+            await platform.says(chat, "ann", f"one {number}")
+            await platform.says(chat, "bob", f"under it {number}", thread=root)
+            missed += [f"one {number}", f"under it {number}"]
+        events.subscribed = True
+        async with listening(app(platform), inlet):
+            await inlet.until(lambda: len(inlet.kept) == 100)
+            await platform.says("#room7", "ann", "now")
+            await inlet.message("now")
+        assert sorted(inlet.texts) == sorted([*missed, "now"])
+        assert len(inlet.given) == 101
+        refused = sum(call.status == 429 for call in platform.truth.calls)
+        assert 0 < refused <= 10 * AT_ONCE  # those that are under way when it says so
+
+
 async def test_a_place_that_is_gone_has_no_history(platform, caplog):
     """CH-13, CH-30: a deleted thread and a channel without us are passed over in silence; the others are read."""
     inlet, world, events = KeptInlet(), platform.people.world, platform.people.events
@@ -180,6 +208,47 @@ async def test_ghosts_are_noticed(platform):
         await inlet.message("four")
         assert channel.trouble == GHOSTS
     assert set(inlet.texts) <= {"one", "two", "three", "four"}
+
+
+async def test_ghosts_that_are_gone_are_forgotten(platform):
+    """CH-30, CH-13: Slack tells only a new socket how many there are, so another one is opened to look."""
+    inlet, events = KeptInlet(), platform.people.events
+    events.add_ghost()
+    channel = app(platform, pace=quick(recount=0.05))
+    async with listening(channel, inlet):
+        await until(lambda: channel.trouble == GHOSTS)
+        events.remove_ghosts()
+        await until(lambda: not channel.trouble)
+        opened = events.opened
+        for said in ("one", "two", "three"):
+            await platform.says("ann", "ann", said)
+        await inlet.message("three")
+        assert (events.opened, len(events._open())) == (opened, 1)
+    assert inlet.texts == ["one", "two", "three"]
+
+
+async def test_the_old_socket_goes_with_a_takeover(platform):
+    """CH-30, SC-10: a process that no longer listens closes its socket; what was sent to it and not stored comes to the
+    one that does, and nobody is told of a stranger for long."""
+    slow, inlet, events = SlowInlet(), KeptInlet(), platform.people.events
+    old, new = app(platform), app(platform, pace=quick(recount=0.05))
+    ended = asyncio.create_task(old.listen(slow))
+    await until(lambda: events.opened)
+    await platform.says("ann", "ann", "one")
+    await slow.asked.wait()
+    async with listening(new, inlet):
+        await until(lambda: events.opened == 2)
+        await platform.says("ann", "ann", "two")
+        await platform.says("ann", "ann", "three")
+        ended.cancel()
+        with suppress(asyncio.CancelledError):
+            await ended
+        await old.close()
+        await inlet.until(lambda: {*inlet.texts} == {"one", "two", "three"})
+        await until(lambda: len(events._open()) == 1 and not new.trouble)
+    assert sorted(inlet.texts) == ["one", "three", "two"]
+    assert not slow.kept
+    assert not events.lost
 
 
 async def test_too_many_sockets_are_told(platform):
@@ -264,13 +333,26 @@ async def test_events_that_never_come_to_a_new_app_are_told(platform):
         await platform.says("ann", "ann", "is anybody there?")
         await inlet.message("is anybody there?")
         await until(lambda: channel.trouble == NO_EVENTS)
+        await until(lambda: channel.trouble_in(inlet._places) == NO_EVENTS)
         asked = calls(platform, "users.conversations")
         events.subscribed = True
         await platform.says("ann", "ann", "and now?")
         await inlet.message("and now?")
-        await until(lambda: not channel.trouble)
+        await until(lambda: not channel.trouble and not channel.trouble_in(inlet._places))
     assert inlet.texts == ["is anybody there?", "and now?"]
     assert calls(platform, "users.conversations") == asked
+
+
+async def test_a_trouble_that_is_over_is_forgotten_by_the_next_process(platform):
+    """CH-12: what `rejoinder doctor` tells is what holds now."""
+    inlet = KeptInlet()
+    await inlet(places={TROUBLE: NO_EVENTS})
+    channel = app(platform, pace=quick(ghosts=0.01))
+    async with listening(channel, inlet):
+        await platform.says("ann", "ann", "hello")
+        await inlet.message("hello")
+        await until(lambda: not channel.trouble_in(inlet._places))
+    assert calls(platform, "conversations.history") == 0  # no place has such a name
 
 
 async def test_it_shows_signs_of_life(platform):

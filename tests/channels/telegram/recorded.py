@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from rejoinder.channels.telegram.intake import read
-from rejoinder.channels.telegram.parse import Me
+from rejoinder.channels.telegram.parse import BotIdentity
 from rejoinder.channels.telegram.wire import Update
 
 FOLDER = Path(__file__).parents[2] / "payloads" / "telegram"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
-ME = Me("telegram", "700000001", "testbot")
+ME = BotIdentity("telegram", "700000001", "testbot")
 
 
 def raw(name: str) -> bytes:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.bot import TelegramBot
-from rejoinder.channels.telegram.patient import Timings
+from rejoinder.channels.telegram.retrying import Timings
 from rejoinder.channels.telegram.webhook import WebhookAddress
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform

@@ -404,7 +404,7 @@ async def test_who_stands_on_the_way_is_not_telegram(status):
 async def test_an_address_where_no_bot_api_is():
     """The error is the help."""
     async with other_server() as channel:
-        assert "no Bot API server (404 Not Found)" in await stopped(channel, KeptInlet())
+        assert "not a Bot API server (404 Not Found)" in await stopped(channel, KeptInlet())
 
 
 # --- who may read -------------------------------------------------------------------------------

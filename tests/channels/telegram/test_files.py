@@ -1,11 +1,12 @@
 """ME-10, CH-11: files of agents on Telegram, each as what it is, against a Telegram that looks at their bytes."""
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, OutgoingFile, Rejected, RetryAfter, Unknown
 from rejoinder.channels.multipart import Form
-from rejoinder.channels.telegram.files import FILES
+from rejoinder.channels.telegram.files import FILES, request
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Entity, Part, Route
 from rejoinder.filetypes import kind_of, mime_of
@@ -90,6 +91,18 @@ async def test_a_caption_keeps_its_format_and_pings_nobody(platform):
     seen = platform.truth.messages("ann")[-1]
     assert (seen.reply_to, seen.files) == (asked, ("a.png",))
     assert [frame.pinged for frame in platform.truth.frames if frame.files] == [()]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked", "told"), [(2.4, "voice", 2), (0.2, "voice", 1), (None, "voice", None), (2.4, "file", None)]
+)
+async def test_how_long_a_voice_note_is(platform, seconds, asked, told):
+    """ME-3: Telegram is told, where it is known; a document has no length."""
+    note = file("note.ogg", OGG, asked)
+    part = part_of(platform.id_of("ann"), note)
+    method, payload, _ = request(replace(part, files=(replace(part.files[0], seconds=seconds),)), (note,))
+    assert method == ("sendVoice" if asked == "voice" else "sendDocument")
+    assert payload.get("duration") == told
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,21 @@ async def test_complete_keeps_what_grew(channel):
         assert (await page.told("edited"))["text"] == "ab"
 
 
+async def test_what_an_earlier_owner_left_growing_ends_unless_it_has_ended_meanwhile(channel):
+    """SC-14: whoever claims its room ends it; what its last owner has completed since it was read stays as it is."""
+    async with browsers(channel, "") as [page]:
+        begun = [await channel.begin(Part(LOBBY, text, author="helper")) for text in ("half", "done")]
+        left = tuple([await channel.journal.log.entry(each.message) for each in begun])
+        await channel.edit(LOBBY, begun[1].message, Part(LOBBY, "done and whole", author="helper"))
+        await channel.end_growing(left)
+        states = [(await channel.journal.log.entry(entry.id)).state for entry in left]
+        assert states == ["interrupted", "whole"]
+        assert [each["text"] for each in (await page.ask("history", room="lobby"))["messages"]] == [
+            "half",
+            "done and whole",
+        ]
+
+
 async def test_only_one_person_sees_it(channel):
     """An ephemeral message reaches its person alone, live, in history and in search."""
     async with browsers(channel, "", "ann") as [page, ann]:

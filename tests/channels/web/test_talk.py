@@ -296,7 +296,7 @@ async def test_only_ones_own_messages_can_be_changed(channel):
             assert answer == {
                 "type": "refused",
                 "client": answer["client"],
-                "reason": "Only who wrote a message can change it.",
+                "reason": "Only the author of a message can change it.",
             }
         await page.ask("delete", message=said)
         assert (await page.ask("history", room="lobby"))["messages"] == []

@@ -83,7 +83,7 @@ async def test_what_needs_a_grant_is_denied_without_a_message(caplog, action):
     async with place(Bare()) as here:
         await here.says(f"<actions>{action}</actions>", run=await here.turn())
         assert here.channel.sent == []
-    assert "was denied: nothing grants it here" in caplog.text
+    assert "was denied: it is not granted here" in caplog.text
 
 
 async def test_a_granted_message_goes_elsewhere_and_an_echo_of_one_does_not():

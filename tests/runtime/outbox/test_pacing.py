@@ -3,7 +3,8 @@
 import asyncio
 
 from rejoinder.outbound.budget import Rate
-from rejoinder.runtime.outbox.pacing import A_TRY, FIRST_REFUSAL, LONGEST_REFUSAL, AccountPace, ConversationPace
+from rejoinder.runtime.account_pace import A_TRY, FIRST_REFUSAL, LONGEST_REFUSAL, AccountPace, AccountPaces
+from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.testing import FakeMessenger
 from tests.crash.virtual_time import VirtualTime
 
@@ -51,6 +52,48 @@ def test_frames_of_one_chat_share_their_rate_and_hold_up_no_answer():
         await asyncio.sleep(HOUR)
         assert one.seconds_to_frame() == 0.0
         assert ConversationPace(account, "group").seconds_to_frame() == 0.0  # where nothing is said of frames
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(main())
+
+
+def test_a_process_takes_its_part_of_an_account():
+    """SC-13: what it gains is filled as time passes, so what the last owner has spent is not spent again."""
+
+    async def main() -> None:
+        accounts = AccountPaces()
+        accounts.share(0.0)
+        account = accounts.of("fake", "default", lambda: AccountPace(FakeMessenger(), Rate(10, 0.4), None))
+        pace = ConversationPace(account, "chat")
+        accounts.share(0.5)
+        assert account.rate == Rate(5, 0.2)
+        assert pace.seconds_to_wait("final") > 1
+        await asyncio.sleep(60)
+        accounts.share(1.0)
+        for _ in range(5):
+            assert pace.has_room("final")
+            pace.spend()
+        assert not pace.has_room("final")
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(main())
+
+
+def test_what_is_reserved_is_counted_once():
+    """DE-32: who is about to call has taken its place; a call that is not made is given back."""
+
+    async def main() -> None:
+        account = AccountPace(FakeMessenger(), Rate(2, 0.1), Rate(2, 0.1))
+        one, other = ConversationPace(account, "one"), ConversationPace(account, "other")
+        with one.reserved():
+            assert other.has_room("final")
+            with other.reserved():
+                assert not one.has_room("final")
+                other.spend()
+            assert not one.has_room("final")
+        assert one.has_room("final")
+        one.spend()
+        assert not other.has_room("final")
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(main())

@@ -13,7 +13,8 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.operations import Amend, React, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import AnswerWording
 from rejoinder.rendering import RenderOptions
-from rejoinder.runtime.outbox import delivery_attempt, pacing, yielding_calls
+from rejoinder.runtime import account_pace
+from rejoinder.runtime.outbox import delivery_attempt, yielding_calls
 from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
@@ -487,7 +488,7 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
         saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
         await going.wait()
         draining = asyncio.ensure_future(here.outbox.drain(0.0))
-        while not here.sender._account.closed:  # noqa: ASYNC110 - nobody tells
+        while not here.sender._gate.shut:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0)
         go.set()
         await draining
@@ -533,7 +534,7 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
 
 async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
     """DE-32: the one call by which a refused account is tried is that of what waits longest; then all goes on."""
-    monkeypatch.setattr(pacing, "A_TRY", 60.0)
+    monkeypatch.setattr(account_pace, "A_TRY", 60.0)
     async with place(FakeMessenger()) as here:
         here.channel.fails(Rejected("Unauthorized", "account"))
         first = await here.begins(here.conversation.send("one"))

@@ -12,6 +12,7 @@ from rejoinder.events import Turn
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, RerunPolicy
 from tests.crash.virtual_time import VirtualTime
@@ -44,11 +45,13 @@ class Talker:
 
 
 class Machine:
-    def __init__(self, runs: Runs, limits: SlotLimits) -> None:
+    def __init__(self, runs: Runs, limits: SlotLimits, pool: SlotPool | None = None) -> None:
         self.log: list[str] = []
         self.programs = {name: Program(name, self.log) for name in ("p", "q", "r")}
         agents = {**self.programs, "talker": Talker("talker")}
-        services: Any = SimpleNamespace(agents=agents, runs=runs, settings=Live(SimpleNamespace(limits=limits)))
+        self.pool = pool or SlotPool()
+        settings = Live(SimpleNamespace(limits=limits))
+        services: Any = SimpleNamespace(agents=agents, runs=runs, settings=settings, slots=self.pool)
         self.slots = Slots(services)
 
     def ask(self, session: str, agent: str) -> None:
@@ -187,3 +190,32 @@ def test_several_run_one_after_the_other():
         assert machine.log == ["a", "c"]
 
     in_virtual_time(main)
+
+
+async def test_the_engines_of_a_process_share_its_slots():
+    """TU-21, SC-13: in the order of the requests, whichever shard they belong to; one that ends frees what it had."""
+    async with Runs() as runs:
+        one = Machine(runs, SlotLimits(runs=2))
+        two = Machine(runs, SlotLimits(runs=2), one.pool)
+        for machine, session in ((one, "a"), (two, "b"), (two, "c"), (one, "d"), (two, "e")):
+            machine.ask(session, "talker")
+        assert (one.log, two.log) == (["a"], ["b"])
+        one.slots.release("a")
+        assert (one.log, two.log) == (["a"], ["b", "c"])
+        two.slots.close()
+        assert (one.log, two.log) == (["a", "d"], ["b", "c"])
+        one.ask("f", "talker")
+        assert one.log == ["a", "d", "f"]
+
+
+async def test_one_engine_waits_for_its_recovery_and_others_go_on():
+    """DU-13: what a shard left comes first in that shard."""
+    async with Runs() as runs:
+        one = Machine(runs, SlotLimits(runs=2))
+        two = Machine(runs, SlotLimits(runs=2), one.pool)
+        one.slots.hold()
+        one.ask("a", "talker")
+        two.ask("b", "talker")
+        assert (one.log, two.log) == ([], ["b"])
+        one.slots.let_go()
+        assert one.log == ["a"]

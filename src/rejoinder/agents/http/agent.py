@@ -76,7 +76,7 @@ class HttpAgent:
     async def check(self) -> str:
         """Only a real turn would tell more, and it might cost something."""
         status, _ = await self._endpoint.look("", CHECK_SECONDS)
-        return f"somebody answers there (HTTP {status})"
+        return f"a server answers there (HTTP {status})"
 
     async def close(self) -> None:
         await self._endpoint.close()

@@ -162,7 +162,7 @@ def _as_event(said: Any) -> AgentEvent | None:
         return TextDelta(said) if said else None
     if isinstance(said, AgentEvent):
         return said
-    raise TypeError(f"an agent says text or events, not {type(said).__name__}")
+    raise TypeError(f"an agent gives text or events, not {type(said).__name__}")
 
 
 def _failure(problem: BaseException) -> Failed:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
 from rejoinder.agents.think import LEVELS
 from rejoinder.events import Turn
-from rejoinder.prompt_blocks import Teller, messages
+from rejoinder.prompt_blocks import SenderBlock, messages
 
 PACE = 0.025
 LONGEST_QUOTE = 60
@@ -139,7 +139,7 @@ TRICKS = (
 )
 
 COMMANDS = (
-    ("/status", "how things stand"),
+    ("/status", "the current state"),
     ("/why", "what each stage decided on your last message, and how long it took"),
 )
 """What the gateway answers itself, whichever agent is in use."""
@@ -221,15 +221,15 @@ def read_turn(turn: Turn) -> tuple[GuideMessage, ...]:
     return (*(_read(*each, turn, last=False) for each in earlier), _read(*last, turn, last=True))
 
 
-def _read(text: str, teller: Teller, turn: Turn, *, last: bool) -> GuideMessage:
+def _read(text: str, sender: SenderBlock, turn: Turn, *, last: bool) -> GuideMessage:
     text = text[:LONGEST_READ]
     handles = re.findall(r"\bm[1-9][0-9]{0,8}\b", text)
     return GuideMessage(
         text=text,
         words=frozenset(re.findall(r"[a-z_]+(?:-[a-z_]+)*", text.lower())),
-        handle=teller.handle,
+        handle=sender.handle,
         named=handles[0] if handles else None,
-        replied_to=teller.reply_to.handle if teller.reply_to is not None else None,
+        replied_to=sender.reply_to.handle if sender.reply_to is not None else None,
         think=turn.think,
         last=last,
     )

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, Limits
+from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.base import ONLY, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
 from rejoinder.channels.threads import Threads
@@ -24,9 +25,6 @@ FILES = FileLimits(10 << 20, album=10)
 BOOSTED: dict[int, FileLimits] = {2: FileLimits(50 << 20, album=10), 3: FileLimits(100 << 20, album=10)}
 """What one takes that its members have boosted to this level."""
 API_ROOT = "https://discord.com/api"
-ONLY = "default"
-"""The account of the token that stands outside `accounts`."""
-ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LARGEST_ID = 2**63 - 1
 
 
@@ -56,9 +54,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     answers (`always`), or never (`off`). In direct chats, threads and forums none is opened."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        for name in self.accounts:
-            if not ACCOUNT.fullmatch(name) or name == ONLY:
-                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        yield from misnamed(self.accounts)
 
 
 def accounts(settings: Settings) -> dict[str, Settings]:

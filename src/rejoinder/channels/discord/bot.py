@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Literal
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected
-from rejoinder.channels.discord import BOOSTED, FILES, LIMITS, ONLY
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.discord import BOOSTED, FILES, LIMITS
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.check import check_bot
 from rejoinder.channels.discord.client import Client
@@ -19,12 +19,12 @@ from rejoinder.channels.discord.http import OneAttempt
 from rejoinder.channels.discord.intake import Intake
 from rejoinder.channels.discord.outcomes import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Answer, Ok, Refused, failure
 from rejoinder.channels.discord.outgoing import Outgoing
-from rejoinder.channels.discord.parse import Me, parse_said
-from rejoinder.channels.discord.patient import until_answered
+from rejoinder.channels.discord.parse import BotIdentity, parse_said
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
 from rejoinder.channels.discord.reading import EventReader
 from rejoinder.channels.discord.reception import Reception
+from rejoinder.channels.discord.retrying import until_answered
 from rejoinder.channels.discord.spent import Spent
 from rejoinder.channels.discord.surroundings import Surroundings
 from rejoinder.channels.discord.typing import Typing
@@ -120,7 +120,7 @@ class DiscordBot:
 
     async def take(self, deliver: Inlet) -> None:
         """Delivers what the client hears, until it is cancelled."""
-        me = Me(self.name, self.own_id, self.own_name, self._places.own_roles, self._threads)
+        me = BotIdentity(self.name, self.own_id, self.own_name, self._places.own_roles, self._threads)
         await self._intake.run(me, deliver, self._history.catch_up, self._pace.first_pause)
 
     def _know_itself(self) -> None:

@@ -52,7 +52,7 @@ MANY_SERVERS = (
     "remove it from some."
 )
 REFUSED = (
-    "Discord refuses this bot now ({said}); it is asked until it does not. If the token was changed, set the new one "
+    "Discord refuses this bot now ({said}); it is tried again. If the token was changed, set the new one "
     "as `token` and start again."
 )
 
@@ -115,7 +115,7 @@ class GatewayConnection:
         if foreign and no.status < SERVER_FAULT and not self._known:
             raise ChannelStopped(
                 f"[channels.{self._called}] What answers under this api_root is not Discord ({no.status}). "
-                "Set the address of its API, or see who stands on the way to it."
+                "Set the address of its API, or check for a proxy on the way to it."
             )
         if once or (no.status < SERVER_FAULT and no.status != TOO_MANY and not self._known):
             raise ChannelStopped(f"[channels.{self._called}] Discord does not serve this bot: {no.text or no.status}")

@@ -8,8 +8,8 @@ from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.intake import TakeHistory
 from rejoinder.channels.discord.outcomes import Answer, Ok
-from rejoinder.channels.discord.patient import until_answered
 from rejoinder.channels.discord.places import Places, Unread, moment, snowflake
+from rejoinder.channels.discord.retrying import until_answered
 from rejoinder.channels.discord.wire import Message, convert
 
 log = logging.getLogger(__name__)
@@ -73,4 +73,5 @@ class History:
 
 
 def _messages(answer: Ok) -> list[Message]:
-    return [message for each in answer.result if (message := convert(each, Message)) is not None]
+    found = (convert(each, Message) for each in answer.result or ())
+    return [message for message in found if message is not None and message.has_place]

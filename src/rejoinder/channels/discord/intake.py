@@ -11,14 +11,14 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from discord.gateway import DiscordWebSocket
 from msgspec.structs import replace
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.discord.cursor import Cursor, read_cursor, write_cursor
-from rejoinder.channels.discord.parse import Me
+from rejoinder.channels.discord.parse import BotIdentity
 from rejoinder.channels.discord.places import Places, is_newer, snowflake
 from rejoinder.channels.discord.reading import Event, EventReader
 from rejoinder.channels.discord.reception import Reception
@@ -77,10 +77,10 @@ class Intake:
 
     def hear(self, ws: Any, kind: str, data: Any) -> None:
         """Called for every event as it comes. What is told of places counts at once; messages wait for their turn."""
-        if kind == "RESUMED":
+        if kind == "RESUMED" or not isinstance(data, dict):
             return
         if kind in TOLD:
-            self._surroundings.learn(kind, data, self._reader.me.id)
+            self._surroundings.learn(kind, cast("dict[str, Any]", data), self._reader.me.id)
             if kind != "GUILD_CREATE" or not self._unread_since:
                 return
         if kind == "READY":
@@ -117,7 +117,7 @@ class Intake:
             self._spent.recall(cursor.spent)
             return cursor
 
-    async def run(self, me: Me, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
+    async def run(self, me: BotIdentity, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
         """Until it is stopped or cancelled."""
         self._reader.me = me
         self._stopped = False

@@ -24,7 +24,7 @@ from rejoinder.events import Attachment, Chat, EarlierMessage, Forward, Inbound,
 EVERYONE = ("@everyone", "@here")
 
 
-class Me(Struct, frozen=True):
+class BotIdentity(Struct, frozen=True):
     """The channel a bot serves, and who the bot is."""
 
     channel: str
@@ -55,7 +55,7 @@ class Where(Struct, frozen=True):
         return self.id if self.place.kind == "thread" else None
 
 
-def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
+def parse_message(message: Message, where: Where, me: BotIdentity) -> Inbound | None:
     """None if nobody said it, or we did."""
     author = message.author
     if author is None or author.id == me.id or message.type not in SAID:
@@ -79,20 +79,20 @@ def parse_message(message: Message, where: Where, me: Me) -> Inbound | None:
         attachments=files,
         untrusted_context=context,
         sent_at=_time(message.edited_timestamp or message.timestamp),
-        opens=_opened(message.id, text, mentions, me) if where.place.kind == "text" else None,
+        opens=_opened(message, mentions, me) if where.place.kind == "text" else None,
         own_id=me.id,
         own_name=me.name,
     )
 
 
-def parse_edit(message: Message, where: Where, me: Me) -> Inbound | None:
+def parse_edit(message: Message, where: Where, me: BotIdentity) -> Inbound | None:
     if message.edited_timestamp is None:
         return None
     heard = parse_message(message, where, me)
     return heard and replace(heard, event_id=f"{message.id}:{message.edited_timestamp}", entry="edit")
 
 
-def parse_reaction(reaction: Reaction, where: Where, me: Me, mark: str) -> Inbound | None:
+def parse_reaction(reaction: Reaction, where: Where, me: BotIdentity, mark: str) -> Inbound | None:
     """`mark` tells two equal reactions apart, of which the first was taken back."""
     if reaction.user_id == me.id:
         return None
@@ -119,18 +119,22 @@ def parse_said(message: Message) -> EarlierMessage:
     return EarlierMessage(message.id, author.id, name, said_in(message), is_bot=is_bot)
 
 
-def parse_deletion(message: str, where: Where, me: Me) -> Inbound:
+def parse_deletion(message: str, where: Where, me: BotIdentity) -> Inbound:
     """Discord does not say who has deleted it."""
     event = f"{message}:deleted"
     return Inbound(me.channel, event, message, where.chat, Sender(""), entry="delete", thread=where.thread)
 
 
-def _opened(message: str, text: str, mentions: tuple[Mention, ...], me: Me) -> NewThread | None:
-    """A mention in words; the one that a reply implies opens nothing."""
+def _opened(message: Message, mentions: tuple[Mention, ...], me: BotIdentity) -> NewThread | None:
+    """A mention in words; the one that a reply implies opens nothing. A title has names, no numbers."""
+    text = message.content or ""
     tokens = [mention.token for mention in mentions if mention.id == me.id and mention.token]
     for token in tokens:
         text = text.replace(token, "")
-    return new_thread(me.threads, message, text, mentioned=bool(tokens))
+    for user in message.mentions or ():
+        for token in (f"<@{user.id}>", f"<@!{user.id}>"):
+            text = text.replace(token, f"@{user.global_name or user.username}")
+    return new_thread(me.threads, message.id, text, mentioned=bool(tokens))
 
 
 # --- who, when, what came along -----------------------------------------------------------------
@@ -205,7 +209,7 @@ def _forwarded(message: Message) -> Forward | None:
 # --- whom it names ------------------------------------------------------------------------------
 
 
-def _mentions(message: Message, me: Me) -> Iterator[Mention]:
+def _mentions(message: Message, me: BotIdentity) -> Iterator[Mention]:
     """In the words of the text. The author of a replied-to message is named without being written anywhere."""
     text = message.content or ""
     for user in message.mentions or ():

@@ -9,7 +9,14 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.channels.discord.interactions import parse_interaction
-from rejoinder.channels.discord.parse import Me, Where, parse_deletion, parse_edit, parse_message, parse_reaction
+from rejoinder.channels.discord.parse import (
+    BotIdentity,
+    Where,
+    parse_deletion,
+    parse_edit,
+    parse_message,
+    parse_reaction,
+)
 from rejoinder.channels.discord.places import Place, Places
 from rejoinder.channels.discord.wire import AUTOCOMPLETE, Deleted, Interaction, Message, Reaction, convert
 from rejoinder.events import Inbound
@@ -39,7 +46,7 @@ class EventReader:
     def __init__(self, places: Places, look_up: LookUp) -> None:
         self._places = places
         self._look_up = look_up
-        self.me = Me("", "", "")
+        self.me = BotIdentity("", "", "")
         self.echoes: Callable[[str, str], None] = lambda nonce, message: None
         """Told of our own messages when Discord repeats them to us."""
 
@@ -66,10 +73,10 @@ class EventReader:
         said: Inbound | None = None
         match event.kind:
             case "MESSAGE_CREATE":
-                if (message := convert(event.data, Message)) is not None:
+                if (message := convert(event.data, Message)) is not None and message.has_place:
                     said = await self.message(message, message.guild_id)
             case "MESSAGE_UPDATE":
-                if (message := convert(event.data, Message)) is not None:
+                if (message := convert(event.data, Message)) is not None and message.has_place:
                     said = await self._edit(message)
             case "MESSAGE_DELETE" | "MESSAGE_DELETE_BULK":
                 if (deleted := convert(event.data, Deleted)) is not None:

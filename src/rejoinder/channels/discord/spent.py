@@ -25,8 +25,8 @@ class Spent:
     # --- sessions ---------------------------------------------------------------------------------
 
     def session_begins(self) -> None:
+        """It is stored with the session itself, a moment later: nothing may be written before that (CH-20)."""
         self._began = time.time()
-        self.changed()
 
     def wait_for_session(self, spacing: float) -> float:
         """Seconds until Discord lets this bot begin another."""

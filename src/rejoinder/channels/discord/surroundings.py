@@ -59,7 +59,7 @@ class Surroundings:
                 if (guild := convert({**data, "id": data.get("guild_id")}, Guild)) is not None:
                     self._places.learn_emojis(guild)
             case "THREAD_LIST_SYNC":
-                for each in data.get("threads", ()):
+                for each in data.get("threads") or ():
                     if (thread := convert(each, Channel)) is not None:
                         self._places.learn(thread)
             case "CHANNEL_DELETE" | "THREAD_DELETE":

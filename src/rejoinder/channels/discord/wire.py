@@ -3,12 +3,14 @@
 Fields that Discord may leave out or send as null have a default, so that one odd message stops no other.
 """
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 T = TypeVar("T")
+Id = Annotated[str, Meta(pattern="^[0-9]{1,20}$")]
+"""Such ids are compared as numbers, and tell when something was made."""
 
 # Kinds of channels (https://docs.discord.com/developers/resources/channel).
 TEXT, DIRECT, VOICE, GROUP_DIRECT, ANNOUNCEMENTS, STAGE, FORUM, MEDIA = 0, 1, 2, 3, 5, 13, 15, 16
@@ -119,9 +121,14 @@ class Message(Struct, frozen=True):
     webhook_id: str | None = None
     nonce: str | int | None = None
 
+    @property
+    def has_place(self) -> bool:
+        """One that is quoted or passed on may come without; all others have both."""
+        return self.id.isdecimal() and self.channel_id.isdecimal()
+
 
 class Deleted(Struct, frozen=True):
-    channel_id: str
+    channel_id: Id
     id: str = ""
     ids: list[str] = []
     guild_id: str | None = None
@@ -143,9 +150,9 @@ class Emoji(Struct, frozen=True):
 
 
 class Reaction(Struct, frozen=True):
-    user_id: str
-    channel_id: str
-    message_id: str
+    user_id: Id
+    channel_id: Id
+    message_id: Id
     emoji: Emoji
     guild_id: str | None = None
     member: Member | None = None
@@ -167,7 +174,7 @@ class Pressed(Struct, frozen=True):
 
 
 class Interaction(Struct, frozen=True):
-    id: str
+    id: Id
     token: str
     type: int
     application_id: str = ""
@@ -191,12 +198,12 @@ class Tag(Struct, frozen=True):
 class Channel(Struct, frozen=True):
     """A channel or a thread."""
 
-    id: str
+    id: Id
     type: int = TEXT
     name: str | None = ""
     guild_id: str | None = None
     parent_id: str | None = None
-    last_message_id: str | None = None
+    last_message_id: Id | None = None
     owner_id: str | None = None
     """Of a thread: who opened it."""
     flags: int = 0

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, FileLimits, Limits
+from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.base import ONLY, Channel, FileLimits, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.slack import render
 from rejoinder.channels.slack.emoji import REACTIONS
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 LIMITS = Limits(4000)
 FILES = FileLimits(1_000_000_000, album=10)
 API_ROOT = "https://slack.com/api/"
-ONLY = "default"
-"""The account of the token that stands outside `accounts`."""
-ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,9 +67,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The port to listen on for these calls."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        for name in self.accounts:
-            if not ACCOUNT.fullmatch(name) or name == ONLY:
-                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        yield from misnamed(self.accounts)
         ports: dict[int, str] = {}
         tokens: dict[str, str] = {}
         for name, own in accounts(self).items():
@@ -110,7 +106,7 @@ def accounts(settings: Settings) -> dict[str, Settings]:
 def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     from rejoinder.channels.slack.api import Api  # noqa: PLC0415 - only serving an app needs a client
     from rejoinder.channels.slack.bot import SlackApp  # noqa: PLC0415
-    from rejoinder.channels.slack.patient import Timings  # noqa: PLC0415
+    from rejoinder.channels.slack.retrying import Timings  # noqa: PLC0415
 
     assert settings.bot_token is not None, "an account has a token"
     pace = Timings()

@@ -3,27 +3,27 @@
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Literal
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
-from rejoinder.channels.slack import FILES, LIMITS, ONLY, payloads
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
+from rejoinder.channels.slack import FILES, LIMITS, payloads
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
 from rejoinder.channels.slack.files import Files
 from rejoinder.channels.slack.history import HistoryReader
-from rejoinder.channels.slack.intake import Intake
+from rejoinder.channels.slack.intake import TROUBLE, Intake
 from rejoinder.channels.slack.listening import Listening
 from rejoinder.channels.slack.manifest import SCOPES, missing
 from rejoinder.channels.slack.memory import ThreadMemory
 from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure, failure_aside
-from rejoinder.channels.slack.parse import Me
-from rejoinder.channels.slack.patient import Patient, Timings
+from rejoinder.channels.slack.parse import BotIdentity
 from rejoinder.channels.slack.people import People
+from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.shared_files import SharedFiles
 from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.streams import CONFLICT, Streams
@@ -66,9 +66,9 @@ class SlackApp:
         self._listening = listening
         self._pace = pace or Timings()
         self._threads: Threads = threads
-        self._patient = Patient(self._called, api, self._pace)
+        self._calls = RetryingCalls(self._called, api, self._pace)
         self._people = People(api)
-        self._me = Me(name, "", "")
+        self._me = BotIdentity(name, "", "")
         self._reader = HistoryReader(api, lambda: self._me, self._pace.looks)
         self._memory = ThreadMemory()
         self._streams = Streams(self._called, api, self._memory)
@@ -80,7 +80,7 @@ class SlackApp:
 
     @property
     def trouble(self) -> str:
-        return self._patient.trouble or self._listening.trouble
+        return self._calls.trouble or self._listening.trouble
 
     @property
     def last_sign(self) -> float | None:
@@ -113,26 +113,29 @@ class SlackApp:
         )
 
     async def introduce(self) -> None:
-        answer = await self._patient.ask("auth.test")
+        answer = await self._calls.ask("auth.test")
         self.own_id = str(answer.result.get("user_id", ""))
         self.own_name = str(answer.result.get("user", ""))
         self._streams.team = str(answer.result.get("team_id", ""))
         bot, assistant = str(answer.result.get("bot_id", "")), SCOPE in answer.scopes.split(",")
-        self._me = Me(self.name, self.own_id, bot, self.own_name, self._threads, assistant=assistant)
+        self._me = BotIdentity(self.name, self.own_id, bot, self.own_name, self._threads, assistant=assistant)
 
     async def check(self) -> str:
         """Who it is, whether it would hear, and which scopes are missing, by name (CH-12)."""
-        answer = await self._patient.ask_once("auth.test", CHECK_SECONDS)
+        answer = await self._calls.ask_once("auth.test", CHECK_SECONDS)
         how = await self._listening.check(self._called, CHECK_SECONDS)
         if answer.scopes and (lacks := missing(answer.scopes)):
             raise ChannelStopped(
                 f"[channels.{self._called}] the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
-                "or paste the manifest of `rejoinder init --slack-manifest`, and install the app once more."
+                "or paste the manifest of `rejoinder init --slack-manifest`, and reinstall the app."
             )
         found = f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
         if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):
             return f"{found}; without {', '.join(lacks)}"
         return found
+
+    def trouble_in(self, places: Mapping[str, str]) -> str:
+        return places.get(TROUBLE, "")
 
     async def close(self) -> None:
         await self._listening.close()

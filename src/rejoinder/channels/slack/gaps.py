@@ -7,13 +7,13 @@ from time import monotonic, time
 
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Timings
+from rejoinder.channels.slack.retrying import Timings
 
 log = logging.getLogger(__name__)
 
 NO_EVENTS = (
     "Slack has messages for this app, but sends no events. Turn on Event Subscriptions and subscribe to the bot events "
-    "of the manifest (`rejoinder init --slack-manifest`), then install the app once more."
+    "of the manifest (`rejoinder init --slack-manifest`), then reinstall the app."
 )
 
 LONGEST_WAIT = 3600.0
@@ -79,7 +79,7 @@ class Gaps:
     async def _look_for_events(self) -> None:
         """History brings messages, and no event has ever come: the subscription is missing (CH-13)."""
         if self._intake.came:
-            self.trouble = ""
+            await self._tell("")
         elif self.trouble:
             await self._catch_up()
         elif monotonic() >= self._look_at:
@@ -88,4 +88,8 @@ class Gaps:
             self._intake.places.recall_new(await self._reader.conversations(), self._began)
             if await self._catch_up() and not self._intake.came:
                 log.error("%s: %s", self._called, NO_EVENTS)
-                self.trouble = NO_EVENTS
+                await self._tell(NO_EVENTS)
+
+    async def _tell(self, trouble: str) -> None:
+        self.trouble = trouble
+        await self._intake.keep_trouble(trouble)

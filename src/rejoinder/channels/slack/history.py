@@ -5,6 +5,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -13,8 +14,8 @@ from rejoinder.channels.base import Delivered, Outcome, RetryAfter, Unknown
 from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
-from rejoinder.channels.slack.parse import Me, is_ours, message
-from rejoinder.channels.slack.places import later, split
+from rejoinder.channels.slack.parse import BotIdentity, is_ours, message
+from rejoinder.channels.slack.places import later, number, split
 from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.wire import Message, history
 from rejoinder.events import EarlierMessage, Inbound
@@ -35,11 +36,12 @@ NO_MESSAGE = ("thread_not_found", "message_not_found", "invalid_ts")
 
 
 class HistoryReader:
-    def __init__(self, api: Api, me: Callable[[], Me], looks: tuple[float, ...] = LOOKS) -> None:
+    def __init__(self, api: Api, me: Callable[[], BotIdentity], looks: tuple[float, ...] = LOOKS) -> None:
         self._api = api
         self._me = me
         self._looks = looks
         self._room = asyncio.Semaphore(AT_ONCE)
+        self._not_before: dict[str, float] = {}  # when each method may be called again: Slack limits each by itself
 
     async def since(self, place: str, ts: str) -> list[Inbound] | None:
         """What was said in a place after this; None if it could not be read."""
@@ -55,7 +57,7 @@ class HistoryReader:
                     heard += await self._pages(channel, parent.ts, oldest=ts) or ()
         unique = {each.ts: each for each in heard if later(each.ts, ts)}
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
-        return sorted((each for each in told if each is not None), key=lambda each: float(each.message_id))
+        return sorted((each for each in told if each is not None), key=lambda each: number(each.message_id))
 
     async def conversations(self) -> tuple[str, ...]:
         """Where the app can be written to; nothing if Slack does not tell."""
@@ -121,10 +123,7 @@ class HistoryReader:
         found: list[Message] = []
         cursor = ""
         for _ in range(MOST_PAGES):
-            answer = await self._ask(channel, thread, oldest, cursor)
-            while (seconds := _told_to_wait(answer)) is not None:
-                await asyncio.sleep(seconds)
-                answer = await self._ask(channel, thread, oldest, cursor)
+            answer = await self._ask_in_time(channel, thread, oldest, cursor)
             if isinstance(answer, Refused) and answer.error in GONE:
                 log.debug("there is no history of %s any more: %s", channel, answer.error)
                 return []
@@ -135,7 +134,19 @@ class HistoryReader:
             found += page.messages
             if not (cursor := page.next):
                 break
-        return sorted((each for each in found if each.ts), key=lambda each: float(each.ts))
+        return sorted((each for each in found if each.ts), key=lambda each: number(each.ts))
+
+    async def _ask_in_time(self, channel: str, thread: str | None, oldest: str | None, cursor: str) -> Answer:
+        """Asks until Slack does not say to wait; while it has said so to one question, no other is asked (CH-35)."""
+        method = _method(thread)
+        while True:
+            if (left := self._not_before.get(method, 0.0) - monotonic()) > 0:
+                await asyncio.sleep(left)
+                continue
+            answer = await self._ask(channel, thread, oldest, cursor)
+            if (seconds := _told_to_wait(answer)) is None:
+                return answer
+            self._not_before[method] = max(self._not_before.get(method, 0.0), monotonic() + seconds)
 
     async def _ask(self, channel: str, thread: str | None, oldest: str | None, cursor: str) -> Answer:
         asked: dict[str, Any] = {"channel": channel, "limit": PAGE, "include_all_metadata": True}
@@ -143,9 +154,7 @@ class HistoryReader:
             asked |= {"oldest": oldest, "inclusive": False}
         if cursor:
             asked["cursor"] = cursor
-        if thread is None:
-            return await self._api.ask("conversations.history", asked)
-        return await self._api.ask("conversations.replies", {**asked, "ts": thread})
+        return await self._api.ask(_method(thread), asked if thread is None else {**asked, "ts": thread})
 
     def _told(self, each: Message) -> EarlierMessage:
         me = self._me()
@@ -153,6 +162,10 @@ class HistoryReader:
         name = me.name if ours else each.username or (each.bot_profile.name if each.bot_profile is not None else "")
         by = each.user or each.bot_id
         return EarlierMessage(each.ts, by, name, texts.plain(each.text), is_bot=ours or bool(each.bot_id))
+
+
+def _method(thread: str | None) -> str:
+    return "conversations.history" if thread is None else "conversations.replies"
 
 
 def _told_to_wait(answer: Answer) -> float | None:

@@ -22,7 +22,7 @@ from rejoinder.channels.http_listener import Address, body_of, listening
 from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Timings
+from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.secret import Secret
 

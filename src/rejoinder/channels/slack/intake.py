@@ -3,6 +3,7 @@ in the order in which it came."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from time import monotonic
 from typing import Any
@@ -11,8 +12,8 @@ import msgspec
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.patient import Timings
 from rejoinder.channels.slack.places import Places, in_order
+from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
+TROUBLE = "!trouble"
+"""Among the stored places: no channel of Slack has such an id."""
 MOST_OWED = 500
 SHORTEST = 0.1
 """Seconds that the store has at least, however long the rest took."""
@@ -40,7 +43,7 @@ class Intake:
 
     def __init__(
         self,
-        me: parse.Me,
+        me: parse.BotIdentity,
         deliver: Inlet,
         complete: Complete,
         pace: Timings,
@@ -56,11 +59,22 @@ class Intake:
         self._pace = pace
         self._noted = noted
         self._started = started
+        self.trouble = ""
+        """What is stored of it, for `rejoinder doctor`."""
         self._told_of_others = False
         self._owed: list[Inbound] = []  # not stored in time: Slack may send them again after newer ones
 
     async def resume(self) -> None:
-        self.places.recall(await self._deliver.places())
+        stored = await self._deliver.places()
+        self.trouble = stored.get(TROUBLE, "")
+        self.places.recall({place: ts for place, ts in stored.items() if place != TROUBLE})
+
+    async def keep_trouble(self, trouble: str) -> None:
+        """What `rejoinder doctor` tells of this app while it runs."""
+        if trouble != self.trouble:
+            self.trouble = trouble
+            with suppress(StoreUnavailable):  # which says it itself
+                await self._deliver(places={TROUBLE: trouble})
 
     async def take(self, envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
         """What to acknowledge each with; None: nothing, for it is not stored."""
@@ -81,7 +95,7 @@ class Intake:
         return self.places.fresh([*self._owed, *again])[:MOST_OWED]
 
     def read(self, kind: str, payload: dict[str, Any]) -> Inbound | None:
-        """Never raises: what is not as Slack documents it is passed over."""
+        """Never raises: what is not as Slack documents it is skipped."""
         try:
             match kind:
                 case "events_api":
@@ -93,7 +107,7 @@ class Intake:
                 case _:
                     return None
         except (msgspec.ValidationError, RecursionError) as problem:
-            log.warning("%s: what Slack sent is not as it documents it (%s); it is passed over", kind, problem)
+            log.warning("%s: Slack sent something that it does not document (%s); it is skipped", kind, problem)
             return None
 
     def _event(self, given: Event) -> Inbound | None:

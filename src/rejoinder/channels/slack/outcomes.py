@@ -41,7 +41,7 @@ class Meaning(Struct, frozen=True):
     """What it is, and what to do."""
 
 
-_TOKEN = "Install the app to the workspace once more and set its new token as `bot_token`."
+_TOKEN = "Reinstall the app to the workspace and set its new token as `bot_token`."
 
 MEANINGS: dict[str, Meaning] = {
     "invalid_blocks": Meaning("formatting", "Slack does not take these blocks"),
@@ -49,8 +49,8 @@ MEANINGS: dict[str, Meaning] = {
     "msg_blocks_too_long": Meaning("formatting", "the blocks are too long for Slack"),
     "only_one_table_allowed": Meaning("formatting", "Slack takes one table in a message"),
     "markdown_text_conflict": Meaning("formatting", "Slack does not take this formatting"),
-    "message_not_found": Meaning("target", "the message is not there any more"),
-    "thread_not_found": Meaning("target", "the message to answer is not there any more"),
+    "message_not_found": Meaning("target", "the message no longer exists"),
+    "thread_not_found": Meaning("target", "the message to answer no longer exists"),
     "cant_update_message": Meaning("target", "Slack does not let us change this message"),
     "edit_window_closed": Meaning("target", "this workspace allows no changes to a message this old"),
     "cannot_reply_to_message": Meaning("target", "Slack allows no replies to this message"),
@@ -61,7 +61,7 @@ MEANINGS: dict[str, Meaning] = {
     "restricted_action_read_only_channel": Meaning("gone", "the channel is read-only"),
     "restricted_action_thread_locked": Meaning("gone", "the thread is locked"),
     "cannot_dm_bot": Meaning("gone", "Slack lets no bot write to a bot"),
-    "user_not_in_channel": Meaning("gone", "the person is not in this channel any more"),
+    "user_not_in_channel": Meaning("gone", "the person is no longer in this channel"),
     "user_disabled": Meaning("gone", "the person's account is deactivated"),
     "messages_tab_disabled": Meaning("gone", "turn on the app's messages tab (App Home) to write to people"),
     "invalid_auth": Meaning("account", f"Slack does not know this token. {_TOKEN}"),

@@ -28,11 +28,12 @@ TOMBSTONE = "tombstone"
 """What a message under which others stand becomes when it is deleted."""
 GONE = (TOMBSTONE, "hidden_by_limit")
 RECORDED = "slack_audio"
+LONGEST_BLOCKS = 4000
 COMMAND = "/rejoinder"
 HELP = "/help"
 
 
-class Me(Struct, frozen=True):
+class BotIdentity(Struct, frozen=True):
     """The channel an app serves, and who the app is."""
 
     channel: str
@@ -44,7 +45,7 @@ class Me(Struct, frozen=True):
     """Each thread of a direct chat is a conversation of its own."""
 
 
-def event(given: dict[str, Any], me: Me) -> Inbound | None:
+def event(given: dict[str, Any], me: BotIdentity) -> Inbound | None:
     """What the inside of an event says; None where nobody says anything, as when a person joins."""
     kind = given.get("type")
     if kind in ("message", "app_mention"):
@@ -54,7 +55,7 @@ def event(given: dict[str, Any], me: Me) -> Inbound | None:
     return None
 
 
-def message(heard: Message, me: Me) -> Inbound | None:
+def message(heard: Message, me: BotIdentity) -> Inbound | None:
     if heard.subtype == "message_changed":
         return _edited(heard, me)
     if heard.subtype == "message_deleted":
@@ -64,7 +65,7 @@ def message(heard: Message, me: Me) -> Inbound | None:
     return _said(heard, me)
 
 
-def is_ours(heard: Message, me: Me) -> bool:
+def is_ours(heard: Message, me: BotIdentity) -> bool:
     return (bool(heard.user) and heard.user == me.id) or (bool(heard.bot_id) and heard.bot_id == me.bot_id)
 
 
@@ -84,7 +85,7 @@ def moment(ts: str) -> datetime | None:
 # --- what is said -------------------------------------------------------------------------------
 
 
-def _said(heard: Message, me: Me) -> Inbound | None:
+def _said(heard: Message, me: BotIdentity) -> Inbound | None:
     files, context = tuple(_files(heard.files)), tuple(_context(heard))
     if not heard.text.strip() and not files and not context:
         return None
@@ -94,10 +95,10 @@ def _said(heard: Message, me: Me) -> Inbound | None:
     words = texts.plain(heard.text)
     opens = None
     if thread is None and chat.kind == "group":
-        own = f"<@{me.id}>"
-        opens = new_thread(
-            me.threads, heard.ts, words.replace(own, ""), mentioned=any(each.id == me.id for each in named)
-        )
+        title = words
+        for each in named:
+            title = title.replace(f"{each.token} ", "").replace(each.token, "") if each.kind == "user" else title
+        opens = new_thread(me.threads, heard.ts, title, mentioned=any(each.id == me.id for each in named))
     return Inbound(
         channel=me.channel,
         event_id=f"{heard.channel}:{heard.ts}",
@@ -118,7 +119,7 @@ def _said(heard: Message, me: Me) -> Inbound | None:
     )
 
 
-def _sender(heard: Message, me: Me) -> Sender:
+def _sender(heard: Message, me: BotIdentity) -> Sender:
     id = heard.user or heard.bot_id
     bot = bool(heard.bot_id) or heard.subtype == "bot_message" or id == SLACKBOT
     profile = heard.user_profile
@@ -129,7 +130,7 @@ def _sender(heard: Message, me: Me) -> Sender:
     return Sender(id, name=name, display_name=shown_name, is_bot=bot, is_self=is_ours(heard, me))
 
 
-def _parent(heard: Message, me: Me) -> Quote | None:
+def _parent(heard: Message, me: BotIdentity) -> Quote | None:
     """A thread under one of our own messages answers it; in other threads nobody in particular is answered."""
     if not heard.thread_ts or heard.thread_ts == heard.ts or heard.parent_user_id != me.id:
         return None
@@ -155,6 +156,8 @@ def attachment(file: File) -> Attachment:
 
 def _context(heard: Message) -> Iterable[str]:
     """What was shared or attached beside the text; nobody here has typed it."""
+    if not heard.text.strip() and (words := texts.plain(texts.of_blocks(heard.blocks))):
+        yield f"blocks: {words[:LONGEST_BLOCKS]}"
     for each in heard.attachments:
         words = texts.plain(each.text or each.fallback or each.title)
         if not words or (each.from_url and not each.is_share and not each.is_msg_unfurl):
@@ -164,7 +167,7 @@ def _context(heard: Message) -> Iterable[str]:
         yield f"{what}{by}: {words}"
 
 
-def _edited(change: Message, me: Me) -> Inbound | None:
+def _edited(change: Message, me: BotIdentity) -> Inbound | None:
     new, old = change.message, change.previous_message
     if new is not None and new.subtype == TOMBSTONE:
         return _deleted(msgspec.structs.replace(change, deleted_ts=new.ts), me)
@@ -191,7 +194,7 @@ def _ids(heard: Message) -> list[str]:
     return [file.id for file in heard.files]
 
 
-def _deleted(change: Message, me: Me) -> Inbound | None:
+def _deleted(change: Message, me: BotIdentity) -> Inbound | None:
     old = change.previous_message
     if old is None or not change.deleted_ts or is_ours(old, me):
         return None
@@ -210,7 +213,7 @@ def _deleted(change: Message, me: Me) -> Inbound | None:
 # --- what is no message -------------------------------------------------------------------------
 
 
-def _reacted(change: Reaction, me: Me) -> Inbound | None:
+def _reacted(change: Reaction, me: BotIdentity) -> Inbound | None:
     if change.item.type != "message" or not change.user or change.user == me.id:
         return None
     return Inbound(
@@ -225,7 +228,7 @@ def _reacted(change: Reaction, me: Me) -> Inbound | None:
     )
 
 
-def command(given: Command, me: Me, now: datetime) -> Inbound:
+def command(given: Command, me: BotIdentity, now: datetime) -> Inbound:
     """`/rejoinder status` says /status; alone it says /help."""
     words = texts.plain(given.text).strip()
     text = f"/{words.removeprefix('/')}" if words else HELP
@@ -243,7 +246,7 @@ def command(given: Command, me: Me, now: datetime) -> Inbound:
     )
 
 
-def pressed(given: Pressed, me: Me, now: datetime) -> Inbound | None:
+def pressed(given: Pressed, me: BotIdentity, now: datetime) -> Inbound | None:
     """A pressed button speaks for the person, as a reply to the message it belongs to."""
     if given.type != "block_actions" or not given.actions:
         return None

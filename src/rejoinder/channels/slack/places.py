@@ -31,10 +31,11 @@ def split(place: str) -> tuple[str, str | None]:
 
 def later(one: str, other: str) -> bool:
     """Whether one timestamp is after the other; Slack pads none of them."""
-    return _number(one) > _number(other)
+    return number(one) > number(other)
 
 
-def _number(ts: str) -> tuple[int, int]:
+def number(ts: str) -> tuple[int, int]:
+    """As it is compared; what is no timestamp comes before all."""
     seconds, _, rest = ts.partition(".")
     return (int(seconds) if seconds.isdecimal() else 0, int(rest.ljust(6, "0")[:6]) if rest.isdecimal() else 0)
 
@@ -116,6 +117,6 @@ class Places:
         held: dict[str, str] = {}
         for place, ts in self._missed.values():
             if place not in self._read:
-                held.setdefault(place, f"{_number(ts)[0] - 1}.000000")
+                held.setdefault(place, f"{number(ts)[0] - 1}.000000")
         everywhere = {**held, **self._read}
-        return sorted(everywhere.items(), key=lambda each: _number(each[1]), reverse=True)[:MOST_READ]
+        return sorted(everywhere.items(), key=lambda each: number(each[1]), reverse=True)[:MOST_READ]

@@ -22,7 +22,7 @@ from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
-from rejoinder.channels.slack.patient import Patient, Timings
+from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.wire import Envelope
 from rejoinder.crashpoint import crashpoint
 
@@ -40,6 +40,7 @@ TOO_MANY_SENTENCE = (
     "app of its own"
 )
 REFRESH = ("refresh_requested", "warning")
+LONGEST_RECOUNT = 3600.0
 DRAIN_SECONDS = 4.0
 """How long an old socket is kept for the acknowledgements of what came by it."""
 _envelope = msgspec.json.Decoder(Envelope)
@@ -76,7 +77,7 @@ class EventSocket(SocketModeClient):
         try:
             envelope = _envelope.decode(message)
         except (msgspec.DecodeError, RecursionError) as problem:
-            log.warning("Slack sent what is no envelope (%s); it is passed over", problem)
+            log.warning("Slack sent what is no envelope (%s); it is skipped", problem)
             return
         match envelope.type:
             case "hello":
@@ -124,9 +125,9 @@ class EventSocket(SocketModeClient):
 class Switchboard:
     """Keeps one socket open, and has taken what came by it."""
 
-    def __init__(self, name: str, patient: Patient, pace: Timings, gaps: Gaps) -> None:
+    def __init__(self, name: str, calls: RetryingCalls, pace: Timings, gaps: Gaps) -> None:
         self._name = name
-        self._patient = patient
+        self._calls = calls
         self._pace = pace
         self._gaps = gaps
         self._lines: list[EventSocket] = []
@@ -136,7 +137,7 @@ class Switchboard:
         self.trouble = ""
         self.ghosts = 0
         """Sockets of this app that are not ours: each takes a share of the events."""
-        self.refresh = asyncio.Event()
+        self._recount_after = pace.recount
 
     async def run(self, take: Take) -> None:
         """Runs for ever."""
@@ -163,7 +164,7 @@ class Switchboard:
     async def _connected(self) -> EventSocket:
         failures = 0
         while True:
-            opened = await self._patient.ask("apps.connections.open")
+            opened = await self._calls.ask("apps.connections.open")
             line = EventSocket(str(opened.result.get("url", "")), self._heard, self._pace.ping)
             self._made.append(line)
             try:
@@ -182,20 +183,24 @@ class Switchboard:
                 log.error("%s: %s", self._name, TOO_MANY_SENTENCE)
             self.trouble = TOO_MANY_SENTENCE if line.ended_because == TOO_MANY else ""
             failures += 1
-            await asyncio.sleep(self._patient.pause_after(failures))
+            await asyncio.sleep(self._calls.pause_after(failures))
 
     async def _watch(self, line: EventSocket) -> None:
-        """Returns when the socket is to be replaced."""
-        self.refresh.clear()
+        """Returns when the socket is to be replaced. That is also done to learn whether others are still there, which
+        Slack tells only a new one: a process that hung and was replaced leaves its socket for a while."""
         pinged = line.last_ping_pong_time
-        while await line.is_alive() and not self.refresh.is_set():
+        recount_at = monotonic() + self._recount_after if self.ghosts else None
+        while await line.is_alive():
+            if recount_at is not None and monotonic() >= recount_at:
+                self._recount_after = min(2 * self._recount_after, LONGEST_RECOUNT)
+                return
             try:
                 async with asyncio.timeout(self._pace.watch):
                     await line.over.wait()
             except TimeoutError:
                 if line.last_ping_pong_time != pinged:
                     pinged, self.last_sign = line.last_ping_pong_time, monotonic()
-        if not line.over.is_set() and not self.refresh.is_set():
+        if not line.over.is_set():
             line.end("no sign of life")
         if line.ended_because and line.ended_because not in REFRESH:
             log.info("%s: the socket ended (%s); opening another", self._name, line.ended_because)
@@ -216,6 +221,9 @@ class Switchboard:
         before, self.ghosts = self.ghosts, max(0, line.connections - ours)
         if self.ghosts and not before:
             log.warning("%s: %s", self._name, GHOSTS)
+        if before and not self.ghosts:
+            log.info("%s: no other program takes a share of this app's messages any more", self._name)
+            self._recount_after = self._pace.recount
 
     # --- what comes ---------------------------------------------------------------------------------
 
@@ -244,13 +252,13 @@ class BySocket:
     def __init__(self, api: Api, pace: Timings) -> None:
         self._api = api
         self._pace = pace
-        self._patient: Patient | None = None
+        self._calls: RetryingCalls | None = None
         self._gaps: Gaps | None = None
         self._board: Switchboard | None = None
 
     @property
     def trouble(self) -> str:
-        told = [each.trouble for each in (self._patient, self._board, self._gaps) if each is not None]
+        told = [each.trouble for each in (self._calls, self._board, self._gaps) if each is not None]
         return next(filter(None, told), GHOSTS if self._board is not None and self._board.ghosts else "")
 
     @property
@@ -258,9 +266,9 @@ class BySocket:
         return self._board.last_sign if self._board is not None else None
 
     async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
-        patient = self._patient = Patient(called, self._api, self._pace, is_app_token=True)
+        calls = self._calls = RetryingCalls(called, self._api, self._pace, is_app_token=True)
         gaps = self._gaps = Gaps(called, intake, reader, self._pace)
-        board = self._board = Switchboard(called, patient, self._pace, gaps)
+        board = self._board = Switchboard(called, calls, self._pace, gaps)
 
         async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
             await gaps.until_closed()
@@ -270,7 +278,7 @@ class BySocket:
 
     async def check(self, called: str, seconds: float) -> str:
         """Opens no socket: one that is only looked at would take a share of the events."""
-        await Patient(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
+        await RetryingCalls(called, self._api, self._pace, is_app_token=True).ask_once("apps.connections.open", seconds)
         return "Socket Mode"
 
     async def close(self) -> None:

@@ -5,17 +5,42 @@ people stay as they are written, `<@U1>`, so that an agent can point to the same
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 from rejoinder.events import Mention
 
 _BRACKETS = re.compile(r"<([^<>\n]*)>")
+WORDED = frozenset({"elements", "fields", "rows", "text", "title"})
+"""The parts of a block that hold its words."""
+DEEPEST = 10
 _EVERYBODY = ("channel", "here", "everyone")
 
 
 def plain(text: str) -> str:
     """The words as they were typed."""
     return unescape(_BRACKETS.sub(lambda found: _shown(found[1]), text))
+
+
+def of_blocks(blocks: Iterable[dict[str, Any]]) -> str:
+    """The words of a message that has nothing but blocks, as other apps send them: a line for each."""
+    lines = (" ".join(_words(block)) for block in blocks)
+    return "\n".join(line for line in lines if line.strip())
+
+
+def _words(value: Any, depth: int = 0) -> Iterator[str]:
+    """Everything that stands under `text`, in its order."""
+    if depth > DEEPEST:
+        return
+    if isinstance(value, list):
+        for each in cast("list[Any]", value):
+            yield from _words(each, depth + 1)
+    elif isinstance(value, dict):
+        for name, each in cast("dict[str, Any]", value).items():
+            if name == "text" and isinstance(each, str):
+                yield each
+            elif name in WORDED:
+                yield from _words(each, depth + 1)
 
 
 def mentions(text: str) -> Iterator[Mention]:

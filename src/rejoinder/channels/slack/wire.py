@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 Read = TypeVar("Read", bound=Struct)
-EXTRAS = frozenset({"attachments", "bot_profile", "files", "metadata", "user_profile"})
+EXTRAS = frozenset({"attachments", "blocks", "bot_profile", "files", "metadata", "user_profile"})
 """What a message can be read without."""
 
 
@@ -76,6 +76,7 @@ class Message(Struct, frozen=True):
     edited: Edited | None = None
     files: tuple[File, ...] = ()
     attachments: tuple[Attached, ...] = ()
+    blocks: tuple[dict[str, Any], ...] = ()
     user_profile: Profile | None = None
     bot_profile: BotProfile | None = None
     metadata: Metadata | None = None

@@ -7,7 +7,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, Limits
+from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.base import ONLY, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.telegram import files, render
 from rejoinder.channels.telegram.emoji import REACTIONS
@@ -19,9 +20,6 @@ from rejoinder.setup import SetupQuestion
 
 LIMITS = Limits(4096, "utf16")
 API_ROOT = "https://api.telegram.org"
-ONLY = "default"
-"""The account of the token that stands outside `accounts`."""
-ACCOUNT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 LARGEST_ID = 2**52 - 1
 """As Telegram promises."""
 
@@ -57,9 +55,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The port to listen on for these calls."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        for name in self.accounts:
-            if not ACCOUNT.fullmatch(name) or name == ONLY:
-                yield ("accounts", name), f"a name is made of letters, digits, - and _, and is not {ONLY!r}"
+        yield from misnamed(self.accounts)
         ports = {self.webhook_port: "this section"} if self.webhook_url is not None else {}
         for name, own in self.accounts.items():
             if own.webhook_url is not None and (other := ports.setdefault(own.webhook_port, name)) != name:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Inlet, Outcome, OutgoingFile, Rejected
-from rejoinder.channels.telegram import LIMITS, ONLY, payloads
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
+from rejoinder.channels.telegram import LIMITS, payloads
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.files import ALBUM, FILES, request
 from rejoinder.channels.telegram.intake import Intake
@@ -26,11 +26,11 @@ from rejoinder.channels.telegram.outcomes import (
     Refused,
     failure,
 )
-from rejoinder.channels.telegram.parse import Me
-from rejoinder.channels.telegram.patient import Patient, Timings
+from rejoinder.channels.telegram.parse import BotIdentity
 from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.presses import Presses
 from rejoinder.channels.telegram.reactions import Reactions
+from rejoinder.channels.telegram.retrying import RetryingCalls, Timings
 from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, Stored, User
 from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route
@@ -86,7 +86,7 @@ class TelegramBot:
         self._api = api
         self._hook = hook
         self._pace = pace or Timings()
-        self._patient = Patient(self._called, api, self._pace)
+        self._calls = RetryingCalls(self._called, api, self._pace)
         self._reactions = Reactions()
         self._windows = Windows()
         self._moves = Moves(self._called)
@@ -99,35 +99,35 @@ class TelegramBot:
     @property
     def last_sign(self) -> float | None:
         """By a webhook Telegram calls only when there is something to tell, so its silence means nothing."""
-        return None if self._hook is not None else self._patient.last_sign
+        return None if self._hook is not None else self._calls.last_sign
 
     @property
     def trouble(self) -> str:
-        return self._patient.trouble
+        return self._calls.trouble
 
     @property
     def accepts_anywhere(self) -> bool:
         return self._hook is not None
 
     async def introduce(self) -> None:
-        me = msgspec.json.decode(await self._patient.ask("getMe", {}), type=User)
+        me = msgspec.json.decode(await self._calls.ask("getMe", {}), type=User)
         self.own_id, self.own_name = str(me.id), me.username
 
     async def listen(self, deliver: Inlet) -> None:
-        patient = self._patient
+        calls = self._calls
         await self.introduce()
         await self._offer_menu()
         log.info("%s: serving @%s", self._called, self.own_name)
-        intake = Intake(Me(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)
+        intake = Intake(BotIdentity(self.name, self.own_id, self.own_name), self._presses, deliver, self._moves)
         if self._hook is not None:
             from rejoinder.channels.telegram.webhook import serve_webhook  # noqa: PLC0415 - polling needs no server
 
-            await serve_webhook(self._hook, patient, intake, self._pace)
+            await serve_webhook(self._hook, calls, intake, self._pace)
         else:
-            await poll(patient, intake, self._pace)
+            await poll(calls, intake, self._pace)
 
     async def check(self) -> str:
-        me = msgspec.json.decode(await self._patient.ask_once("getMe", CHECK_SECONDS), type=User)
+        me = msgspec.json.decode(await self._calls.ask_once("getMe", CHECK_SECONDS), type=User)
         if me.can_read_all_group_messages:
             return f"it is @{me.username}, and sees everything in its groups"
         return f"it is @{me.username}; in groups it sees commands, mentions and replies to it (privacy mode)"

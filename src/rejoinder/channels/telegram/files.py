@@ -45,13 +45,19 @@ def request(part: Part, files: tuple[OutgoingFile, ...]) -> tuple[str, dict[str,
         kinds = ["document"] * len(files)
     words, around = payloads.caption(part), payloads.around(part)
     if len(files) == 1:
-        return _METHODS[kinds[0]], {**around, **words}, [(kinds[0], files[0])]
+        return _METHODS[kinds[0]], {**around, **words, **_duration(part, kinds[0])}, [(kinds[0], files[0])]
     names = [f"file{number}" for number in range(len(files))]
     media: list[dict[str, Any]] = [
         {"type": kind, "media": f"attach://{name}"} for kind, name in zip(kinds, names, strict=True)
     ]
     media[0] |= words
     return ALBUM, {**around, "media": media}, list(zip(names, files, strict=True))
+
+
+def _duration(part: Part, kind: FileKind) -> dict[str, int]:
+    """Of what is played: clients show it before they have loaded a byte."""
+    seconds = part.files[0].seconds if part.files and kind in _PLAYED else None
+    return {} if not seconds else {"duration": max(1, round(seconds))}
 
 
 def fields(payload: dict[str, Any]) -> dict[str, str | bytes]:

@@ -13,7 +13,7 @@ from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import gather
 from rejoinder.channels.telegram.cursor import Cursor, read_cursor, write_cursor
 from rejoinder.channels.telegram.moves import Moves
-from rejoinder.channels.telegram.parse import Me, join, parse
+from rejoinder.channels.telegram.parse import BotIdentity, join, parse
 from rejoinder.channels.telegram.presses import Presses, answerable
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Update
@@ -42,12 +42,12 @@ def read(raw: bytes | Raw) -> Update:
         return _update.decode(sound)
     except msgspec.DecodeError as problem:
         number = _numbered.decode(sound).update_id
-        log.warning("update %s is not what Telegram documents (%s); it is passed over", number, problem)
+        log.warning("update %s is not what Telegram documents (%s); it is skipped", number, problem)
         return Update(number)
 
 
 class Intake:
-    def __init__(self, me: Me, presses: Presses, deliver: Inlet, moves: Moves) -> None:
+    def __init__(self, me: BotIdentity, presses: Presses, deliver: Inlet, moves: Moves) -> None:
         self._me = me
         self._presses = presses
         self._deliver = deliver

@@ -32,7 +32,7 @@ START = "/start"
 _KINDS: dict[str, ChatKind] = {"private": "direct", "channel": "channel"}
 
 
-class Me(Struct, frozen=True):
+class BotIdentity(Struct, frozen=True):
     """The channel a bot serves, and who the bot is."""
 
     channel: str
@@ -40,7 +40,7 @@ class Me(Struct, frozen=True):
     name: str
 
 
-def parse(update: Update, me: Me) -> Inbound | None:
+def parse(update: Update, me: BotIdentity) -> Inbound | None:
     """None if it is not a message, as when a person joins or pins."""
     if update.callback_query is not None:
         return _pressed(update.callback_query, me)
@@ -73,7 +73,7 @@ def join(members: tuple[Inbound, ...]) -> Inbound:
 # --- messages -----------------------------------------------------------------------------------
 
 
-def _said(message: Message, me: Me) -> Inbound | None:
+def _said(message: Message, me: BotIdentity) -> Inbound | None:
     text = message.text or message.caption
     if text == START and message.chat.type == "private":
         text = "/help"
@@ -126,7 +126,7 @@ def _starter(message: Message) -> EarlierMessage | None:
     )
 
 
-def _sender(message: Message, me: Me) -> Sender:
+def _sender(message: Message, me: BotIdentity) -> Sender:
     if message.sender_chat is not None:
         chat = message.sender_chat
         return Sender(str(chat.id), name=chat.username, display_name=message.author_signature or chat.title)
@@ -135,7 +135,7 @@ def _sender(message: Message, me: Me) -> Sender:
     return Sender(str(message.chat.id), name=message.chat.username, display_name=message.chat.title)
 
 
-def _person(user: User, me: Me) -> Sender:
+def _person(user: User, me: BotIdentity) -> Sender:
     id = str(user.id)
     name = _full_name(user)
     return Sender(id, name=user.username, display_name=name, is_bot=user.is_bot, is_self=id == me.id)
@@ -188,7 +188,7 @@ def _title(chat: WireChat) -> str:
 # --- whom it names ------------------------------------------------------------------------------
 
 
-def _mentions(text: str, entities: Iterable[Entity], me: Me) -> Iterable[Mention]:
+def _mentions(text: str, entities: Iterable[Entity], me: BotIdentity) -> Iterable[Mention]:
     units = text.encode("utf-16-le")
     for entity in entities:
         words = units[2 * entity.offset : 2 * (entity.offset + entity.length)].decode("utf-16-le", "replace")
@@ -203,7 +203,7 @@ def _mentions(text: str, entities: Iterable[Entity], me: Me) -> Iterable[Mention
                 pass
 
 
-def _who(name: str, me: Me) -> str:
+def _who(name: str, me: BotIdentity) -> str:
     """Our own id for our own name; any other name as it is, since Telegram sends no id with an @name."""
     return me.id if me.name and name.lower() == f"@{me.name.lower()}" else name
 
@@ -211,7 +211,7 @@ def _who(name: str, me: Me) -> str:
 # --- what is no message -------------------------------------------------------------------------
 
 
-def _pressed(query: CallbackQuery, me: Me) -> Inbound | None:
+def _pressed(query: CallbackQuery, me: BotIdentity) -> Inbound | None:
     """A pressed button speaks for the person, as a reply to the message it belongs to."""
     message = query.message
     if message is None or not query.data:
@@ -229,7 +229,7 @@ def _pressed(query: CallbackQuery, me: Me) -> Inbound | None:
     )
 
 
-def _reacted(change: ReactionUpdated, me: Me) -> Inbound | None:
+def _reacted(change: ReactionUpdated, me: BotIdentity) -> Inbound | None:
     """The reaction that was added; removing one is not reported."""
     added = [kind.emoji for kind in change.new_reaction if kind.emoji and kind not in change.old_reaction]
     if not added:

@@ -17,7 +17,7 @@ from msgspec import Raw
 from rejoinder.channels.telegram.albums import Patience
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
-from rejoinder.channels.telegram.patient import Patient, Timings
+from rejoinder.channels.telegram.retrying import RetryingCalls, Timings
 from rejoinder.channels.telegram.wire import UPDATES
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
@@ -30,7 +30,7 @@ GRACE_SECONDS = 15.0
 _batch = msgspec.json.Decoder(list[Raw])
 
 
-async def poll(patient: Patient, intake: Intake, pace: Timings) -> None:
+async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
     offset = await _first_offset(intake, pace)
     patience = Patience(pace.quiet_album, pace.longest_album)
@@ -38,7 +38,7 @@ async def poll(patient: Patient, intake: Intake, pace: Timings) -> None:
     waiting = confirming = False
     while True:
         seconds = 0 if waiting else pace.long_poll
-        found = await patient.ask("getUpdates", _question(offset, seconds), seconds + GRACE_SECONDS)
+        found = await calls.ask("getUpdates", _question(offset, seconds), seconds + GRACE_SECONDS)
         crashpoint("K1")
         if confirming:
             crashpoint("K5")

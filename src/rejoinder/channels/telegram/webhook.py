@@ -20,8 +20,8 @@ from rejoinder.channels.http_listener import Address, body_of, listening
 from rejoinder.channels.telegram.albums import Patience, album_of
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
-from rejoinder.channels.telegram.patient import Patient, Timings
 from rejoinder.channels.telegram.repair import sound
+from rejoinder.channels.telegram.retrying import RetryingCalls, Timings
 from rejoinder.channels.telegram.wire import UPDATES
 from rejoinder.errors import StoreUnavailable
 
@@ -38,18 +38,18 @@ class WebhookAddress(Struct, frozen=True):
     port: int
 
 
-async def serve_webhook(hook: WebhookAddress, patient: Patient, intake: Intake, pace: Timings) -> None:
+async def serve_webhook(hook: WebhookAddress, calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
     secret = secrets.token_urlsafe(32)  # a new one with each start
     receiver = Receiver(intake, pace)
     await receiver.resume()
     where = Address(hook.host, hook.port, urlsplit(hook.url).path or "/", "webhook_host and webhook_port")
     async with listening(where, lambda request: _taken(request, secret, receiver)) as listener:
-        await asyncio.gather(listener.attend(), _receive(hook, secret, patient, receiver))
+        await asyncio.gather(listener.attend(), _receive(hook, secret, calls, receiver))
 
 
-async def _receive(hook: WebhookAddress, secret: str, patient: Patient, receiver: "Receiver") -> None:
-    await patient.ask("setWebhook", {"url": hook.url, "secret_token": secret, "allowed_updates": list(UPDATES)})
+async def _receive(hook: WebhookAddress, secret: str, calls: RetryingCalls, receiver: "Receiver") -> None:
+    await calls.ask("setWebhook", {"url": hook.url, "secret_token": secret, "allowed_updates": list(UPDATES)})
     await receiver.settle_albums()
 
 

@@ -209,11 +209,16 @@ class Answers(Records):
     async def end_growing(self, left: tuple[RoomEntry, ...]) -> None:
         """Ends the messages that the last owner of their rooms left growing; the gateway may complete them later."""
         for entry in left:
-            kept = reading.kept(entry)
-            message = replace(kept.message, stopped=False, growing=False)  # nobody stopped the agent
-            ended = self._changed(kept, message, Edited(0, message.room, message.id, message.text), "interrupted")
-            unmarked = Marked(
-                0, message.room, message.id, message.outdated, stopped=False, transcript=message.transcript
-            )
-            also = (Happened(unmarked, entry.audience),) if kept.message.stopped else ()
-            await self._record(ended, *also)
+            await self._end_growing(entry.id)
+
+    @again
+    async def _end_growing(self, id: str) -> None:
+        """Reads it again each time: its last owner may have completed it just now."""
+        kept = await reading.message(self.log, id)
+        if kept is None or kept.entry.state != "growing":
+            return
+        message = replace(kept.message, stopped=False, growing=False)  # nobody stopped the agent
+        ended = self._changed(kept, message, Edited(0, message.room, message.id, message.text), "interrupted")
+        unmarked = Marked(0, message.room, message.id, message.outdated, stopped=False, transcript=message.transcript)
+        also = (Happened(unmarked, kept.entry.audience),) if kept.message.stopped else ()
+        await self._record(ended, *also)

@@ -104,7 +104,7 @@ class RoomJournal(Answers):
     async def _room_for(self, person: str, id: str) -> Room:
         room = await reading.room(self.log, id)
         if room is None or reading.person_of(room) not in (None, person):
-            raise NotDone("This room is not there.")
+            raise NotDone("There is no such room.")
         return room
 
     async def _known(self, person: str, client: str) -> str | None:
@@ -129,14 +129,14 @@ class RoomJournal(Answers):
         room = await self._room_for(person, room_id)
         attached = await self._files(attachments)
         if len(attached) < len(attachments):
-            raise NotDone("A file of this message is not there any more; attach it again.")
+            raise NotDone("A file of this message no longer exists; attach it again.")
         if not text.strip() and not attached:
             raise NotDone("There is nothing in this message.")
         if thread is not None and not await self._can_hold_thread(thread, room_id, person):
-            raise NotDone("The message this thread hangs under is not there.")
+            raise NotDone("The message this thread belongs to does not exist.")
         quoted = await self._quoted(reply_to, room_id, person)
         if reply_to is not None and quoted is None:
-            raise NotDone("The message this one answers is not there.")
+            raise NotDone("The message this one replies to does not exist.")
         message = Message(
             id=f"w{request_id(person, client)}",
             room=room_id,
@@ -164,7 +164,7 @@ class RoomJournal(Answers):
         if (known := await self._known(program.id, client)) is not None:
             return known
         if thread is not None and not await self._can_hold_thread(thread, room.id, reading.person_of(room) or ""):
-            raise NotDone("The message this thread hangs under is not there.")
+            raise NotDone("The message this thread belongs to does not exist.")
         id = f"w{request_id(program.id, client)}"
         message = Message(id, room.id, program.id, self._now(), 0, text, thread)
         heard = replace(
@@ -246,7 +246,7 @@ class RoomJournal(Answers):
             return known
         kept = await self._seen_by(person, id)
         if says not in [choice.says for choice in kept.message.choices]:
-            raise NotDone("This button is not there any more.")
+            raise NotDone("This button no longer exists.")
         room = await self._room_for(person, kept.message.room)
         heard = await self._heard(kept.message, room, "button", person, says, request_id(person, client))
         await self._record(heard=heard, once=_once(person, client, id))
@@ -263,13 +263,13 @@ class RoomJournal(Answers):
     async def _seen_by(self, person: str, id: str) -> KeptMessage:
         kept = await reading.message(self.log, id)
         if kept is None or kept.entry.audience not in (None, person):
-            raise NotDone("This message is not there any more.")
+            raise NotDone("This message no longer exists.")
         return kept
 
     async def _own(self, person: str, id: str) -> KeptMessage:
         kept = await self._seen_by(person, id)
         if kept.message.author != person:
-            raise NotDone("Only who wrote a message can change it.")
+            raise NotDone("Only the author of a message can change it.")
         return kept
 
     async def _can_hold_thread(self, id: str, room: str, person: str) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from rejoinder.channels.web import reading
 from rejoinder.channels.web.faces import OWNER, owner_named, person_named
 from rejoinder.channels.web.journal import NotDone, RoomJournal
-from rejoinder.channels.web.nouns import Member, Message, Person, Subagent, SubagentLine
+from rejoinder.channels.web.nouns import Member, Message, Person, Room, Subagent, SubagentLine
 from rejoinder.channels.web.protocol import (
     PROTOCOL,
     AskHistory,
@@ -67,12 +67,12 @@ class Greeting(Struct, frozen=True):
 
 
 class KnowsSubagents(Protocol):
-    """Who knows the runs beside a room."""
+    """Who knows the sub-agents of a room, and tells each person of those they may know of."""
 
-    async def listed(self, room: str) -> tuple[Subagent, ...]: ...
+    async def listed(self, room: Room, person: str) -> tuple[Subagent, ...]: ...
 
-    async def log(self, room: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
-        """The latest of its log, and whether there is more; None: there is no such run."""
+    async def log(self, room: Room, person: str, subagent: str) -> tuple[tuple[SubagentLine, ...], bool] | None:
+        """The latest of its log, and whether there is more; None: there is no such run for this person."""
         ...
 
 
@@ -168,7 +168,7 @@ class Talk:
                 frame = decode(text)
             except msgspec.DecodeError as problem:
                 mistakes += 1
-                connection.tell(Refused(client_of(text), f"This is no frame of the protocol: {problem}."))
+                connection.tell(Refused(client_of(text), f"This does not follow the protocol: {problem}."))
                 if mistakes >= MOST_MISTAKES:
                     connection.close(BROKEN)
                 continue
@@ -225,7 +225,7 @@ class Talk:
     async def _history(self, connection: BrowserConnection, asked: AskHistory) -> None:
         me, log = connection.person, self._journal.log
         if not await reading.is_open_to(log, asked.room, me):
-            raise NotDone("This room is not there.")
+            raise NotDone("There is no such room.")
         connection.hold()
         shown: tuple[Message, ...] = ()
         try:
@@ -245,15 +245,16 @@ class Talk:
         connection.tell(Page(asked.client, messages, more))
 
     async def _tell_subagents(self, connection: BrowserConnection, asked: AskSubagents | AskSubagentLog) -> None:
-        known = self._subagents
-        if known is None or not await reading.is_open_to(self._journal.log, asked.room, connection.person):
-            raise NotDone("This room is not there.")
+        known, me = self._subagents, connection.person
+        room = await reading.room(self._journal.log, asked.room)
+        if known is None or room is None or reading.person_of(room) not in (None, me):
+            raise NotDone("There is no such room.")
         if isinstance(asked, AskSubagents):
-            connection.tell(Subagents(asked.client, asked.room, await known.listed(asked.room)))
-        elif (found := await known.log(asked.room, asked.subagent)) is not None:
+            connection.tell(Subagents(asked.client, asked.room, await known.listed(room, me)))
+        elif (found := await known.log(room, me, asked.subagent)) is not None:
             connection.tell(SubagentLog(asked.client, asked.subagent, *found))
         else:
-            raise NotDone("This sub-agent is not there any more.")
+            raise NotDone("There is no such sub-agent, or you may not use /subagents here.")
 
 
 def _posted(event: ToldEvent, message: Message) -> str:

@@ -52,7 +52,7 @@ def _answered(call: CommandCall, which: str, option: str | None) -> Answer | Non
     """With one open question its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve 2`."""
     question = call.message.facts.question
     if not which and question is None:
-        return Answer(("No request waits for you here, or more than one does: then name it.",))
+        return Answer(("No request is waiting for you here, or there are several: then name one.",))
     if question is None or option is not None or (which and answer_in(which, question) is None):
         return None
     chosen = answer_in(which, question) or ALLOW
@@ -98,7 +98,7 @@ COMMANDS = (
     ),
     Command(
         "approve",
-        "Let in who has this pairing code (owner), or answer the agent's request.",
+        "Approve a pairing code (owner), or answer the agent's request.",
         "access",
         args=(Arg("which"), Arg("option", rest=True, told="allow-once|allow-always|deny|<option>")),
         handle=_approve,

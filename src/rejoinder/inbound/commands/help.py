@@ -79,7 +79,7 @@ COMMANDS = (
     Command("commands", "All commands.", "help", auth="anyone", inline=True, handle=_commands),
     Command(
         "whoami",
-        "Your id here, as lists name you.",
+        "Your id here, as allow-lists name it.",
         "help",
         auth="anyone",
         inline=True,
@@ -88,7 +88,7 @@ COMMANDS = (
     ),
     Command(
         "why",
-        "What each stage decided on the last message that was no command, or the one you reply to.",
+        "What each stage decided on the last message that was not a command, or the one you reply to.",
         "help",
         handle=_why,
     ),

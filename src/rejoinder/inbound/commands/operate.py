@@ -73,7 +73,7 @@ COMMANDS = (
     ),
     Command(
         "debug",
-        "Settings that hold until the next start, over those of the file.",
+        "Settings that apply until the next start and override the file.",
         "operate",
         auth="owner",
         args=(Arg("what", ("show", "set", "unset", "reset")), Arg("key"), Arg("value", rest=True, told="<new value>")),
@@ -91,14 +91,14 @@ COMMANDS = (
     ),
     Command(
         "restart",
-        "End the gateway cleanly and start it again, with the configuration as it is now.",
+        "Restart the gateway cleanly, with its current configuration.",
         "operate",
         auth="owner",
         handle=_restart,
     ),
     Command(
         "bash",
-        "Run a command beside the gateway; also `! command`.",
+        "Run a shell command where the gateway runs; also `! command`.",
         "operate",
         auth="owner",
         args=(Arg("command", required=True, rest=True),),

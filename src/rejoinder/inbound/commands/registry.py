@@ -47,7 +47,7 @@ INLINE: dict[str, str] = {
 }
 
 
-def book(plugins: Iterable[Command] = ()) -> Mapping[str, Command]:
+def commands_by_name(plugins: Iterable[Command] = ()) -> Mapping[str, Command]:
     """Every name and alias with its command. A plug-in cannot use a name that is already in use (IN-65)."""
     commands: dict[str, Command] = {}
     for command in (*BUILT_IN, *plugins):

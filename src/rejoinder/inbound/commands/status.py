@@ -131,7 +131,7 @@ def _agents(call: CommandCall) -> Answer:
 COMMANDS = (
     Command(
         "status",
-        "How things stand: agent, model, session, levels, queue.",
+        "The current state: agent, model, session, levels, queue.",
         "status",
         inline=True,
         handle=_status,
@@ -144,6 +144,6 @@ COMMANDS = (
         handle=_usage,
     ),
     Command("context", "What the prompt is made of, and how large each part is.", "status", handle=_context),
-    Command("models", "The models one may choose, and the agent's modes.", "status", handle=_models),
+    Command("models", "The models you can choose, and the agent's modes.", "status", handle=_models),
     Command("agents", "The agents of this place and others.", "status", handle=_agents),
 )

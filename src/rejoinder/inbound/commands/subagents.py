@@ -1,5 +1,4 @@
-"""Runs beside this session: subagents, kill, steer (TU-36). They are looked after by the runtime; this says what is
-meant."""
+"""The commands about sub-agents: subagents, kill, steer (TU-36). The runtime performs them; this says what is meant."""
 
 from typing import Literal
 
@@ -42,21 +41,21 @@ _USAGE = {
 COMMANDS = (
     Command(
         "subagents",
-        "The runs beside this session: list, look at, talk to, end or start one.",
+        "The sub-agents of this session: list, look at, talk to, end or start one.",
         "session",
         args=(Arg("what", tuple(WORDS)), Arg("name"), Arg("text", rest=True)),
         handle=lambda call: _asked(call, call.args.get("what", "list")),
     ),
     Command(
         "kill",
-        "End a run beside this session, or all of them.",
+        "End a sub-agent of this session, or all of them.",
         "session",
         args=(Arg("name", told="<name>|all"),),
         handle=lambda call: _asked(call, "kill"),
     ),
     Command(
         "steer",
-        "Say something into a run beside this session.",
+        "Send a message to a sub-agent of this session.",
         "session",
         args=(Arg("name"), Arg("text", rest=True)),
         handle=lambda call: _asked(call, "steer"),

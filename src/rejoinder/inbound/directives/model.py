@@ -88,7 +88,7 @@ class Models(Struct, frozen=True):
         near = get_close_matches(name.lower(), folded, _NEAREST, 0.4)
         offered = ", ".join(folded[each] for each in near) or ", ".join(self.names()[:_NEAREST])
         more = "; /models lists more" if self.offered else ""
-        return f"{name} is not a model one may choose here; valid: {offered}{more}"
+        return f"{name} is not a model you can choose here; valid: {offered}{more}"
 
     def _choices(self) -> Iterable[str]:
         return (*self.names(), *(() if self.allowed else self.offered))

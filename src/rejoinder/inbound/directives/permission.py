@@ -2,12 +2,15 @@
 
 Rule 1: they set the policy of the session; a stricter policy applies to everybody who speaks in it.
 Rule 2: a looser policy lends its rights to no one: it counts only in a turn whose every word is from people who could
-have set it themselves.
+have set it themselves. What runs by itself because of somebody's words (TU-36) has no more rights than they have.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec import Struct
+
+from rejoinder.events import Sender
 from rejoinder.inbound.directives.effective import effective_exec
 from rejoinder.inbound.ids import candidates
 from rejoinder.inbound.message import InboundMessage
@@ -15,23 +18,51 @@ from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.session import Session
 
 
+class LedBy(Struct, frozen=True):
+    """The people whose words led to something that runs by itself. `lifts`: all of them are owners."""
+
+    channel: str
+    account: str
+    people: tuple[str, ...]
+    lifts: bool
+
+
 def decided_beforehand(
-    choices: dict[str, Any], session: Session, words: Iterable[InboundMessage], rules: Rules
+    choices: dict[str, Any],
+    session: Session,
+    words: Iterable[InboundMessage],
+    rules: Rules,
+    led: tuple[LedBy, ...] = (),
 ) -> bool | None:
-    """Whether the agent may do what it asks for; None: a person has to decide. `words`: every message of the turn."""
+    """Whether the agent may do what it asks for; None: a person has to decide. `words`: every message of the turn;
+    `led`: who is behind it besides."""
     chosen, elevated = effective_exec(choices, session), choices.get("elevated") or session.elevated
     if chosen.security == "deny":
         return False
     if chosen.ask == "always":
         return None
-    of_people = [message for message in words if not message.background]
-    lifted = chosen.security == "full" or (elevated == "full" and all(_may_elevate(each, rules) for each in of_people))
-    if lifted and all(each.actor.role == "owner" for each in of_people):
+    said = list(words)
+    of_people = [message for message in said if not message.background]
+    behind = (*led, *[_led_by(message) for message in said if message.background])
+    are_owners = all(each.actor.role == "owner" for each in of_people) and all(each.lifts for each in behind)
+    if are_owners and (chosen.security == "full" or (elevated == "full" and _may_elevate(of_people, behind, rules))):
         return True
     return False if chosen.ask == "off" else None
 
 
-def _may_elevate(message: InboundMessage, rules: Rules) -> bool:
-    inbound, channel = message.inbound, channel_rules(rules, message.inbound.channel)
-    named = channel.elevated.named(inbound.account, candidates(channel.place.identity, inbound.sender))
-    return named and rules.settings.commands.elevated.enabled
+def _led_by(message: InboundMessage) -> LedBy:
+    return LedBy(message.inbound.channel, message.inbound.account, message.answerable, message.lifts)
+
+
+def _may_elevate(said: Iterable[InboundMessage], behind: Iterable[LedBy], rules: Rules) -> bool:
+    """Whether all of them may use `/elevated`."""
+
+    def named(channel: str, account: str, sender: Sender) -> bool:
+        known = channel_rules(rules, channel)
+        return known.elevated.named(account, candidates(known.place.identity, sender))
+
+    return (
+        rules.settings.commands.elevated.enabled
+        and all(named(each.inbound.channel, each.inbound.account, each.inbound.sender) for each in said)
+        and all(named(each.channel, each.account, Sender(person)) for each in behind for person in each.people)
+    )

@@ -38,7 +38,7 @@ DIRECTIVES: tuple[InlineDirective, ...] = (
         auth="owner",
         read=exec.read_exec,
     ),
-    InlineDirective("status", "How things stand: agent, model, session, levels, queue.", ""),
+    InlineDirective("status", "The current state: agent, model, session, levels, queue.", ""),
     InlineDirective("model", "Which model answers.", "name, provider/name, name@profile, an alias, or default"),
     InlineDirective(
         "queue",

@@ -21,7 +21,7 @@ _FILE = re.compile(r"(?!.*://).*[^./\\]\.[A-Za-z0-9]{1,8}")
 
 def file_with_extension(value: str) -> str:
     if not _FILE.fullmatch(value):
-        raise ValueError("it is no path of a file with an extension")
+        raise ValueError("it is not the path of a file with an extension")
     return value
 
 

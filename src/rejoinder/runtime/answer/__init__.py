@@ -1,6 +1,7 @@
 """Shows an agent's answer in a conversation, and does what the agent asks for.
 
-its text       words, delivery, drafting, length, heartbeats; unposted, for a sub-agent
+its text       answer_sink, options, delivery, growing_text, drafting, settling, length, heartbeats;
+               unposted, for a sub-agent
 its requests   occasion: what it answers; acting: each directive; action_log: each action once, and its outcomes;
                reply_shape, files and file_requests, speaking, handoffs and handed_row, reach
 """

@@ -78,15 +78,17 @@ class Acting:
         self._start = start
         self._spawned: dict[str, int] = {}
 
-    async def obey(self, directive: Directive) -> str:
-        """Returns words that were to be spoken and have to be written instead; mostly there are none."""
+    async def obey(self, directive: Directive, *, words_wait: bool = False) -> str:
+        """Returns words that were to be spoken and have to be written instead; mostly there are none.
+
+        `words_wait`: there are words before it that go out at the end only, and a voice note goes behind them."""
         name, known = directive.name, self._occasion.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
         if name != FILES:
             await self.files.flush()
         if declared.granted and name not in self._occasion.granted:
-            await self.log.deny(name, "nothing grants it here")
+            await self.log.deny(name, "it is not granted here")
             return _speech_of(directive, declared)
         if declared.granted and is_echo(directive, self._occasion.texts, known):
             await self.log.deny(name, "it stands in a message of this turn: an echo")
@@ -96,7 +98,7 @@ class Acting:
         elif declared.effect is None:
             self.log.no_effect(name)
         elif isinstance(effect := declared.effect(directive.args, directive.body or ""), Speak):
-            return await self._speak(effect.text, name)
+            return await self._speak(effect.text, name, words_wait=words_wait)
         else:
             await self._carry_out(effect, name, declared)
         return ""
@@ -111,7 +113,7 @@ class Acting:
         """A file that the agent gave beside its text, with the same authority as the directive."""
         self.asked = True
         if FILES not in self._occasion.granted:
-            return await self.log.deny(FILES, "nothing grants it here")
+            return await self.log.deny(FILES, "it is not granted here")
         await self.files.send(request, FILES, content)
 
     async def _carry_out(self, effect: Effect, name: str, declared: Declaration) -> None:
@@ -157,7 +159,7 @@ class Acting:
         else:
             self.log.outcomes.note(name, "done")
 
-    async def _speak(self, text: str, name: str) -> str:
+    async def _speak(self, text: str, name: str, *, words_wait: bool = False) -> str:
         """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
         speech, here = self._occasion.speech, self._conversation
         if speech is None or "voice" not in here.how.can:
@@ -175,7 +177,10 @@ class Acting:
             return text
         if not planned:
             return text
-        await self.log.post(name, name, planned, here.sender)
+        if words_wait:
+            self.log.put_off(name, planned)
+        else:
+            await self.log.post(name, name, planned, here.sender)
         return ""
 
     async def _react(self, effect: AddReaction) -> None:

@@ -32,7 +32,10 @@ class ActionLog:
         self.run = run
         self._conversation = conversation
         self._trigger = trigger
+        self.behind: list[PlannedOperation] = []
+        """What was put off until the words of the answer are planned."""
         self._keys: set[str] = set()
+        self._put_off: dict[str, str] = {}  # by key, what each is called
         self._warnings = 0
         self._under_way: list[tuple[str, asyncio.Future[DeliveryResult]]] = []
 
@@ -57,6 +60,18 @@ class ActionLog:
             return await self.deny(what, TOO_MANY, name)
         self._keys.update(each.key for each in planned)
         self.follow(what, sender.post(planned, self.run))
+
+    def put_off(self, what: str, planned: Sequence[PlannedOperation]) -> None:
+        """What goes out behind the words of the answer, in their commit."""
+        self.behind += [each for each in planned if each.key not in self]
+        self._put_off |= {each.key: what for each in planned if each.key not in self}
+        self._keys.update(each.key for each in planned)
+
+    def posted(self, planned: Sequence[PlannedOperation], results: "Sequence[asyncio.Future[DeliveryResult]]") -> None:
+        """Follows those among them that were put off."""
+        for each, result in zip(planned, results, strict=True):
+            if (what := self._put_off.pop(each.key, None)) is not None:
+                self.follow(what, (result,))
 
     @property
     def mark(self) -> tuple[int, int]:

@@ -150,7 +150,7 @@ class FileRequests:
         """The store has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
         what = f"cleanup of {path}"
         if "cleanup" not in self._occasion.granted:
-            return await self._log.fail(what, "denied", "nothing grants it here")
+            return await self._log.fail(what, "denied", "it is not granted here")
         try:
             await asyncio.to_thread(folder.remove, path)
             self._log.outcomes.note(what, "done")

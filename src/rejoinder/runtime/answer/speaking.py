@@ -7,7 +7,7 @@ from hashlib import blake2b
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.blobs import Blobs, Upload, whole
+from rejoinder.blobs import Blobs, Upload, read_whole, whole
 from rejoinder.channels.base import CanSendFiles, FileLimits
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
@@ -15,7 +15,7 @@ from rejoinder.events import Attachment
 from rejoinder.outbound import plan
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.redact import redact
-from rejoinder.outbound.speech import is_spoken, shortened, speakable
+from rejoinder.outbound.speech import LONGEST_READ, is_spoken, shortened, speakable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import attached
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -45,6 +45,24 @@ class Speech(Struct, frozen=True):
         return is_spoken(self.mode, by_voice=self.by_voice, marked=marked)
 
 
+class SpokenWords:
+    """What may have to be spoken: the agent's own words, and nothing that the gateway adds."""
+
+    def __init__(self, *, is_kept: bool) -> None:
+        self._is_kept = is_kept
+        self._pieces: list[str] = []
+        self._size = 0
+
+    def note(self, text: str) -> None:
+        if self._is_kept and self._size < LONGEST_READ:
+            self._pieces.append(text)
+            self._size += len(text)
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+
 async def words_of(text: str, speech: Speech) -> str:
     """What is read out of a text; empty: there is nothing to read out."""
     words = speakable(redact(text))
@@ -60,16 +78,17 @@ async def recorded(words: str, speech: Speech, stem: str, blobs: Blobs, limits: 
     `NotUnderstood`."""
     said = blake2b(f"{speech.voice}/{speech.form}/{words}".encode("utf-8", "replace"), digest_size=9).hexdigest()
     key = f"{stem}/voice/{said}"
-    seconds, waveform = None, b""
-    if (blob := await blobs.find_key(key)) is None:
-        made = await speech.options.speaks.speak(words, speech.voice, speech.form)
+    speaks = speech.options.speaks
+    if (blob := await blobs.find_key(key)) is not None:  # of a process that ended before it planned the message
+        made = await speaks.measure(await read_whole(blobs, blob.id, limits.size) or b"", blob.mime)
+    else:
+        made = await speaks.speak(words, speech.voice, speech.form)
         if len(made.content) > limits.size:
             raise NotUnderstood("the recording is too large", f"{len(made.content)} bytes")
         upload = Upload(name=_NAMES.get(made.mime, "voice"), mime=made.mime, key=key)
         blob = await blobs.keep(upload, whole(made.content))
-        seconds, waveform = made.seconds, made.waveform
     crashpoint("K27")
-    return replace(attached(blob, "voice", limits), seconds=seconds, waveform=waveform)
+    return replace(attached(blob, "voice", limits), seconds=made.seconds, waveform=made.waveform)
 
 
 async def voice_note(

@@ -19,7 +19,7 @@ Start = Callable[[Spawn, str], Awaitable[str | None]]
 """Starts a sub-agent, once per key; returns why it did not."""
 
 
-class Unposted:
+class UnpostedAnswer:
     """`stem`: the same in every attempt at the turn. `broke_off` is called when the run ends before its time."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Unposted:
         if not isinstance(effect, Spawn):
             self.outcomes.note(directive.name, "denied", NOT_ACTED_ON)
         elif self._start is None:
-            self.outcomes.note(f"spawn {effect.agent}", "denied", "nothing grants it here")
+            self.outcomes.note(f"spawn {effect.agent}", "denied", "it is not granted here")
         else:
             number = self._started[effect.agent] = self._started.get(effect.agent, -1) + 1
             why = await self._start(effect, f"{self._stem}/spawn/{effect.agent}/{number}")

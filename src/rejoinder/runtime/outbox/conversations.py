@@ -153,7 +153,7 @@ class Conversation:
         """
         inbounds = tuple(inbounds)
         fresh = [
-            _noted(inbound, now, inbound.text if readable else "", ours=ours)
+            _noted(inbound, now, (inbound.text or inbound.besides_text) if readable else "", ours=ours)
             for inbound in inbounds
             if inbound.entry not in ("native", "reaction", "delete")
             and inbound.message_id

@@ -35,10 +35,11 @@ from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, S
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Retry, Verdict, judge
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.account_pace import AccountPace
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
-from rejoinder.runtime.outbox.pacing import AccountPace, ConversationPace
+from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
@@ -123,7 +124,7 @@ class DeliveryAttempts:
                 call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
                 outcome = await (self._line.low_priority.make(call) if isinstance(operation, React) else call)
         except Exception as error:  # a channel may be third-party code
-            log.exception("%s failed at a part", self._channel.name)
+            log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         try:
             await self._conclude(row, operation, outcome)

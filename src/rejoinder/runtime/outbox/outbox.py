@@ -12,10 +12,10 @@ from rejoinder.channels.base import CanSendFiles, Channel, FileLimits, LimitsFil
 from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.account_pace import AccountPace
 from rejoinder.runtime.outbox.losses import Losses, Sentence
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.owners import OwnerChats
-from rejoinder.runtime.outbox.pacing import AccountPace
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import serving
@@ -33,7 +33,6 @@ class Outbox:
         self._clock = services.clock
         self._count = count(1)
         self._losses = Losses(services, owners, sentence, self.wake, self.new_stem)
-        self._accounts: dict[tuple[str, str], AccountPace] = {}
         self._senders: WeakValueDictionary[Route, ConversationSender] = WeakValueDictionary()
 
     def at(self, route: Route) -> ConversationSender:
@@ -71,12 +70,11 @@ class Outbox:
         return limits if limits.size <= most else replace(limits, size=most)
 
     def _account(self, route: Route) -> AccountPace:
-        key = (route.channel, route.account)
-        if key not in self._accounts:
+        def make() -> AccountPace:
             delivery = self._services.settings.now.channel(route.channel).delivery
-            channel = serving(self._channels, route)
-            self._accounts[key] = AccountPace(channel, delivery.account_rate, delivery.chat_rate)
-        return self._accounts[key]
+            return AccountPace(serving(self._channels, route), delivery.account_rate, delivery.chat_rate)
+
+        return self._services.accounts.of(route.channel, route.account, make)
 
     # --- from outside -------------------------------------------------------------------------------
 
@@ -109,14 +107,13 @@ class Outbox:
 
     def trouble(self, channel: str, account: str | None = None) -> str:
         """Why the platform refuses an account of this channel, if it does (DE-32)."""
-        here = (each for (name, of), each in self._accounts.items() if name == channel and account in (None, of))
+        here = (each for (name, of), each in self._services.accounts if name == channel and account in (None, of))
         return next((each.trouble for each in here if each.trouble), "")
 
     async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
         """Shuts down cleanly: sends for `seconds`, then begins no further call and waits for those under way."""
         await self._end_work(seconds)
-        for account in self._accounts.values():
-            account.closed = True
+        self._services.gate.shut = True
         await self._end_work(for_calls)
 
     async def _end_work(self, seconds: float) -> None:

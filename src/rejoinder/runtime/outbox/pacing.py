@@ -1,68 +1,12 @@
-"""When the next call may be made: how long the platform has told us to wait, and our own budgets (DE-32).
-
-When the platform refuses an account, its rows are kept and it pauses, in memory only: a restart, perhaps with another
-token, tries at once. While the refusal lasts, one call at a time tries whether it is over, at growing intervals.
-"""
+"""When the next call may be made in a conversation: how long the platform has told us to wait, and our own budgets
+(DE-32)."""
 
 import asyncio
-from typing import Final
-from weakref import WeakValueDictionary
+from collections.abc import Generator
+from contextlib import contextmanager
 
-from rejoinder.channels.base import Channel
-from rejoinder.outbound.budget import Bucket, Rank, Rate, full, take, wait
-
-FIRST_REFUSAL: Final = 5.0
-LONGEST_REFUSAL: Final = 60.0
-A_TRY: Final = 2.0
-"""Seconds for which other calls wait for the one that tries a refused account."""
-
-
-class OneChat:
-    """The limits that all conversations of one chat share: to the platform its threads are the same chat."""
-
-    def __init__(self) -> None:
-        self.until = 0.0
-        self.bucket: Bucket | None = None
-        self.frames: Bucket | None = None
-
-
-class AccountPace:
-    """One account of one channel: the limits that all its conversations share."""
-
-    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None) -> None:
-        self.channel = channel
-        self.rate = rate
-        self.chat_rate = chat_rate
-        self.until = 0.0
-        self.trouble = ""  # why the platform refuses this account, until it accepts a call again (DE-32)
-        self.closed = False  # the gateway is shutting down: no further call is begun
-        self.bucket: Bucket | None = None
-        self._chats: WeakValueDictionary[str, OneChat] = WeakValueDictionary()
-        self._refusals = 0
-        self._is_trying = False
-        self.refused_until = 0.0
-
-    def chat(self, id: str) -> OneChat:
-        return self._chats.setdefault(id, OneChat())
-
-    def refuse(self, why: str) -> float:
-        """The platform refused the account. Returns the seconds to pause; concurrent refusals count as one."""
-        now = asyncio.get_running_loop().time()
-        if not self.trouble or self._is_trying:
-            self.refused_until = now + min(LONGEST_REFUSAL, FIRST_REFUSAL * 2**self._refusals)
-            self._refusals = min(self._refusals + 1, 10)
-        self.trouble, self._is_trying = why, False
-        return max(0.0, self.refused_until - now)
-
-    def try_again(self) -> None:
-        """A call is about to be made; a refused account makes only one at a time."""
-        if self.trouble:
-            self._is_trying = True
-            self.refused_until = asyncio.get_running_loop().time() + A_TRY
-
-    def accept(self) -> None:
-        """The platform has accepted a call."""
-        self.trouble, self._is_trying, self._refusals, self.refused_until = "", False, 0, 0.0
+from rejoinder.outbound.budget import Rank, Rate, full, give_back, take, wait
+from rejoinder.runtime.account_pace import AccountPace
 
 
 class ConversationPace:
@@ -73,6 +17,7 @@ class ConversationPace:
         self._chat = account.chat(chat)
         self._frames = frames
         self._rests_until = 0.0
+        self._reserved = 0
 
     def has_room(self, rank: Rank) -> bool:
         """Whether a call of this rank may be made now; for calls that are dropped rather than delayed."""
@@ -110,11 +55,34 @@ class ConversationPace:
         account = self._account
         if account.rate is None and account.chat_rate is None:
             return
+        if self._reserved:
+            self._reserved -= 1
+            return
         now = asyncio.get_running_loop().time()
         if account.rate is not None:
             account.bucket = take(account.bucket or full(account.rate, now), account.rate, now)
         if account.chat_rate is not None:
             self._chat.bucket = take(self._chat.bucket or full(account.chat_rate, now), account.chat_rate, now)
+
+    @contextmanager
+    def reserved(self, wanted: bool = True) -> Generator[None]:
+        """A call may be made while this lasts, and is counted already: others wait for their turn meanwhile. If none is
+        made, it is given back."""
+        account = self._account
+        if not wanted or (account.rate is None and account.chat_rate is None):
+            yield
+            return
+        self.spend()
+        self._reserved += 1
+        try:
+            yield
+        finally:
+            if self._reserved:
+                self._reserved -= 1
+                if account.rate is not None and account.bucket is not None:
+                    account.bucket = give_back(account.bucket)
+                if account.chat_rate is not None and self._chat.bucket is not None:
+                    self._chat.bucket = give_back(self._chat.bucket)
 
     def pause(self, seconds: float, *, everywhere: bool = False) -> None:
         """The platform asked us to wait for so many seconds."""

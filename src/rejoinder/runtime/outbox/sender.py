@@ -28,6 +28,7 @@ from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.operations import React
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.runtime.abilities import can
+from rejoinder.runtime.account_pace import AccountPace
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
 from rejoinder.runtime.outbox.delivery_results import (
     WITHDRAWN,
@@ -40,7 +41,7 @@ from rejoinder.runtime.outbox.delivery_results import (
 )
 from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.messages import MessageIndex
-from rejoinder.runtime.outbox.pacing import AccountPace, ConversationPace
+from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.outbox.writing import Writing
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
@@ -91,6 +92,7 @@ class ConversationSender:
         self.attempts = DeliveryAttempts(services, account, self, losses)
         """Makes the calls."""
         self._account = account
+        self._gate = services.gate
         self._store = services.store
         self._runs = services.runs
         self._name = f"{route.channel}:{route.chat}"
@@ -193,20 +195,23 @@ class ConversationSender:
 
     async def _step(self) -> bool:
         """Does one thing; returns whether there may be another."""
-        if self._account.closed:  # requests are still planned, and sent by the next process
+        if self._gate.shut:  # requests are still planned, and sent by the next process
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
         if self._account.trouble and self.pace.has_room("final") and (self._requests or self._rows or self._ours):
             return await self._try_again()
         if self._requests:
-            await self._plan(self._requests[0], claims=self.pace.has_room("final") and not self._is_overtaken())
+            claims = self.pace.has_room("final") and not self._is_overtaken()
+            with self.pace.reserved(claims):
+                await self._plan(self._requests[0], claims=claims)
             return True
         if self._rows or self._ours:
             if seconds := self.pace.seconds_to_wait("final"):
                 self._wake_in(seconds)
                 return False
-            return await self._send_next()
+            with self.pace.reserved():
+                return await self._send_next()
         return await self._draft_next() if self.writing else False
 
     def _is_overtaken(self) -> bool:
@@ -216,9 +221,10 @@ class ConversationSender:
     async def _try_again(self) -> bool:
         """One call alone finds out whether the refusal of the account is over (DE-32)."""
         self._account.try_again()
-        if self._requests and await self._plan(self._requests[0], claims=True):
-            return True
-        return await self._send_next()
+        with self.pace.reserved():
+            if self._requests and await self._plan(self._requests[0], claims=True):
+                return True
+            return await self._send_next()
 
     async def _draft_next(self, seconds: float | None = None) -> bool:
         """`seconds`: until the next part is to be sent; the line is free until then."""

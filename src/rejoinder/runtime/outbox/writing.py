@@ -50,6 +50,6 @@ class Writing:
         try:
             return await drafts.work()
         except Exception:  # a channel may be third-party code; the answer itself does not depend on its draft
-            log.exception("%s failed at a draft", self._where)
+            log.exception("%s failed while showing a draft", self._where)
             self.leave(drafts)
             return None

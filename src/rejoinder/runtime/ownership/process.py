@@ -4,13 +4,13 @@ import os
 import socket
 from itertools import count
 
-from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.entropy import random_bytes
 
 _COUNT = count(1)
 
 
 def process_name() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}:{next(_COUNT)}:{sixteen().hex()[:8]}"
+    return f"{socket.gethostname()}:{os.getpid()}:{next(_COUNT)}:{random_bytes().hex()[:8]}"
 
 
 def machine_name(configured: str | None) -> str:

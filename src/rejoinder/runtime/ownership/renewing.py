@@ -68,7 +68,7 @@ class Renewing:
         while not self._ends.wait(self._every):
             sent, asked = self._clock(), self._asked
             if sent - self._moved > self._still:
-                log.error("The gateway has not moved for %.0f s: its leases are not renewed", sent - self._moved)
+                log.error("The gateway was blocked for %.0f s: its leases are not renewed", sent - self._moved)
                 continue
             try:
                 renewal = asyncio.run(self._store.renew(self._holder, asked, claims=self._claims))

@@ -15,14 +15,14 @@ from rejoinder.channels.base import AnswersPresses
 from rejoinder.events import MessageDecided, Overhear, ReplyContext, SessionStarted, Step
 from rejoinder.inbound.activation import said_by
 from rejoinder.inbound.bots import BotTurns
-from rejoinder.inbound.message import InboundMessage as Decided
+from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.place.effects import Asking, Effects, Performed
 from rejoinder.runtime.place.inheriting import Inheritance
-from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.place.turn_counts import TurnCounts
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.journal import begin_turn, give_back
 from rejoinder.runtime.session.lanes import Lanes
@@ -47,7 +47,7 @@ from rejoinder.store.base import (
 from rejoinder.turns.backlog import QueuedMessage as InLine
 from rejoinder.turns.modes import QueueSettings
 
-NOT_YOURS = "Nothing was done: this is not for you here."
+NOT_YOURS = "Nothing was done: you may not do this here."
 
 
 class Decision(Struct, frozen=True):
@@ -77,13 +77,13 @@ class TurnPlace(Struct, frozen=True):
 
     conversation: Conversation
     said_in: Conversation
-    message: Decided
+    message: InboundMessage
     event: int
     heard: int
     now: datetime
 
 
-class Destined(Struct, frozen=True):
+class TurnDestination(Struct, frozen=True):
     """A session the message goes to: its new state, the message's place in the queue, and the turn if it starts now."""
 
     held: HeldSession
@@ -102,7 +102,7 @@ class Consequences:
         queueing: Queueing,
         effects: Effects,
         owners: OwnerChats,
-        tally: Tally,
+        turn_counts: TurnCounts,
     ) -> None:
         self._settings = services.settings
         self._store = services.store
@@ -111,7 +111,7 @@ class Consequences:
         self._queueing = queueing
         self._effects = effects
         self._owners = owners
-        self._tally = tally
+        self._turn_counts = turn_counts
         self._hooks = services.hooks
         self._runs = services.runs
         self._inheritance = Inheritance(services, sessions)
@@ -190,7 +190,7 @@ class Consequences:
             for agent in message.agents:
                 held, theirs = sessions[agent]
                 sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
-        destined = [self._destine(unit, *sessions[agent], place) for agent in message.agents]
+        destined = [self._destination(unit, *sessions[agent], place) for agent in message.agents]
         if session.agent not in message.agents:
             unit.add_all(self._kept_start(own, session, conversation))
         for each in destined:
@@ -202,13 +202,13 @@ class Consequences:
         if session.agent not in message.agents:
             self._keep(own, session, conversation)
         if not message.listening:
-            self._tally.add(event.inbound, decision.now)
+            self._turn_counts.add(event.inbound, decision.now)
         await self._enqueue(place, destined)
         if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
             told = message.agents if there is conversation else ()  # in the chat itself none of them was told
             conversation.hear(said_by(message), (each for each in decision.members if each not in told))
 
-    def _destine(self, unit: WriteBatch, held: HeldSession, session: Session, place: TurnPlace) -> Destined:
+    def _destination(self, unit: WriteBatch, held: HeldSession, session: Session, place: TurnPlace) -> TurnDestination:
         """Adds to the unit what this session needs, including the start of its turn if nothing is ahead of it."""
         route = place.conversation.route
         queue = self._queueing.of(route.channel, session)
@@ -216,11 +216,11 @@ class Consequences:
         start = self._lanes.start_of(held.key, session.agent, queue, in_line)
         if start is None:
             unit.add_all(held.becomes(session))
-            return Destined(held, session, queue, in_line, None)
+            return TurnDestination(held, session, queue, in_line, None)
         granted = begin_turn(unit, held, session, start, (place.event,), route, place.heard, place.now, place.message)
-        return Destined(held, session, queue, in_line, granted)
+        return TurnDestination(held, session, queue, in_line, granted)
 
-    async def _enqueue(self, place: TurnPlace, destined: list[Destined]) -> None:
+    async def _enqueue(self, place: TurnPlace, destined: list[TurnDestination]) -> None:
         conversation, said_in, message = place.conversation, place.said_in, place.message
         handle = conversation.messages.handle(message.inbound.message_id)
         for each in destined:

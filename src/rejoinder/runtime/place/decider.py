@@ -34,7 +34,7 @@ from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.sessions import HeldSession, Sessions
 from rejoinder.runtime.session.speech import speech_of
-from rejoinder.runtime.write_batch import WriteBatch, until_good
+from rejoinder.runtime.write_batch import WriteBatch, until_available
 from rejoinder.session import Session, ruled_by, session_key
 from rejoinder.store.base import InboxEvent, SettleEvent
 
@@ -118,7 +118,7 @@ class Decider:
                 further = await self._decide(arrival, queue.conversation)
             except StoreUnavailable as fault:
                 try:
-                    await until_good(self._store, fault)
+                    await until_available(self._store, fault)
                 except StoreUnavailable:
                     self._precedence.give_back(arrival.ticket)  # the gateway ends: release those that wait behind it
                     raise

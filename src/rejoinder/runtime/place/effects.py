@@ -178,7 +178,7 @@ class Effects:
         told = [f"Sent again: {sent}."] * bool(sent) + [f"Run again: {again}."] * bool(again)
         if told:
             return " ".join(told)
-        return "Nothing waits to be sent again." if route is None else "Nothing here waits to be sent again."
+        return "Nothing is waiting to be sent again." if route is None else "Nothing here is waiting to be sent again."
 
     async def _attempted(self, command: GatewayCommand, asking: Asking) -> Performed:
         """A command that fails is told to the person in a sentence, and to the log (IN-60)."""

@@ -22,14 +22,14 @@ from rejoinder.inbound.rooms import is_member, members
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.inbound.spoken import spoken
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.entropy import random_bytes
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.access import Access
-from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.place.turn_counts import TurnCounts
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.subagents import Subagents
-from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.session.work import AgentTurnRunner
 
 LAST_WORDS = 1000
 NONE: frozenset[str] = frozenset()
@@ -40,17 +40,17 @@ class FactGatherer:
         self,
         services: Services,
         lanes: Lanes,
-        workers: Workers,
+        turn_runner: AgentTurnRunner,
         access: Access,
-        tally: Tally,
+        turn_counts: TurnCounts,
         subagents: Subagents,
     ) -> None:
         self._settings = services.settings
         self._agents = services.agents
         self._lanes = lanes
-        self._workers = workers
+        self._workers = turn_runner
         self._access = access
-        self._tally = tally
+        self._turn_counts = turn_counts
         self._subagents = subagents
         self._store = services.store
 
@@ -108,7 +108,7 @@ class FactGatherer:
             question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
             steers=self._steers(agent),
             announced=self._announced(agent),
-            random=sixteen(),
+            random=random_bytes(),
             version=self._settings.now.version,
         )
 
@@ -151,8 +151,8 @@ class FactGatherer:
     async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
         group = group_settings(channel_rules(self._settings.now.rules, inbound.channel), inbound.chat)
-        of_group = await self._tally.of_group(inbound, now) if group.daily_limit is not None else 0
-        of_sender = await self._tally.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
+        of_group = await self._turn_counts.of_group(inbound, now) if group.daily_limit is not None else 0
+        of_sender = await self._turn_counts.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
     async def _trace(self, quote: Quote | None, conversation: Conversation) -> tuple[Step, ...]:

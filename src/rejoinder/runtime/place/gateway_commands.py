@@ -37,7 +37,7 @@ from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.reminding import exchanges
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.session.work import Workers
+from rejoinder.runtime.session.work import AgentTurnRunner
 from rejoinder.session import Session
 from rejoinder.store.base import PlanParts, said_about
 from rejoinder.transcripts import Transcript, as_markdown, latest
@@ -56,7 +56,7 @@ class GatewayCommands:
     def __init__(
         self,
         services: Services,
-        workers: Workers,
+        turn_runner: AgentTurnRunner,
         restarting: Restarting,
         shell: Shell,
         program: ProgramCommands,
@@ -67,7 +67,7 @@ class GatewayCommands:
         self._settings = services.settings
         self._store = services.store
         self._spoken = spoken
-        self._workers = workers
+        self._workers = turn_runner
         self._restarting = restarting
         self._shell = shell
         self._program = program

@@ -54,7 +54,7 @@ class Restarting:
         try:
             await asyncio.to_thread(reviving.check)
         except RejoinderError as wrong:
-            return Performed(says=f"Not restarted, for it would not come up again: {wrong}")
+            return Performed(says=f"Not restarted, because it would not start again: {wrong}")
         restart = Restart((*reviving.obeyed, command)[-REMEMBERED:])
         return Performed(then=lambda: self._end(restart))
 

@@ -14,7 +14,7 @@ from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.place.effects import Performed
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
-from rejoinder.runtime.session.payloads import Decided, message_of, repack, unpack
+from rejoinder.runtime.session.payloads import StoredInput, message_of, repack, unpack
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
@@ -58,9 +58,9 @@ class Revising:
         if revision.text is None:
             verb = DropInputs(put.session, (put.event.id,), DELETED)
             return Performed((verb,), lambda: lane.revise(waiting, None))
-        decided = unpack(put.payload)
-        inbound = replace(decided.inbound or put.event.inbound, text=revision.text)
-        revised = replace(decided, text=revision.text, around=None, prompt=None, taken=(), inbound=inbound)
+        stored = unpack(put.payload)
+        inbound = replace(stored.inbound or put.event.inbound, text=revision.text)
+        revised = replace(stored, text=revision.text, around=None, prompt=None, taken=(), inbound=inbound)
         message = message_of(revised, put.event.inbound)
         return Performed(
             (ReviseInput(put.session, put.event.id, repack(revised)),), lambda: lane.revise(waiting, message)
@@ -68,13 +68,13 @@ class Revising:
 
     async def _tell(self, put: Input, revision: ReviseMessage, conversation: Conversation) -> None:
         try:
-            decided: Decided = unpack(put.payload)
+            stored: StoredInput = unpack(put.payload)
         except MsgspecError:  # of another version: the agent goes without
             return
         handle = conversation.messages.handle(revision.message) or revision.message
         text = (revision.text or "")[:LONGEST]
         told = EDITED.format(name=put.event.inbound.sender.called or "The sender", id=handle, text=text)
-        async with self._sessions.changing(put.session, decided.agent, self._clock()) as held:
+        async with self._sessions.changing(put.session, stored.agent, self._clock()) as held:
             session = with_event(held.session, told)
             await WriteBatch(*held.becomes(session)).write(self._store)
             held.became(session)

@@ -1,18 +1,23 @@
-"""Who may do what, for notices that nobody asked for: a person is not told to use a command they may not use."""
+"""Who may use a command, asked where nobody has typed it: for notices that name one, and for what a page shows."""
 
 from typing import Final
 
 from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
-from rejoinder.inbound.commands.operate import COMMANDS
+from rejoinder.inbound.commands.command import Command
+from rejoinder.inbound.commands.operate import COMMANDS as OPERATING
+from rejoinder.inbound.commands.subagents import COMMANDS as BESIDE
 from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Actor, Allowed, GatedAction, authorise
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.settings import RuntimeSettings
+from rejoinder.session import agent_of, session_key
+from rejoinder.store.base import KeptSubagent
 
-RESEND: Final = next(command for command in COMMANDS if command.name == "resend")
+RESEND: Final = next(command for command in OPERATING if command.name == "resend")
+SUBAGENTS: Final = next(command for command in BESIDE if command.name == "subagents")
 
 
 class Rights:
@@ -22,12 +27,20 @@ class Rights:
 
     async def may_resend(self, inbound: Inbound) -> bool:
         """Whether the person who wrote this may use `/resend` there."""
-        place, channel = (inbound.channel, inbound.account), channel_rules(self._settings.now.rules, inbound.channel)
-        in_group = inbound.chat.kind != "direct"
-        if inbound.entry == "cron" and in_group:  # a job of the owner's; who reads it there is not the owner
+        if inbound.entry == "cron" and inbound.chat.kind != "direct":  # the owner's job; others read it there
             return False
+        return await self._may(RESEND, inbound)
+
+    async def may_see_subagent(self, inbound: Inbound, subagent: KeptSubagent) -> bool:
+        """Whether `/subagents` would tell this person of this run: one beside their own session (TU-36)."""
+        of = session_key(inbound, self._settings.now.rules.settings.session, agent_of(subagent.root))
+        return of == subagent.root and await self._may(SUBAGENTS, inbound)
+
+    async def _may(self, command: Command, inbound: Inbound) -> bool:
+        place, channel = (inbound.channel, inbound.account), channel_rules(self._settings.now.rules, inbound.channel)
         await self._access.read(place)
         paired, allow = self._access.is_paired(place, inbound.sender.id), self._access.allow(inbound.channel)
         role = admit(inbound, Facts(OwnIdentity(""), paired=paired, allow=allow), channel).role
-        action = GatedAction(f"/{RESEND.name}", RESEND.auth_for({}, in_group=in_group))
+        needed = command.auth_for({}, in_group=inbound.chat.kind != "direct")
+        action = GatedAction(f"/{command.name}", needed)
         return isinstance(authorise(Actor(role), action, channel.gate), Allowed)

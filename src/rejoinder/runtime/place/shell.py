@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 from contextlib import suppress
+from typing import cast
 
 from msgspec import Struct
 
@@ -114,8 +115,7 @@ class _Command(asyncio.SubprocessProtocol):
     # --- called by the event loop ---------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.SubprocessTransport)
-        self._transport = transport
+        self._transport = cast(asyncio.SubprocessTransport, transport)  # uvloop's is not of that class
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._written += len(data)

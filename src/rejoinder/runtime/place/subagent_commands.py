@@ -29,26 +29,15 @@ class SubagentCommands:
                 kept = await self._subagents.find(session.key, asked.name)
                 if kept is None:
                     return Performed(says=f"There is no sub-agent called {asked.name}; /subagents lists them.")
-                return Performed(says=await self._about(asked, asking, kept))
+                return Performed(says=await self._about(asked, _by(asking, session), kept))
 
     async def _spawn(self, asked: AskSubagents, asking: Asking, session: Session) -> str:
-        message = asking.message
-        sender = message.inbound.sender
-        by = Starter(
-            session.key,
-            asking.agent,
-            asking.conversation.route,
-            () if sender.is_bot else (sender.id,),
-            message.actor.role == "owner",
-            f"command/{asking.event.id}",
-            by_person=True,
-        )
-        started = await self._subagents.start(Wish(asked.name, asked.text), by)
+        started = await self._subagents.start(Wish(asked.name, asked.text), _by(asking, session))
         if isinstance(started, str):
             return started
         return f"Sub-agent {started.name} is at work. /subagents log {started.name} shows what it does."
 
-    async def _about(self, asked: AskSubagents, asking: Asking, kept: KeptSubagent) -> str:
+    async def _about(self, asked: AskSubagents, by: Starter, kept: KeptSubagent) -> str:
         match asked.what:
             case "log":
                 return await self._subagents.log(kept)
@@ -56,8 +45,22 @@ class SubagentCommands:
                 ended = await self._subagents.kill([kept])
                 return f"Stopped {kept.name}." if ended else f"{kept.name} is not at work."
             case "send" | "steer":
-                key, steer = f"command/{asking.event.id}", asked.what == "steer"
-                why = await self._subagents.send(kept, asked.text, key, steer=steer)
+                why = await self._subagents.send(kept, asked.text, by, steer=asked.what == "steer")
                 return why or f"Told {kept.name}."
             case _:
                 return await self._subagents.info(kept)
+
+
+def _by(asking: Asking, session: Session) -> Starter:
+    """The person who wrote the command."""
+    message = asking.message
+    sender = message.inbound.sender
+    return Starter(
+        session.key,
+        asking.agent,
+        asking.conversation.route,
+        () if sender.is_bot else (sender.id,),
+        message.actor.role == "owner",
+        f"command/{asking.event.id}",
+        by_person=True,
+    )

@@ -85,14 +85,14 @@ class Understanding:
                 raise
             except Exception:  # a channel may be foreign code; the message is decided without
                 found.unheard[file.id] = "something went wrong"
-                log.exception("%s failed at hearing %r", channel.name, file.name)
+                log.exception("%s failed while transcribing %r", channel.name, file.name)
 
     async def _hear(self, file: Attachment, here: Conversation) -> str:
         channel = here.channel
         ear, most = self._settings.now.hears, self._settings.now.understanding.max_bytes
         content = file.content
         if ear is None:
-            raise NotUnderstood("nobody listens here any more")
+            raise NotUnderstood("recordings are no longer transcribed here")
         if content is None and can(channel, CanFetch):
             here.sender.check()
             content = await channel.fetch(file, most)
@@ -106,7 +106,7 @@ class Understanding:
         """A page is read once an hour in each chat."""
         reader, now = self._settings.now.reads_pages, self._clock()
         if reader is None:
-            return LinkedPage(address, unread="links are not read here any more")
+            return LinkedPage(address, unread="links are no longer read here")
         key = (conversation.route.channel, conversation.route.chat, address)
         if (kept := self._pages.get(key)) is not None and now - kept[0] < PAGE_KEPT:
             return kept[1]

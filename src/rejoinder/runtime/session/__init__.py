@@ -4,7 +4,7 @@ waiting       parts, lanes, lane, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
 before a turn turn_values, briefing, fetching, thread_past, reminding
 while it runs work, attempts, relay, fairness, questions, tools, thoughts, presence, speech
-unprompted    chores, compaction, background, clockwork
+unprompted    compaction, requested_compaction, background, job_scheduler
 sub-agents    subagents, subagent_runs, subagent_reports
 in words      prefixes, notices, unconfirmed
 without chat  completions

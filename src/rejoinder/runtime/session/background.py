@@ -51,6 +51,8 @@ class Background(Struct, frozen=True, kw_only=True):
     """Whether it is a turn of a sub-agent, of which nothing is posted (TU-36)."""
     answerable: tuple[str, ...] = ()
     """Who may answer what is asked in it."""
+    lifts: bool = True
+    """Whether only the operator's or owners' words led to it, so that a looser policy of the session holds in it."""
     untrusted: tuple[str, ...] = ()
     """What it tells besides, from sources that nobody vouches for."""
     steer: bool = False
@@ -114,7 +116,7 @@ class BackgroundStarter:
         conversation, now, rules = self._place(turn), self._clock(), self._settings.now.rules
         inbound = turn.inbound(conversation.route)
         message = timed(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
-        message = replace(message, subagent=turn.subagent, answerable=turn.answerable)
+        message = replace(message, subagent=turn.subagent, answerable=turn.answerable, lifts=turn.lifts)
         await conversation.open(now)
         async with self._sessions.changing(turn.session, turn.agent, now) as held:
             is_new, new_session = held.is_new, turn.new_session and not held.is_new

@@ -54,7 +54,7 @@ class Backlogs:
     async def _queue(self, backlog: Backlog) -> None:
         conversation = self._conversations.at(backlog.route)
         if conversation is None:
-            log.warning("%s is no longer configured: what waits there goes on waiting", backlog.route.channel)
+            log.warning("%s is no longer configured: what is queued there stays queued", backlog.route.channel)
             return
         gathered, singly = backlog.gathered, backlog.singly
         waiting = (*gathered, *singly)

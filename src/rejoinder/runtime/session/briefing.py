@@ -29,7 +29,7 @@ from rejoinder.inbound.understanding import is_own_voice
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.notice import abilities_notice
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.entropy import random_bytes
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.fetching import all_files, hears_audio, sees_images
@@ -174,7 +174,7 @@ def next_parts(here: Surroundings, asked: TurnInput) -> tuple[PromptPart, ...]:
 
 
 def _boundary() -> str:
-    return sixteen()[:BOUNDARY_BYTES].hex()
+    return random_bytes()[:BOUNDARY_BYTES].hex()
 
 
 def _each_once(earlier: Iterable[EarlierMessage]) -> Iterable[EarlierMessage]:

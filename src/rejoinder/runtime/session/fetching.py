@@ -4,7 +4,9 @@ are fetched, and pictures are described for an agent that cannot see them.
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,13 +15,14 @@ from rejoinder.agents.base import Agent, CanHearAudio, CanSeeImages
 from rejoinder.channels.base import CanFetch
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment, Inbound, PromptImage
-from rejoinder.inbound.documents import document_kind, picture_side, unread_kind
+from rejoinder.filetypes import HEAD, sniffed
+from rejoinder.inbound.documents import document_kind, is_animated, picture_side, unread_kind
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, is_recording, too_large, worth_fetching
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import CompletionMessage, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.senses import PreparesRecordings, ReadsDocuments
+from rejoinder.senses import DescribesPictures, PreparesRecordings, ReadsDocuments
 
 log = logging.getLogger(__name__)
 
@@ -33,12 +36,25 @@ PATIENCE = 60.0
 LONGEST = 4000
 
 
+Describe = Callable[[str, bytes, str], Awaitable[str]]
+"""Puts a picture into words, of which it is given the name, the bytes and the type; empty: there are none."""
+
+
 class Senses(Struct, frozen=True):
     """Who helps an agent with files that it cannot take as they are."""
 
     describer: Agent | None = None
     reader: ReadsDocuments | None = None
     recordings: PreparesRecordings | None = None
+    program: DescribesPictures | None = None
+    """Describes pictures where no agent does."""
+
+    @property
+    def eyes(self) -> Describe | None:
+        """Who puts pictures into words."""
+        if self.describer is not None and sees_images(self.describer):
+            return partial(_by_agent, self.describer)
+        return None if self.program is None else partial(_by_program, self.program)
 
 
 NOBODY = Senses()
@@ -48,8 +64,7 @@ async def with_files(asked: tuple[TurnInput, ...], agent: Agent, senses: Senses 
     """The same messages, with those of their files that this agent can use and that could be fetched."""
     if not any(all_files(each.message.inbound) for each in asked):
         return asked
-    describer = senses.describer
-    eyes = None if sees_images(agent) else describer if describer is not None and sees_images(describer) else None
+    eyes = None if sees_images(agent) else senses.eyes
     return tuple([await _with_files(each, agent, eyes, senses) for each in asked])
 
 
@@ -66,7 +81,7 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: TurnInput, agent: Agent, eyes: Agent | None, senses: Senses) -> TurnInput:
+async def _with_files(asked: TurnInput, agent: Agent, eyes: Describe | None, senses: Senses) -> TurnInput:
     inbound, own, here = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation
     shown = sees_images(agent) or eyes is not None
     recordings = senses.recordings if hears_audio(agent) else None
@@ -106,8 +121,9 @@ async def _read(file: Attachment, here: Conversation, reader: ReadsDocuments, *,
 
 async def _understood(file: Attachment, content: bytes, reader: ReadsDocuments, *, shown: bool) -> Attachment:
     picture = image_type(content)
-    if picture is not None or file.mime.startswith("image/"):
+    if picture is not None or (sniffed(content[:HEAD]) or file.mime).startswith("image/"):
         fits = picture is not None and picture_side(content) <= reader.max_side and len(content) <= USUAL.image_bytes
+        fits = fits and not is_animated(content)
         if fits or not shown:
             return file
         mime, smaller = await reader.scale(file.name, content)
@@ -128,7 +144,7 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
     try:
         content = await channel.fetch(file, limit)
     except Exception:  # a channel may be foreign code; the message is answered without the file
-        log.exception("%s failed at fetching %r", name, file.name)
+        log.exception("%s failed while fetching %r", name, file.name)
         return file
     return file if content is None else replace(file, content=content)
 
@@ -150,22 +166,35 @@ async def _sounding(file: Attachment, here: Conversation, recordings: PreparesRe
     except NotUnderstood as why:
         log.warning("%s: the sound of %r is not given: %s", name, file.name, why.detail or why)
     except Exception:  # as above
-        log.exception("%s failed at fetching %r", name, file.name)
+        log.exception("%s failed while fetching %r", name, file.name)
     return replace(file, content=None)
 
 
-async def _described(file: Attachment, eyes: Agent) -> Attachment:
+async def _described(file: Attachment, describe: Describe) -> Attachment:
     if file.content is None or (mime := image_type(file.content)) is None:
         return file
+    said = await describe(file.name, file.content, mime)
+    return replace(file, described=said[:LONGEST]) if said else file
+
+
+async def _by_program(program: DescribesPictures, name: str, content: bytes, mime: str) -> str:
+    try:
+        return await program.describe(content, mime)
+    except NotUnderstood as why:
+        log.warning("%r was not described: %s", name, why.detail or why)
+        return ""
+
+
+async def _by_agent(eyes: Agent, name: str, content: bytes, mime: str) -> str:
     try:
         async with asyncio.timeout(PATIENCE):
-            said = await completed(eyes, CompletionMessage("user", DESCRIBE, (PromptImage(mime, file.content),)))
+            said = await completed(eyes, CompletionMessage("user", DESCRIBE, (PromptImage(mime, content),)))
     except TimeoutError:
-        log.warning("%s did not describe %r within %.0f s", eyes.name, file.name, PATIENCE)
+        log.warning("%s did not describe %r within %.0f s", eyes.name, name, PATIENCE)
     except Exception:  # as above
-        log.exception("%s failed at describing %r", eyes.name, file.name)
+        log.exception("%s failed while describing %r", eyes.name, name)
     else:
         if isinstance(said, str):
-            return replace(file, described=said[:LONGEST]) if said else file
-        log.warning("%s did not describe %r (%s): %s", eyes.name, file.name, said.kind, said.detail or said.sentence)
-    return file
+            return said
+        log.warning("%s did not describe %r (%s): %s", eyes.name, name, said.kind, said.detail or said.sentence)
+    return ""

@@ -20,7 +20,7 @@ from rejoinder.events import PromptText, Route, without_sound
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
-from rejoinder.runtime.session.payloads import TurnContext, pack_told, unpack_told
+from rejoinder.runtime.session.payloads import TurnContext, pack_context, unpack_context
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import HeldSession, Sessions
@@ -43,6 +43,7 @@ from rejoinder.store.base import (
     WithdrawParts,
 )
 from rejoinder.store.base import RunClaim as Claim
+from rejoinder.turns.run_state import EndCause
 from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ def begin_turn(
         start.overflow,
         start.passed_over,
     )
-    begun = unit.add(BeginTurn(held.key, route, events, now, heard, pack_told(told)))
+    begun = unit.add(BeginTurn(held.key, route, events, now, heard, pack_context(told)))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + A_MOMENT)
     taken = turn_taken(session, touched)
@@ -118,7 +119,7 @@ class LaneJournal:
         if busy is not None:
             log.warning("%s: a turn waits until turn %d has ended", run.session, busy.turn)
         while busy is not None:
-            run.is_claiming = False
+            run.claiming.pauses()
             await asyncio.sleep(BUSY_PAUSE)
             busy = await claim()
 
@@ -138,7 +139,7 @@ class LaneJournal:
             )
             if is_told:  # planned first, so it is shown above this answer and below earlier ones
                 unit.add_all((notices.away(run.conversation, run.asked, now, prefix),))
-            run.is_claiming = True
+            run.claiming.sends()
             await unit.insist(self._store)
             answer = granted()
             if is_told:
@@ -146,7 +147,7 @@ class LaneJournal:
             if isinstance(answer, Busy):
                 await give_back(held, before, self._store)
                 return answer
-            run.granted = answer
+            run.grant(answer)
         return None
 
     async def _resume(self, run: Run, resumed: Resumed) -> Busy | None:
@@ -154,13 +155,13 @@ class LaneJournal:
         turn, now = resumed.turn, self._clock()
         unit = WriteBatch()
         claimed = unit.add(ResumeTurn(turn.id))
-        run.is_claiming = True
+        run.claiming.sends()
         await unit.insist(self._store)
         claim = claimed()
         if isinstance(claim, Busy):
             return claim
         session = await self._sessions.find(run.session, run.agent, now)
-        run.granted = Granted(claim, _as_it_was(session, unpack_told(turn.payload)))
+        run.grant(Granted(claim, _as_it_was(session, unpack_context(turn.payload))))
         return None
 
     async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None:
@@ -190,8 +191,8 @@ class LaneJournal:
         return tuple(LeftOut(each, planned()[0], prefix) for each, prefix, planned in told)
 
     async def end(self, run: Run) -> None:
-        now = self._clock()
-        if run.released:
+        now, timed_out = self._clock(), run.state.cause is EndCause.TIMEOUT
+        if run.state.runs_again:
             unit = WriteBatch(ReleaseRun(run.claim)) if run.granted is not None else WriteBatch()
         elif run.granted is None and run.resumed is not None:
             unit = await self._giving_up(run, run.resumed, now)
@@ -199,13 +200,14 @@ class LaneJournal:
             unit = WriteBatch(DropInputs(run.session, run.events, "stopped"))
         else:
             turn = run.claim.turn
-            unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if run.expired else "stopped", now))
+            unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if timed_out else "stopped", now))
             unit.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
-        told = () if run.released or run.message.listening else notices.why_it_ended(run.timer.overdue, run.crashed)
+        is_untold = run.state.runs_again or run.message.listening
+        told = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
         if told:
             unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
         await self._superseded(unit)
-        run.closed = True
+        run.record_end()
         if unit.is_written:
             notices.wake((run.conversation,))
             self._hooks.told()

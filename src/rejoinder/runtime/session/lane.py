@@ -20,13 +20,14 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.session.payloads import unpack_told
+from rejoinder.runtime.session.payloads import unpack_context
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, Phase, revised, step, waits
 from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.run_state import EndCause
 from rejoinder.turns.run_timeout import Expired, LookAgain, RunTimeouts, examine
 from rejoinder.turns.signals import (
     Abort,
@@ -58,7 +59,7 @@ STEER_PATIENCE = 10.0
 """Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
 
 
-class Crew(Protocol):
+class TurnRunner(Protocol):
     """Does the work of a lane."""
 
     async def run(self, run: Run) -> None: ...
@@ -77,7 +78,7 @@ class RunJournal(Protocol):
     """Records what the lanes do."""
 
     async def begin(self, run: Run) -> None:
-        """Claims the turn and sets `run.granted`. From `run.is_claiming` on the claim can no longer be called off."""
+        """Claims the turn and has it granted to the run, saying through `run.claiming` when it can be called off."""
         ...
 
     async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None: ...
@@ -96,7 +97,7 @@ class RunJournal(Protocol):
 class LaneDeps(Struct, frozen=True):
     """What the lanes of an engine have in common."""
 
-    crew: Crew
+    runner: TurnRunner
     journal: RunJournal
     runs: Runs
     slots: Slots
@@ -218,7 +219,7 @@ class SessionLane:
         self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: Resumed
     ) -> None:
         """Resumes a turn that another process began; the lane must have nothing else to do yet."""
-        told = unpack_told(resumed.turn.payload)
+        told = unpack_context(resumed.turn.payload)
         start = Start(1, tuple(m.id for m in messages), told.overflow, told.passed_over, told.after_abort)
         self._asked |= {each.id: (each,) for each in asked}
         self.routes |= {message.route for message in messages}
@@ -245,7 +246,7 @@ class SessionLane:
         """Gives back the current run, for the next process to run again."""
         run = self.run
         if run is not None and not run.gone.is_set():
-            run.released = True
+            run.end_by(EndCause.SHUTDOWN)
             if run.task is None:
                 self._ended(run)
             else:
@@ -265,9 +266,8 @@ class SessionLane:
             case Start():
                 if self.draining:
                     return  # what waits is stored, and run by the next process
-                self.run = run = Run(self, action, self._take(action.ids))
-                run.granted, self._granted = self._granted, None
-                run.resumed, self._resumed = self._resumed, None
+                self.run = run = Run(self, action, self._take(action.ids), self._granted, self._resumed)
+                self._granted = self._resumed = None
                 crashpoint("K7")
                 again = RerunPolicy.AT_ONCE if run.resumed is None else run.resumed.again
                 self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
@@ -297,7 +297,7 @@ class SessionLane:
     def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
         """They end as the run they went into ends; if that is already over, they have been answered."""
         if self.run is not None:
-            self.run.taken_in += asked
+            self.run.take_in(asked)
             return
         for each in asked:
             if each.signs is not None:
@@ -306,39 +306,37 @@ class SessionLane:
     # --- a run from its slot to its end -----------------------------------------------------------
 
     def _go(self, run: Run) -> None:
-        if run.over:
+        if run.state.is_over:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
-        run.timer.begin(self._deps.limits())
-        run.task = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        work = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        run.go(work, self._deps.limits())
         self._deps.watch(run.timer.limits)
 
     async def _work(self, run: Run) -> None:
         if run.granted is None:
-            run.claiming = self._runs.start(f"claim:{self.key}", self._deps.journal.begin(run))
-            await self._runs.wait(run.claiming)
+            claiming = self._runs.start(f"claim:{self.key}", self._deps.journal.begin(run))
+            await self._runs.wait(run.claiming.begin(claiming))
             if run.granted is None:
                 return
         crashpoint("K8")
-        await self._deps.crew.run(run)
+        await self._deps.runner.run(run)
 
     def _ended(self, run: Run) -> None:
         """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
-        if run.over:
+        if run.state.is_over:
             return
-        run.over = True
+        run.be_over()
         if self._offering is not None:
             self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
             self._offering = None
-        if run.closed:
+        if run.state.is_recorded:
             self._free(run)
         else:
             self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
 
     async def _close(self, run: Run) -> None:
-        if run.claiming is not None:
-            if not run.is_claiming:
-                run.claiming.cancel()
-            await self._runs.wait(run.claiming)
+        if (claiming := run.claiming.call_off()) is not None:
+            await self._runs.wait(claiming)
         try:
             await self._deps.journal.end(run)
         except StoreUnavailable:
@@ -353,7 +351,7 @@ class SessionLane:
 
     def _abort(self, number: int) -> None:
         run = self.run
-        if run is None or run.start.run != number or run.over:
+        if run is None or run.start.run != number or run.state.is_over:
             return
         if run.task is None:
             self._ended(run)
@@ -364,14 +362,14 @@ class SessionLane:
     def times_out_at(self, now: float) -> float | None:
         """The time before which the current run cannot time out; ends a run that has timed out."""
         run = self.run
-        if run is None or run.task is None or run.over or run.timer.overdue:
+        if run is None or run.task is None or run.state.is_over or run.state.cause is not None:
             return None
         match examine(run.timer.at(run.start.run, now), run.timer.limits, now):
             case LookAgain(until=until):
                 return until
             case Expired(why=why):
                 log.warning("%s: the run took too long (%s timeout)", self.key, why)
-                run.timer.overdue = run.expired = True
+                run.end_by(EndCause.TIMEOUT)
                 self._runs.start(f"expire:{self.key}", self._expire(run))
                 return None
 
@@ -389,13 +387,13 @@ class SessionLane:
 
     async def _offer(self, steer: Steer, asked: tuple[TurnInput, ...]) -> None:
         run = self.run
-        if run is None or run.over or run.start.run != steer.run:
+        if run is None or run.state.is_over or run.start.run != steer.run:
             return
         taken = False
         self._offering = offering = asyncio.timeout(None)
         try:
             async with offering:
-                taken = await self._deps.crew.steer(run, asked)
+                taken = await self._deps.runner.steer(run, asked)
         except TimeoutError:
             log.warning("%s: the agent did not say whether it took a message in", self.key)
         finally:
@@ -407,7 +405,7 @@ class SessionLane:
 
     async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
         told = await self._deps.journal.left_out(self.key, self.agent, asked, reason)
-        await self._deps.crew.left_out(asked, reason, told)
+        await self._deps.runner.left_out(asked, reason, told)
 
 
 def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:

@@ -7,13 +7,14 @@ from time import monotonic
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.lane import Crew, LaneDeps, RunJournal, SessionLane, start_of
+from rejoinder.runtime.session.lane import LaneDeps, RunJournal, SessionLane, TurnRunner, start_of
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.slots import Slots
 from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane
 from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.run_state import RunStage
 from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.signals import Start
 
@@ -24,8 +25,8 @@ MOMENT = 0.25
 class Lanes:
     """The lanes that have something to do or to remember."""
 
-    def __init__(self, services: Services, crew: Crew, journal: RunJournal, slots: Slots) -> None:
-        self._deps = LaneDeps(crew, journal, services.runs, slots, self._limits, self._watch, self._rest)
+    def __init__(self, services: Services, runner: TurnRunner, journal: RunJournal, slots: Slots) -> None:
+        self._deps = LaneDeps(runner, journal, services.runs, slots, self._limits, self._watch, self._rest)
         self._slots = slots
         self._settings = services.settings
         self._look: asyncio.TimerHandle | None = None
@@ -70,7 +71,7 @@ class Lanes:
         A run whose last word takes longer than `MOMENT` to deliver still counts as running.
         """
         lane = self._lanes.get(key)
-        if lane is not None and lane.run is not None and lane.run.ending:
+        if lane is not None and lane.run is not None and lane.run.state.stage >= RunStage.ENDING:
             with suppress(TimeoutError):
                 async with asyncio.timeout(MOMENT):
                     await lane.run.gone.wait()

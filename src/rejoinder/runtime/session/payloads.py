@@ -12,8 +12,8 @@ from rejoinder.turns.backlog import Summary
 from rejoinder.unicode_repair import as_json
 
 
-class Decided(Struct, frozen=True, omit_defaults=True):
-    """A decided message, without what its inbox row contains."""
+class StoredInput(Struct, frozen=True, omit_defaults=True):
+    """A decided message that waits for its turn, without what its inbox row contains."""
 
     agent: str
     me: OwnIdentity
@@ -31,6 +31,7 @@ class Decided(Struct, frozen=True, omit_defaults=True):
     compacts: bool = False
     subagent: bool = False
     answerable: tuple[str, ...] = ()
+    lifts: bool = True
     overheard: tuple[EarlierMessage, ...] = ()
     inbound: Inbound | None = None
     """Only if deciding changed it."""
@@ -46,14 +47,14 @@ class TurnContext(Struct, frozen=True, omit_defaults=True):
     passed_over: Summary = Summary()
 
 
-_decided = msgspec.msgpack.Decoder(Decided)
-_told = msgspec.msgpack.Decoder(TurnContext)
+_inputs = msgspec.msgpack.Decoder(StoredInput)
+_contexts = msgspec.msgpack.Decoder(TurnContext)
 _encoder = msgspec.msgpack.Encoder()
 
 
 def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, ...], came: Inbound) -> bytes:
     choices = dict(message.choices)
-    decided = Decided(
+    stored = StoredInput(
         agent=agent,
         me=message.facts.me,
         actor=message.actor,
@@ -70,39 +71,41 @@ def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, .
         compacts=message.compacts,
         subagent=message.subagent,
         answerable=message.answerable,
+        lifts=message.lifts,
         overheard=overheard,
         inbound=None if message.inbound is came or message.inbound == came else message.inbound,
     )
-    return _encode(decided)
+    return _encode(stored)
 
 
-def repack(decided: Decided) -> bytes:
-    return _encode(decided)
+def repack(stored: StoredInput) -> bytes:
+    return _encode(stored)
 
 
-def unpack(payload: bytes) -> Decided:
-    return _decided.decode(payload)
+def unpack(payload: bytes) -> StoredInput:
+    return _inputs.decode(payload)
 
 
-def message_of(decided: Decided, came: Inbound) -> InboundMessage:
-    choices = {"queue": decided.queue, "exec": decided.exec, **decided.choices}
+def message_of(stored: StoredInput, came: Inbound) -> InboundMessage:
+    choices = {"queue": stored.queue, "exec": stored.exec, **stored.choices}
     return InboundMessage(
-        inbound=decided.inbound or came,
-        facts=Facts(decided.me),
-        text=decided.text,
-        around=decided.around,
-        actor=decided.actor,
+        inbound=stored.inbound or came,
+        facts=Facts(stored.me),
+        text=stored.text,
+        around=stored.around,
+        actor=stored.actor,
         refusal=None,
-        addressed=decided.addressed,
-        taken=decided.taken,
+        addressed=stored.addressed,
+        taken=stored.taken,
         choices={name: choice for name, choice in choices.items() if choice is not None},
-        prompt=decided.prompt,
-        agents=(decided.agent,),
-        listening=decided.listening,
-        heartbeat=decided.heartbeat,
-        compacts=decided.compacts,
-        subagent=decided.subagent,
-        answerable=decided.answerable,
+        prompt=stored.prompt,
+        agents=(stored.agent,),
+        listening=stored.listening,
+        heartbeat=stored.heartbeat,
+        compacts=stored.compacts,
+        subagent=stored.subagent,
+        answerable=stored.answerable,
+        lifts=stored.lifts,
     )
 
 
@@ -113,9 +116,9 @@ def _encode(value: Struct) -> bytes:
         return _encoder.encode(msgspec.json.decode(as_json(value)))
 
 
-def pack_told(told: TurnContext) -> bytes:
-    return _encode(told)
+def pack_context(context: TurnContext) -> bytes:
+    return _encode(context)
 
 
-def unpack_told(payload: bytes) -> TurnContext:
-    return _told.decode(payload) if payload else TurnContext()
+def unpack_context(payload: bytes) -> TurnContext:
+    return _contexts.decode(payload) if payload else TurnContext()

@@ -147,4 +147,4 @@ class Quarantine:
 
 
 def _log(where: str, what: str, why: object) -> None:
-    log.error("%s: %s is quarantined, for it cannot be read: %s", where, what, why)
+    log.error("%s: %s is quarantined, because it cannot be read: %s", where, what, why)

@@ -21,7 +21,7 @@ from rejoinder.agents.base import CanAnswer
 from rejoinder.events import Question, Route
 from rejoinder.inbound.facts import OpenQuestion
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.entropy import sixteen
+from rejoinder.runtime.entropy import random_bytes
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.outbox.offers import Close
 from rejoinder.runtime.services import Services
@@ -253,4 +253,4 @@ def _mark(agent: str, question: Question) -> str:
 
 def _new_id() -> str:
     """Short enough to be typed, and never given twice."""
-    return f"q{base64.b32encode(sixteen()[:5]).decode().lower()}"
+    return f"q{base64.b32encode(random_bytes()[:5]).decode().lower()}"

@@ -30,7 +30,7 @@ from rejoinder.events import Turn
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
 from rejoinder.rendering.fence import fenced
-from rejoinder.runtime.answer.words import Words
+from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.session.attempts import Answers
 from rejoinder.runtime.session.fairness import SLICE, Fairness, slices
 from rejoinder.runtime.session.presence import TypingSign
@@ -84,7 +84,7 @@ class Relay:
         self,
         run: Run,
         agent: Agent,
-        answer: Words,
+        answer: AnswerSink,
         typing: TypingSign,
         callbacks: RunCallbacks,
         shows: Shows,

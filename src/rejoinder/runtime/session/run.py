@@ -11,6 +11,7 @@ from rejoinder.runtime.session.turn_inputs import Granted, Resumed, TurnInput
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns.lane import Lane, may_speak
+from rejoinder.turns.run_state import EndCause, RunStage, RunState, advanced, ended_by, recorded
 from rejoinder.turns.run_timeout import RunTimeouts, RunTimes
 from rejoinder.turns.signals import Event, RunStarted, Start
 
@@ -41,7 +42,6 @@ class RunTimer:
         self.limits = RunTimeouts()
         self.started = self.last_seen = 0.0
         self.asking = False  # the agent waits for a person, so its silence is no sign of trouble
-        self.overdue = False  # it has run out, and the run is being ended
 
     def begin(self, limits: RunTimeouts) -> None:
         self.limits = limits
@@ -51,10 +51,42 @@ class RunTimer:
         return RunTimes(run, self.started, now if self.asking else self.last_seen)
 
 
-class Run:
-    """One generation of one lane."""
+class Claiming:
+    """The attempt to claim a turn. Once it is sent it cannot be called off, as the store may have granted it."""
 
-    def __init__(self, lane: LaneOfRun, start: Start, asked: tuple[TurnInput, ...]) -> None:
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self._is_sent = False
+
+    def begin(self, task: asyncio.Task[None]) -> asyncio.Task[None]:
+        self.task = task
+        return task
+
+    def sends(self) -> None:
+        self._is_sent = True
+
+    def pauses(self) -> None:
+        """The session is busy, and the claim is tried again later."""
+        self._is_sent = False
+
+    def call_off(self) -> asyncio.Task[None] | None:
+        """Returns the attempt, if there was one, for the caller to wait for."""
+        if self.task is not None and not self._is_sent:
+            self.task.cancel()
+        return self.task
+
+
+class Run:
+    """One generation of one lane. `granted`: if it was claimed in the commit that decided its message."""
+
+    def __init__(
+        self,
+        lane: LaneOfRun,
+        start: Start,
+        asked: tuple[TurnInput, ...],
+        granted: Granted | None = None,
+        resumed: Resumed | None = None,
+    ) -> None:
         self.session = lane.key
         self.agent = lane.agent
         self.start = start
@@ -63,16 +95,11 @@ class Run:
         self.conversation = asked[-1].conversation  # where it was asked (IN-44)
         self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
         self.heard = asked  # every message the agent may know of, including those it was only offered
-        self.granted: Granted | None = None
-        self.resumed: Resumed | None = None
-        self.is_claiming = False
-        self.claiming: asyncio.Task[None] | None = None
+        self.granted = granted
+        self.resumed = resumed
+        self.claiming = Claiming()
         self.task: asyncio.Task[None] | None = None
-        self.over = False
-        self.ending = False  # the agent has said its last word
-        self.closed = False  # its end is recorded in the store
-        self.expired = False  # its claim is lost, or its time is over
-        self.released = False  # the gateway shuts down: the next process runs the turn again
+        self.state = RunState()
         self.gone = asyncio.Event()
         self.timer = RunTimer()
         self.exchange = RunTranscript()
@@ -102,7 +129,7 @@ class Run:
     @property
     def crashed(self) -> bool:
         """Its work failed with an unexpected exception, and the user has been told nothing about it."""
-        ended = (task for task in (self.task, self.claiming) if task is not None and task.done())
+        ended = (task for task in (self.task, self.claiming.task) if task is not None and task.done())
         failures = (task.exception() for task in ended if not task.cancelled())
         return any(failed is not None and not isinstance(failed, RejoinderError) for failed in failures)
 
@@ -116,7 +143,31 @@ class Run:
         return tuple(asked.event for asked in self.asked)
 
     def may_speak(self) -> bool:
-        return not self.over and not self.expired and may_speak(self._lane.lane, self.start.run)
+        return self.state.may_speak and may_speak(self._lane.lane, self.start.run)
+
+    def go(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
+        """It has a slot."""
+        self.state = advanced(self.state, RunStage.WORKING)
+        self.task = work
+        self.timer.begin(limits)
+
+    def grant(self, granted: Granted) -> None:
+        self.granted = granted
+
+    def said_last_word(self) -> None:
+        self.state = advanced(self.state, RunStage.ENDING)
+
+    def end_by(self, cause: EndCause) -> None:
+        self.state = ended_by(self.state, cause)
+
+    def record_end(self) -> None:
+        self.state = recorded(self.state)
+
+    def be_over(self) -> None:
+        self.state = advanced(self.state, RunStage.OVER)
+
+    def take_in(self, asked: tuple[TurnInput, ...]) -> None:
+        self.taken_in += asked
 
     def begun(self, *, can_steer: bool) -> None:
         """The agent has been given the turn."""

@@ -9,20 +9,12 @@ long: what has lived for `HEAD_START` does not end the process at once, and wher
 import asyncio
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
-
 from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.services import Services
-from rejoinder.turns.choose import SlotUse, StartRequest, choose
+from rejoinder.runtime.slot_pool import SlotRequest
+from rejoinder.turns.choose import StartRequest
 from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, RerunPolicy
-
-
-class _Asking(Struct):
-    ask: StartRequest
-    go: Callable[[], None]
-    alone: bool = False
-    """Nothing else should run beside it."""
 
 
 class Slots:
@@ -32,11 +24,11 @@ class Slots:
         self._runs = services.runs
         self._agents = services.agents
         self._processes = _with_processes(services.agents)
-        self._asking: dict[str, _Asking] = {}
-        self._running: dict[str, str | None] = {}  # the process of each session that has a slot
-        self._rested: dict[str, None] = {}  # processes without a run, the longest idle first
-        self._suspects: dict[str, _Asking] = {}  # those that wait for their turn
-        self._held_back: dict[str, _Asking] = {}  # those that wait until the process is stable
+        self._pool = services.slots
+        self._asking, self._running = self._pool.asking, self._pool.running  # those of all engines
+        self._own: set[str] = set()  # sessions of this engine that ask or run
+        self._suspects: dict[str, SlotRequest] = {}  # those that wait for their turn
+        self._held_back: dict[str, SlotRequest] = {}  # those that wait until the process is stable
         self._stable: asyncio.TimerHandle | None = None  # while any of them waits
         self._suspect: str | None = None  # the session of the one that runs
         self._head_start: asyncio.TimerHandle | None = None  # while it is set, nothing else starts
@@ -58,7 +50,7 @@ class Slots:
     @property
     def _is_closed(self) -> bool:
         """Nothing but suspects gets a slot."""
-        return self._held or self._head_start is not None
+        return self._held or self._pool.head_starts > 0
 
     def hold(self) -> None:
         """Nothing starts before `let_go`, except suspects."""
@@ -73,13 +65,17 @@ class Slots:
 
         `again`: for a turn that a crash cut off; those come while the process starts.
         """
+        self._own.add(session)
         if again is RerunPolicy.AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
             go()
             return
         process = agent if agent in self._processes else None
-        asking = _Asking(
-            StartRequest(session, process), go, alone=again in (RerunPolicy.FIRST, RerunPolicy.WHEN_STABLE)
+        asking = SlotRequest(
+            StartRequest(session, process),
+            go,
+            alone=again in (RerunPolicy.FIRST, RerunPolicy.WHEN_STABLE),
+            is_held=lambda: self._held,
         )
         match again:
             case RerunPolicy.AT_ONCE:
@@ -100,9 +96,8 @@ class Slots:
         self._asking.pop(session, None)
         self._suspects.pop(session, None)
         self._held_back.pop(session, None)
-        process = self._running.pop(session, None)
-        if process is not None and process not in self._running.values():
-            self._rested[process] = None
+        self._pool.release(session)
+        self._own.discard(session)
         if session == self._suspect:
             self._suspect = None
         self._next_suspect()
@@ -121,6 +116,7 @@ class Slots:
     def _begin_head_start(self) -> None:
         if self._head_start is None:
             self._head_start = asyncio.get_running_loop().call_later(HEAD_START, self._head_start_is_over)
+            self._pool.head_starts += 1
             self.tried.clear()
 
     def _head_start_is_over(self) -> None:
@@ -132,6 +128,7 @@ class Slots:
         if self._head_start is not None:
             self._head_start.cancel()
             self._head_start = None
+            self._pool.head_starts -= 1
             self.tried.set()
 
     def _next_suspect(self) -> None:
@@ -151,35 +148,21 @@ class Slots:
             self._choose()
 
     def _choose(self) -> None:
-        if not self._asking or self._is_closed:
-            return
-        choice = choose(tuple(asking.ask for asking in self._asking.values()), self._load(), self._settings.now.limits)
-        started = {session: self._asking.pop(session) for session in choice.start}
-        for session, asking in started.items():
-            self._running[session] = asking.ask.process
-            if asking.ask.process is not None:
-                self._rested.pop(asking.ask.process, None)
-        for process in choice.retire:
-            del self._rested[process]
-        if choice.retire:
-            self._runs.start("retire", self._go_after(choice.retire, started))
-        else:
-            for asking in started.values():
-                asking.go()
+        self._pool.choose(self._settings.now.limits, self._processes, self._runs)
 
-    def _load(self) -> SlotUse:
-        busy = tuple({process for process in self._running.values() if process is not None})
-        resting = tuple(process for process in self._rested if self._processes[process].is_alive)
-        return SlotUse(len(self._running), busy, resting)
-
-    async def _go_after(self, retired: tuple[str, ...], started: Mapping[str, _Asking]) -> None:
-        try:
-            for process in retired:
-                await self._processes[process].rest()
-        finally:
-            for session, asking in started.items():
-                if session in self._running:  # otherwise it was stopped meanwhile
-                    asking.go()
+    def close(self) -> None:
+        """The engine has ended: what it had is free for the others."""
+        self._held = True
+        if self._stable is not None:
+            self._stable.cancel()
+        self._suspects.clear()
+        self._held_back.clear()
+        self._end_head_start()
+        for session in tuple(self._own):
+            self._pool.asking.pop(session, None)
+            self._pool.release(session)
+        self._own.clear()
+        self._choose()
 
 
 def _with_processes(agents: Mapping[str, Agent]) -> dict[str, HasProcess]:

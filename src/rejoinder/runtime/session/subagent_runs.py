@@ -5,18 +5,24 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, Question
-from rejoinder.inbound.directives.permission import decided_beforehand
+from rejoinder.inbound.directives.permission import LedBy, decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
-from rejoinder.runtime.answer.delivery import stem_of
-from rejoinder.runtime.answer.unposted import Unposted
-from rejoinder.runtime.answer.words import Words
+from rejoinder.runtime.answer.answer_sink import AnswerSink
+from rejoinder.runtime.answer.options import stem_of
+from rejoinder.runtime.answer.unposted import UnpostedAnswer
+from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.briefing import Scene, people_of
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.subagents import Starter, Subagents
 from rejoinder.store.base import KeptSubagent
 from rejoinder.turns.subagents import Wish
+
+
+def named(question: Question, kept: KeptSubagent) -> Question:
+    """As people are asked it: by the name of who asks."""
+    return replace(question, text=f"{kept.name} asks: {question.text}")
 
 
 class SubagentRuns:
@@ -26,15 +32,15 @@ class SubagentRuns:
         self._all = all
         self._questions = questions
 
-    def unposted(self, run: Run, scene: Scene) -> Unposted:
+    def unposted(self, run: Run, scene: Scene) -> UnpostedAnswer:
         """What a sub-agent says its words to."""
 
         def broke_off() -> None:
-            if not run.released:
+            if not run.state.runs_again:
                 self._all().broke_off(run.session)
 
         granted = "spawn" in scene.settings.granted
-        answer = Unposted(
+        answer = UnpostedAnswer(
             scene.settings.directives,
             (lambda wanted, key: self.start(run, wanted, key)) if granted else None,
             stem_of(run.claim, run.trigger),
@@ -61,19 +67,21 @@ class SubagentRuns:
     async def ask(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
         """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
         session = await self._all().session_of(run.session, run.agent)
-        decided = decided_beforehand({}, session, (), rules)
-        if decided and not kept.lifts:
-            decided = None
-        conversation = self._all().conversation_of(kept)
-        named = replace(question, text=f"{kept.name} asks: {question.text}")
-        if conversation is None:
-            decided = decided or False
-        where = conversation or run.conversation
-        await self._questions.ask(run.claim, named, agent, where, people_of(run), decided)
+        led = LedBy(kept.route.channel, kept.route.account, kept.people, kept.lifts)
+        decided = decided_beforehand({}, session, (), rules, (led,))
+        where = self._all().conversation_of(kept)
+        if where is None:
+            decided, where = decided or False, run.conversation
+        await self._questions.ask(run.claim, named(question, kept), agent, where, people_of(run), decided)
 
-    def ending(self, run: Run, answer: Words) -> KeptSubagent | None:
+    def conversation_of(self, run: Run) -> Conversation:
+        """Where a run asks, and of what it may read. A sub-agent's words go nowhere, but it works for somebody."""
+        kept = self.get(run)
+        return (self._all().conversation_of(kept) if kept is not None else None) or run.conversation
+
+    def ending(self, run: Run, answer: AnswerSink) -> KeptSubagent | None:
         """What its row says once this run has ended; None for a run that is no sub-agent's."""
-        if not isinstance(answer, Unposted):
+        if not isinstance(answer, UnpostedAnswer):
             return None
         return self._all().ending(run.session, run.claim.turn, answer.text, answer.failure)
 

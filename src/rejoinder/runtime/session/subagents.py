@@ -148,6 +148,7 @@ class Subagents:
             text=text,
             subagent=True,
             answerable=kept.people,
+            lifts=kept.lifts,
             steer=steer,
         )
         self._running[kept.session] = kept
@@ -166,11 +167,22 @@ class Subagents:
 
     # --- talking to them, and ending them ---------------------------------------------------------------
 
-    async def send(self, kept: KeptSubagent, text: str, key: str, *, steer: bool) -> str | None:
+    async def send(self, kept: KeptSubagent, text: str, by: Starter, *, steer: bool) -> str | None:
+        """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
+        have; one that had ended acts for them alone."""
         if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
             return f"{MOST_AT_ONCE} sub-agents are at work here already, which is the most."
-        again = replace(kept, state="running", ended=None, result="", told=True)
-        return await self._begin(again, text, key, steer=steer)
+        people, lifts = (kept.people, kept.lifts) if kept.is_running else ((), True)
+        again = replace(
+            kept,
+            state="running",
+            ended=None,
+            result="",
+            told=True,
+            people=tuple(dict.fromkeys((*people, *by.people))),
+            lifts=lifts and by.lifts,
+        )
+        return await self._begin(again, text, by.key, steer=steer)
 
     async def stop(self, route: Route) -> int:
         """Ends all that work for this place; returns how many."""
@@ -254,7 +266,7 @@ class Subagents:
         if conversation is not None:
             stem = f"{kept.session}/{kept.turn}/end"
             told.append(conversation.to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
-        why = "nobody is there who started it"
+        why = "whoever started it is gone"
         if above is not None or kept.depth == 1:
             turn = Background(
                 id=f"{kept.session}/{kept.turn}/end",
@@ -265,6 +277,7 @@ class Subagents:
                 target=kept.route if above is None else None,
                 subagent=above is not None,
                 answerable=kept.people,
+                lifts=kept.lifts,
             )
             why = await self._background.begin(turn, also=tuple(told))
         if why is not None:

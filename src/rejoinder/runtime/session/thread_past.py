@@ -74,7 +74,7 @@ async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[Earlie
         async with asyncio.timeout(PATIENCE):
             return await channel.thread_before(conversation.route, inbound.message_id, MOST_OVERHEARD)
     except Exception:  # a channel may be third-party code; the agent is asked anyway
-        log.exception("%s failed at telling what was said in %s", name, conversation.route.thread)
+        log.exception("%s failed while reading what was said in %s", name, conversation.route.thread)
         return ()
 
 

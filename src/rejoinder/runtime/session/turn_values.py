@@ -5,10 +5,10 @@ from time import monotonic
 from rejoinder.agents.base import Agent, Usage
 from rejoinder.events import AGENT_STEP, Step
 from rejoinder.outbound.tools import display_for
+from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.speaking import Speech
-from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.session.briefing import Scene, outbox_folder
 from rejoinder.runtime.session.relay import Shows
 from rejoinder.runtime.session.run import Run
@@ -73,7 +73,7 @@ def chose_model(scene: Scene) -> bool:
     return chosen and not scene.run.message.heartbeat
 
 
-def steps_of(agent: Agent, ended: str, reason: str | None, began: float, answer: Words) -> tuple[Step, ...]:
+def steps_of(agent: Agent, ended: str, reason: str | None, began: float, answer: AnswerSink) -> tuple[Step, ...]:
     """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
     decision = "silent" if ended == "answered" and not answer.begun else ended

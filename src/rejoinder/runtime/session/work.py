@@ -17,17 +17,17 @@ from rejoinder.outbound.operations import React, kind
 from rejoinder.outbound.prefix import Speaker
 from rejoinder.outbound.typing import mode_for
 from rejoinder.runtime.abilities import can, can_steer
-from rejoinder.runtime.answer.delivery import AnswerOptions, StreamedAnswer
+from rejoinder.runtime.answer.answer_sink import AnswerSink
+from rejoinder.runtime.answer.delivery import StreamedAnswer
 from rejoinder.runtime.answer.handed_row import HandedRow, handed_over, said
 from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.options import AnswerOptions
 from rejoinder.runtime.answer.speaking import Speech
-from rejoinder.runtime.answer.words import Words
 from rejoinder.runtime.outbox.delivery_results import Unsent
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
 from rejoinder.runtime.session.attempts import COMPACTED, Answers, Attempts, Notice, Try
 from rejoinder.runtime.session.briefing import Scene, brief, brief_further, model_of, people_of, scene_of
-from rejoinder.runtime.session.chores import Chores
 from rejoinder.runtime.session.compaction import Compaction
 from rejoinder.runtime.session.fetching import Senses, with_files
 from rejoinder.runtime.session.journal import transcript
@@ -36,10 +36,11 @@ from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Watcher
 from rejoinder.runtime.session.reminding import Reminder, noted
+from rejoinder.runtime.session.requested_compaction import RequestedCompaction
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.speech import speech_of
-from rejoinder.runtime.session.subagent_runs import SubagentRuns
+from rejoinder.runtime.session.subagent_runs import SubagentRuns, named
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.thread_past import with_thread
@@ -74,7 +75,7 @@ SESSIONS = 10_000
 REACTS = kind(React("", ""))
 
 
-class Workers:
+class AgentTurnRunner:
     """Does the work of the lanes, and remembers what is needed between turns."""
 
     def __init__(
@@ -103,7 +104,7 @@ class Workers:
         self._machine = services.machine
         self.reminder = Reminder(services.store, services.machine)
         self.compaction = Compaction(services, sessions, self.reminder)
-        self._chores = Chores(services, sessions, self.compaction)
+        self._requested = RequestedCompaction(services, sessions, self.compaction)
         self._attempts = Attempts(self.compaction.compact)
         self._scenes: dict[Run, Scene] = {}  # one for each turn under way; a turn keeps the settings it began with
 
@@ -120,7 +121,8 @@ class Workers:
     def _senses(self) -> Senses:
         settings = self._settings.now
         describer = self._agents.get(settings.describer or "")
-        return Senses(describer, settings.reads_documents, settings.prepares_recordings)
+        program = settings.describes_pictures
+        return Senses(describer, settings.reads_documents, settings.prepares_recordings, program)
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -130,7 +132,7 @@ class Workers:
         self._scenes[run] = scene = scene_of(run, run.granted.session, settings, self._agents[run.agent])
         run.prefix = prefix_of(run.message, scene.session, settings)
         try:
-            await (self._do_chore if run.message.compacts else self._take_turn)(run, scene)
+            await (self._compact if run.message.compacts else self._take_turn)(run, scene)
         finally:
             del self._scenes[run]
 
@@ -138,7 +140,9 @@ class Workers:
         began = monotonic()
         agent, session = scene.agent, scene.session
         await self.reminder.remind(run.session, agent, session.started)
-        answer: Words = self._subagent_runs.unposted(run, scene) if run.message.subagent else self._answer(run, scene)
+        answer: AnswerSink = (
+            self._subagent_runs.unposted(run, scene) if run.message.subagent else self._answer(run, scene)
+        )
         failed: Failed | None = None
         ended: Literal["answered", "failed", "cancelled"] = "cancelled"
         try:
@@ -165,7 +169,7 @@ class Workers:
                     )
                 crashpoint("K14")
                 self._note_failure(run, failed)
-                run.ending = True
+                run.said_last_word()
                 if failed is None:
                     await answer.finish(footer(session, relay.usage, run.exchange.model))
                     ended = "answered" if answer.undelivered is None else "failed"
@@ -177,13 +181,13 @@ class Workers:
             also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
             also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
             await self._end(run, relay.usage, answer, failed, steps_of(agent, ended, reason, began, answer), also)
-            if over is not None and run.closed:
+            if over is not None and run.state.is_recorded:
                 self._subagent_runs.ended(over)
         except asyncio.CancelledError:
             await answer.abandon()
             raise
         finally:
-            self.questions.withdraw(run.claim.turn, runs_again=run.released)
+            self.questions.withdraw(run.claim.turn, runs_again=run.state.runs_again)
             _end(run, ok=ended == "answered")
             reason = failed.kind if failed is not None else answer.undelivered
             if run.trigger:
@@ -191,13 +195,15 @@ class Workers:
             self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
         await self.compaction.after_turn(agent, turn, run.seen)
 
-    def _tools_of(self, run: Run, scene: Scene, answer: Words) -> RunTools:
+    def _tools_of(self, run: Run, scene: Scene, answer: AnswerSink) -> RunTools:
         agent, directives = scene.agent.name, scene.settings.directives
+        where, kept = self._subagent_runs.conversation_of(run), self._subagent_runs.get(run)
 
         async def ask(question: Question, answering: ToolAsker) -> bool:
             people = people_of(run)
             if people:
-                await self.questions.ask(run.claim, question, answering, run.conversation, people, None)
+                asked = question if kept is None else named(question, kept)
+                await self.questions.ask(run.claim, asked, answering, where, people, None)
             return bool(people)
 
         async def use(directive: Directive) -> Step:
@@ -205,7 +211,7 @@ class Workers:
                 return Step(directive.name, "denied", "this chat is only listened to")
             return await answer.use(directive)
 
-        return RunTools(agent, run.conversation, self._store, directives, use, ask)
+        return RunTools(agent, where, self._store, directives, use, ask)
 
     def _fenced(self, attempt: Try) -> Try:
         """Begins no try once the shard may be another's (SC-3)."""
@@ -231,7 +237,7 @@ class Workers:
             most=scene.settings.max_answer_chars(agent.name),
             hand_over=lambda to, words, id: self._hand_over(
                 handed_over(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
-                lambda: run.released,
+                lambda: run.state.runs_again,
             ),
             start=lambda wanted, key: self._subagent_runs.start(run, wanted, key),
         )
@@ -240,17 +246,17 @@ class Workers:
     def _speech(self, scene: Scene) -> Speech | None:
         return speech_of(scene.run.message, scene.session, scene.settings, scene.run.conversation, scene.agent)
 
-    def _relay(self, run: Run, scene: Scene, answer: Words, typing: TypingSign) -> Relay:
+    def _relay(self, run: Run, scene: Scene, answer: AnswerSink, typing: TypingSign) -> Relay:
         callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
         thoughts = self._thoughts(scene, answer) if isinstance(answer, StreamedAnswer) else None
         return Relay(run, scene.agent, answer, typing, callbacks, shows(scene, thoughts, most))
 
-    async def _do_chore(self, run: Run, scene: Scene) -> None:
+    async def _compact(self, run: Run, scene: Scene) -> None:
         done = False
         try:
             with self._typing(run, scene):
                 _became(run, State.THINKING)
-                await self._chores.run(run, scene.agent)
+                await self._requested.run(run, scene.agent)
                 done = True
         finally:
             _end(run, ok=done)
@@ -266,7 +272,7 @@ class Workers:
         self,
         run: Run,
         usage: Usage,
-        answer: Words,
+        answer: AnswerSink,
         failed: Failed | None,
         steps: tuple[Step, ...],
         also: tuple[Verb[Any], ...],
@@ -300,7 +306,7 @@ class Workers:
                 held.loaded = False  # it was stopped just as it ended: none of this counts
                 return
             held.became(session)
-        run.closed = True
+        run.record_end()
         crashpoint("K23")
         if usage.context_tokens:
             self.compaction.context[run.session] = usage.context_tokens
@@ -333,7 +339,7 @@ class Workers:
             return None
         return Thoughts(run, answer, self._runs, live=level == "stream")
 
-    def _callbacks(self, run: Run, scene: Scene, answer: Words) -> RunCallbacks:
+    def _callbacks(self, run: Run, scene: Scene, answer: AnswerSink) -> RunCallbacks:
         agent = scene.agent
 
         async def asks(question: Question) -> None:

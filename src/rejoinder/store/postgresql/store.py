@@ -15,7 +15,7 @@ import psycopg
 
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import (
-    BESIDE,
+    OPERATOR_VERBS,
     AnyLease,
     Deployment,
     Health,
@@ -122,12 +122,12 @@ class PostgresReader(SqlReader):
 
 
 class PostgresOperator(PostgresReader):
-    """The operator's side: verbs of `BESIDE`, each write one short step."""
+    """The operator's side: verbs of `OPERATOR_VERBS`, each write one short step."""
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
         verbs = (verb, *others)
         for each in verbs:
-            if type(each) not in BESIDE:
+            if type(each) not in OPERATOR_VERBS:
                 raise BadUse(f"{type(each).__name__} is the gateway's own; beside it only a few verbs are written")
         results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
         return results if others else results[0]

@@ -2,7 +2,7 @@
 
 Rule 1: no lock is acquired and no claim is taken over: the gateway keeps what it has claimed.
 Rule 2: a write is one transaction, and the gateway's writer waits for it as for a slow disk.
-Rule 3: only verbs of `BESIDE`. The gateway notices within a second (`Store.on_foreign_change`).
+Rule 3: only verbs of `OPERATOR_VERBS`. The gateway notices within a second (`Store.on_foreign_change`).
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from typing import Any
 
 from rejoinder.errors import BadUse
 from rejoinder.sqlite_faults import fault_in
-from rejoinder.store.base import BESIDE, Verb
+from rejoinder.store.base import OPERATOR_VERBS, Verb
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sqlite import SqliteReader, existing
 from rejoinder.store.sqlite.connect import connect, refuse_read_only
@@ -32,7 +32,7 @@ class SqliteOperatorStore(SqliteReader):
     async def write(self, verb: Verb[Any], /, *others: Verb[Any]) -> Any:
         verbs = (verb, *others)
         for each in verbs:
-            if type(each) not in BESIDE:
+            if type(each) not in OPERATOR_VERBS:
                 raise BadUse(f"{type(each).__name__} is the gateway's own; other processes may write only a few verbs")
         results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
         return results if others else results[0]

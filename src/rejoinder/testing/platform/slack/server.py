@@ -36,6 +36,7 @@ _REFUSALS = {
     "404": "channel_not_found",
     "409": "streaming_state_conflict",
 }
+HISTORY = frozenset({"conversations.history", "conversations.replies"})
 CHECK_FILE_INFO = "check_file_info"
 ALL_SCOPES = frozenset(manifest.SCOPES)
 
@@ -43,7 +44,7 @@ ALL_SCOPES = frozenset(manifest.SCOPES)
 class SlackServer:
     """Options: `scopes` of the bot's token, `streams` for native streams, `emoji` of the workspace, `ack_seconds`,
     `subscribed`, `socket_mode`, `events_url` for signed events, `shares_late`: seconds after which Slack tells where a
-    file stands."""
+    file stands, `reads`: how often history may be read within how many seconds."""
 
     name = "slack"
 
@@ -56,6 +57,8 @@ class SlackServer:
         self.scopes = frozenset(stage.options.get("scopes", ALL_SCOPES))
         self.tokens = {BOT_TOKEN: "bot", APP_TOKEN: "app"}
         self._not_before: dict[str, float] = {}
+        self._reads: tuple[int, float] | None = stage.options.get("reads")
+        self._windows: dict[str, tuple[int, float, bool]] = {}  # of each method: how often, since when, whether told
         self._presses = 0
         self._responses: dict[str, str] = {}
         self._url = ""
@@ -98,10 +101,23 @@ class SlackServer:
         note = _Note(self._truth.note, verb, chat, method, payload)
         if (left := self._not_before.get(chat, 0.0) - time.monotonic()) > 0 and chat:
             return note.wait(left, too_early=True)
+        if method in HISTORY and (refused := self._limit(method, note)) is not None:
+            return refused
         fault = self._faults.draw(verb, chat)
         if fault is None:
             return await self._perform(request, method, payload, note)
         return await self._befall(fault, request, method, payload, note)
+
+    def _limit(self, method: str, note: "_Note") -> web.Response | None:
+        """Slack counts the calls of each method by itself."""
+        if self._reads is None:
+            return None
+        (most, seconds), now = self._reads, time.monotonic()
+        used, since, told = self._windows.get(method, (0, now, False))
+        if now - since >= seconds:
+            used, since, told = 0, now, False
+        self._windows[method] = (used + 1, since, used >= most)
+        return note.wait(since + seconds - now, too_early=told) if used >= most else None
 
     async def _befall(
         self, fault: Fault, request: web.Request, method: str, payload: dict[str, Any], note: "_Note"

@@ -143,7 +143,7 @@ export class App {
   /** The server speaks another protocol: a newer page is there. Only once, or it would go on for ever. */
   #reload() {
     if (sessionStorage.getItem("rejoinder.reloaded"))
-      return this.#showBanner("This page is of another version than the server. Reload it.");
+      return this.#showBanner("This page does not match the version of the server. Reload it.");
     sessionStorage.setItem("rejoinder.reloaded", "1");
     location.reload();
   }

@@ -51,7 +51,7 @@ export class Dialogs {
       });
       fill(list, ...rows);
       if (!rows.length)
-        fill(list, h("li", { class: "nothing", role: "option", "aria-selected": "false" }, "No room of that name."));
+        fill(list, h("li", { class: "nothing", role: "option", "aria-selected": "false" }, "No room with that name."));
       input.setAttribute("aria-activedescendant", `switch-${chosen}`);
       rows[chosen]?.scrollIntoView({ block: "nearest" });
     }
@@ -86,7 +86,7 @@ export class Dialogs {
       h("label", { htmlFor: "room-title" }, "Name"),
       title,
       h("fieldset", {}, h("legend", {}, "Who is in it"), ...boxes.map(({ label }) => label)),
-      buttons("Make the room"),
+      buttons("Create the room"),
     );
     const dialog = open("make-room", "New room", form);
     form.addEventListener("submit", (/** @type {Event} */ event) => {
@@ -102,7 +102,7 @@ export class Dialogs {
     const { me, knownBy } = this.app.state;
     const login = knownBy === "login";
     if (login && me?.id !== OWNER) {
-      const words = `You are ${clean(me?.name ?? "")}: you have logged in by the owner's invitation.`;
+      const words = `You are ${clean(me?.name ?? "")}: you logged in with the owner's invitation.`;
       return open("renaming", "Who are you?", h("p", { class: "hint" }, words), logOut());
     }
     const input = h("input", {
@@ -181,7 +181,7 @@ const KEYS = [
   ["Ctrl Shift F", "search"],
   ["↑", "in an empty message box: edit your last message"],
   ["Shift Tab", "from the message box to the messages"],
-  ["↑ ↓", "walk through the messages"],
+  ["↑ ↓", "move through the messages"],
   ["r", "reply to the message"],
   ["e", "react with an emoji"],
   ["+", "👍"],

@@ -41,7 +41,7 @@ export class MessageView {
     this.quote = h("div", { class: "quote-place" });
     this.body = h("div", { class: "body" });
     this.files = h("div", { class: "files" });
-    this.transcript = h("div", { class: "transcript", dir: "auto", hidden: true });
+    this.transcript = h("div", { class: "transcript", role: "note", "aria-label": "Transcript", dir: "auto", hidden: true });
     this.choices = h("div", { class: "choices" });
     this.reactions = h("div", { class: "reactions" });
     this.under = h("div", { class: "under" });

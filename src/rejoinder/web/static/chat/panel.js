@@ -1,4 +1,4 @@
-/** The place beside the room: a thread, what a search found, why something was decided, or the runs beside it. */
+/** The place beside the room: a thread, what a search found, why something was decided, or its sub-agents. */
 
 import { get } from "../shared/api.js";
 import { clean, oneLine } from "../shared/clean.js";
@@ -178,7 +178,7 @@ export class Panel {
     this.#oldest = before;
     if (this.#asked) return;
     this.older.hidden = true;
-    this.count.textContent = query ? "Not connected now; it is looked for when we are." : "";
+    this.count.textContent = query ? "Not connected; the search starts when the connection is back." : "";
     fill(this.hits);
   }
 

@@ -3,6 +3,7 @@
 import { clean } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";
 import { icon, SVG } from "../shared/icons.js";
+import { isVoice } from "./words.js";
 
 const BARS = 48;
 const SEEN = 2_000_000; // bytes: of a larger recording no waveform is drawn
@@ -17,13 +18,13 @@ export function clock(seconds) {
 
 /** @param {import("./state.js").File} file @param {() => Node} download what is shown if it is no recording */
 export function player(file, download) {
-  const name = clean(file.name);
+  const name = isVoice(file) ? "Voice message" : `Recording ${clean(file.name)}`;
   const audio = /** @type {HTMLAudioElement} */ (h("audio", { src: file.url, preload: "metadata" }));
   const waves = document.createElementNS(SVG, "svg");
   const seek = h("input", { type: "range", min: 0, max: 1, step: "any", value: 0, "aria-label": "Position" });
   const time = h("span", { class: "played" }, "");
   const button = h("button", { type: "button", class: "play", onclick: () => (audio.paused ? audio.play() : audio.pause()) });
-  const element = h("div", { class: "player", role: "group", "aria-label": `Recording ${name}` }, button, h("div", { class: "waves" }, waves, seek), time, audio);
+  const element = h("div", { class: "player", role: "group", "aria-label": name }, button, h("div", { class: "waves" }, waves, seek), time, audio);
   let known = 0; // seconds, where the recording itself does not say
   const length = () => (Number.isFinite(audio.duration) && audio.duration ? audio.duration : known);
   const draw = () => {

@@ -1,4 +1,4 @@
-/** The runs beside a room: a button that counts those at work, a list of them, and the log of one. */
+/** The sub-agents of a room: a button that counts those at work, a list of them, and the log of one. */
 
 import { clean, oneLine } from "../shared/clean.js";
 import { fill, h } from "../shared/dom.js";

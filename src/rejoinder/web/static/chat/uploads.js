@@ -66,11 +66,11 @@ export class Uploads {
     };
     request.onload = () => {
       if (request.status < 300) upload.file = request.response;
-      else upload.problem = request.status === 413 ? `larger than ${sizeOf(this.limit())}` : (request.response?.error ?? "not taken by the server");
+      else upload.problem = request.status === 413 ? `larger than ${sizeOf(this.limit())}` : (request.response?.error ?? "the server did not accept it");
       this.#draw();
     };
     request.onerror = () => {
-      upload.problem = "the server was not reached";
+      upload.problem = "the server could not be reached";
       this.#draw();
     };
     request.send(file);

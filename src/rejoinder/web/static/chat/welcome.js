@@ -7,7 +7,7 @@ import { face, namesOf } from "./faces.js";
 const TRY = [
   ["reply to me", "a native reply, with the line it answers"],
   ["react with 🎉", "an emoji on your message"],
-  ["stay silent", "read, and not a word said"],
+  ["stay silent", "it reads this and says nothing"],
   ["/think high", "how hard it thinks from now on"],
 ];
 const TRY_TOGETHER = [
@@ -17,8 +17,8 @@ const TRY_TOGETHER = [
 
 const WRITE = "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
 const WHO = /** @type {Record<string, (first?: string) => string>} */ ({
-  lead: (first) => `${first} takes what names nobody. Write @ and a name to mean another one, @all to ask everybody.`,
-  all: () => "Everybody takes what names nobody, and may stay silent. Write @ and a name to mean one of them.",
+  lead: (first) => `${first} answers what names nobody. Write @ and a name to ask another one, @all to ask everybody.`,
+  all: () => "What names nobody goes to everybody, and each may stay silent. Write @ and a name to ask one of them.",
   mentions: () => "An agent answers when it is named: write @ and its name, @all to ask everybody.",
 });
 

@@ -5,12 +5,19 @@ import { MENTION } from "../shared/markdown_inline.js";
 
 const MENTIONS = new RegExp(`(?<![\\p{L}\\p{N}])${MENTION.source}`, "gu");
 
-/** @param {{text?: string | null, files?: import("./state.js").File[]}} message
+const VOICE = /^voice(-message)?\.\w+$/; // what the page itself records, and what an answer is spoken into
+
+/** @param {import("./state.js").File} file */
+export const isVoice = ({ name, mime }) => mime.startsWith("audio/") && VOICE.test(name);
+
+/** @param {{text?: string | null, files?: import("./state.js").File[], transcript?: string}} message
  * @param {Map<string, string>} mentions names by lower-case id: who is mentioned is called here as in the message */
-export function wordsOf({ text, files }, mentions, limit = 140) {
+export function wordsOf({ text, files, transcript }, mentions, limit = 140) {
   const named = (text ?? "").replace(MENTIONS, (at, id) => {
     const name = mentions.get(id.toLowerCase());
     return name ? `@${name}` : at;
   });
-  return oneLine(named, limit) || (files ?? []).map((file) => `📎 ${clean(file.name)}`).join(" ");
+  const called = (/** @type {import("./state.js").File} */ file) =>
+    isVoice(file) ? `🎤 ${oneLine(transcript ?? "", limit) || "Voice message"}` : `📎 ${clean(file.name)}`;
+  return oneLine(named, limit) || (files ?? []).map(called).join(" ");
 }

@@ -137,7 +137,7 @@ export class Chart {
     );
     this.svg.setAttribute(
       "aria-label",
-      `${this.title}. ${told.map(([name, value]) => `${name}: ${value}`).join(", ")}. Arrow keys walk through time.`,
+      `${this.title}. ${told.map(([name, value]) => `${name}: ${value}`).join(", ")}. Arrow keys move through time.`,
     );
     this.reading.textContent = at < 0 || !point ? "" : clockOf(point.at);
   }

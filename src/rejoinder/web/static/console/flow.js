@@ -67,7 +67,7 @@ export class Flow {
       return words.every((word) => text.includes(word));
     };
     const journeys = this.state.newest().filter(fits);
-    this.nothing.textContent = words.length ? "Nothing of the last messages fits." : NOTHING;
+    this.nothing.textContent = words.length ? "No recent message matches." : NOTHING;
     this.nothing.hidden = journeys.length > 0;
     const rows = journeys.map((journey) => this.#row(journey));
     const wanted = new Set(rows);

@@ -9,7 +9,7 @@ import { since } from "./card.js";
 export const drawHooks = ({ hooks }) =>
   hooks.length
     ? [h("ul", { class: "rows" }, ...hooks.map(drawHook))]
-    : [h("p", { class: "nothing" }, "No program is told what happens ([hooks.NAME]).")];
+    : [h("p", { class: "nothing" }, "No webhook is configured ([hooks.NAME]).")];
 
 /** @param {any} each */
 function drawHook(each) {

@@ -75,7 +75,7 @@ const drawPairing = ({ requests }, card) =>
           ),
         ),
       ]
-    : [h("p", { class: "nothing" }, "Nobody waits to be let in.")];
+    : [h("p", { class: "nothing" }, "Nobody is waiting to be let in.")];
 
 /** @param {any} answer @param {Card} card */
 const drawPeople = ({ people }, card) => [
@@ -120,7 +120,7 @@ function invitation(card) {
     event.preventDefault();
     try {
       const made = await post(`people/${encodeURIComponent(name.value.trim())}/invite`);
-      link.textContent = `${clean(made.name)} logs in by this link, which is not shown again: ${made.link}`;
+      link.textContent = `${clean(made.name)} logs in with this link, which is not shown again: ${made.link}`;
     } catch (error) {
       card.tell(/** @type {Error} */ (error).message);
     }
@@ -280,4 +280,4 @@ const drawLanes = ({ lanes }) =>
           ),
         ),
       )
-    : [h("p", { class: "nothing" }, "No message waits for a turn.")];
+    : [h("p", { class: "nothing" }, "No message is waiting for a turn.")];

@@ -2,7 +2,7 @@ import { fill, h } from "./dom.js";
 import { icon } from "./icons.js";
 
 const SHOWN = /** @type {Record<string, [string, string]>} */ ({
-  auto: ["auto", "Theme: as the system"],
+  auto: ["auto", "Theme: same as the system"],
   light: ["sun", "Theme: light"],
   dark: ["moon", "Theme: dark"],
 });

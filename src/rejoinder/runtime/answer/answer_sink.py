@@ -8,9 +8,12 @@ from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.runtime.answer.outcomes import Outcomes
 
 
-class Words(Protocol):
-    undelivered: str | None
-    is_kept: bool
+class AnswerSink(Protocol):
+    @property
+    def undelivered(self) -> str | None: ...
+
+    @property
+    def is_kept(self) -> bool: ...
 
     @property
     def outcomes(self) -> Outcomes: ...

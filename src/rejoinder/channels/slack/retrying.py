@@ -42,13 +42,15 @@ class Timings(Struct, frozen=True):
     watch: float = 0.5
     ghosts: float = 30.0
     """How often history is read while another program takes a share of the events."""
+    recount: float = 60.0
+    """How long after another program was noticed we look whether it is still there."""
     idle_stream: float = 300.0
     """How long a stream may stand still before it is stopped."""
     no_events: float = 60.0
     """How long after the start we look whether events are missing."""
 
 
-class Patient:
+class RetryingCalls:
     """Calls again until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Timings, *, is_app_token: bool = False) -> None:
@@ -112,7 +114,7 @@ class Patient:
         if self._is_app_token and answer.error != SOCKET_MODE_OFF:
             said = WRONG_APP_TOKEN.format(said=answer.error)
         if self._known and known is not None and known.why == "account":
-            self.trouble = f"Slack refuses this app now: {said}; it is asked until it does not"
+            self.trouble = f"Slack refuses this app now: {said}; it is tried again"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
         raise ChannelStopped(f"[channels.{self._name}] {said}")

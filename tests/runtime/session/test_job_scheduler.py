@@ -7,7 +7,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.events import JobTicked
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
-from rejoinder.runtime.session.clockwork import LONGEST_WAIT, Clockwork, JobHome
+from rejoinder.runtime.session.job_scheduler import LONGEST_WAIT, JobHome, JobScheduler
 from rejoinder.store.base import WantJob
 from rejoinder.store.sqlite import open_store
 from rejoinder.turns.job import Heartbeat, Job
@@ -38,7 +38,7 @@ class World:
         self.refusal = None
         self.answer = "it was only tried"
         home = JobHome(self.store, self, self.begin)
-        self.clockwork = Clockwork(Live(jobs), self.store, lambda _: home, self.now, read, self.told.append)
+        self.scheduler = JobScheduler(Live(jobs), self.store, lambda _: home, self.now, read, self.told.append)
 
     def now(self):
         self.looked += 1
@@ -70,15 +70,15 @@ def test_a_job_is_done_where_its_session_is_at_home():
 
     async def test():
         world = World(a_job("here", every="45s"), a_job("there", every="45s"))
-        home, owned = world.clockwork._home, {"a:here"}
-        world.clockwork._home = lambda session: home(session) if session in owned else None
+        home, owned = world.scheduler._home, {"a:here"}
+        world.scheduler._home = lambda session: home(session) if session in owned else None
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(100)
             assert world.begun == ["a:here", "a:here"]
             assert set(await world.jobs()) == {"here"}
             owned.add("a:there")
-            world.clockwork.changed()
+            world.scheduler.changed()
             await asyncio.sleep(50)
         assert world.begun[2:] == ["a:here", "a:there"]
         await world.store.close()
@@ -92,7 +92,7 @@ def test_each_in_its_time():
     async def test():
         world = World(a_job("quick", every="45s"), a_job("slow", every="1m50s"), a_job("hourly", cron="3 * * * *"))
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(200)
         assert world.begun[:4] == ["a:quick", "a:quick", "a:slow", "a:quick"]  # after 45, 90, 110 and 135 seconds
         assert sorted(world.begun[4:]) == ["a:hourly", "a:quick"]  # after 180
@@ -107,7 +107,7 @@ def test_no_wait_is_long():
     async def test():
         world = World(a_job("rare", every="30d"))
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(10 * LONGEST_WAIT + 1)
         assert 10 <= world.looked // 2 <= 12
         await world.store.close()
@@ -121,10 +121,10 @@ def test_who_is_told_looks_at_once():
     async def test():
         world = World(a_job("rare", every="30d"))
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(1)
             await world.store.write(WantJob("rare"))
-            world.clockwork.changed()
+            world.scheduler.changed()
             await asyncio.sleep(1)
         assert world.begun == ["a:rare"]
         assert not (await world.jobs())["rare"].wanted
@@ -140,7 +140,7 @@ def test_a_job_that_cannot_begin_holds_up_nobody(caplog):
         world = World(a_job("first", every="1m"), a_job("second", every="1m"))
         world.refusal = RuntimeError("broken")
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(100)
         assert world.begun == ["a:first", "a:second"]
         assert (await world.jobs())["first"].reason == "failed: RuntimeError"
@@ -157,7 +157,7 @@ def test_a_store_that_cannot_be_written_is_waited_for():
         world = World(a_job("only", every="1m"))
         good = world.store.jobs
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(1)
 
             async def full():
@@ -189,7 +189,7 @@ def test_what_stands_in_the_file(monkeypatch):
         job = Job(**{name: getattr(job, name) for name in job.__struct_fields__} | {"heartbeat": beats})
         world = World(job, read=lambda path: next(notes))
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(90)
             assert (await world.jobs())["beats"].reason == "there is nothing in its file to be done"
             assert not world.begun
@@ -206,7 +206,7 @@ def test_who_watches_is_told_of_each_tick():
     async def test():
         world = World(a_job("quick", every="1m"))
         async with Runs() as runs:
-            runs.start("clock", world.clockwork.run())
+            runs.start("clock", world.scheduler.run())
             await asyncio.sleep(90)
             world.answer = None
             await asyncio.sleep(60)

@@ -21,7 +21,7 @@ from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.lanes import Lanes
-from rejoinder.runtime.write_batch import until_good
+from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
 from rejoinder.turns.job import Job, Moment, obstacle
@@ -42,7 +42,7 @@ class JobHome(Struct, frozen=True):
     begin: Begin
 
 
-class Clockwork:
+class JobScheduler:
     def __init__(
         self,
         jobs: Live[tuple[Job, ...]],
@@ -74,7 +74,7 @@ class Clockwork:
             try:
                 due = await self.look()
             except StoreUnavailable as fault:
-                await until_good(self._store, fault)
+                await until_available(self._store, fault)
                 continue
             except (Superseded, LeaseLost) as lost:  # an operator or another owner was faster: read the jobs again
                 log.info("%s; the jobs are looked at again", lost)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from rejoinder.events import Chat, Inbound, Route, Sender
-from rejoinder.runtime.place.tally import Tally
+from rejoinder.runtime.place.turn_counts import TurnCounts
 from rejoinder.store.base import Accept, BeginTurn, Destination, RouteEvent
 from rejoinder.wiring.stores import open_store
 
@@ -22,11 +22,11 @@ async def test_by_group_and_by_person_until_the_day_ends():
         (event,) = await store.write(Accept((said("lab", "bob", "t1"),), NOW))
         begun = BeginTurn("s", Route("fake", "lab", "t1"), (event.id,), NOW)
         await store.write(RouteEvent(event.id, (Destination("s"),)), begun)
-        tally = Tally(store)
+        turn_counts = TurnCounts(store)
         ann = said("lab", "ann")
-        assert (await tally.of_group(ann, NOW), await tally.of_sender(ann, NOW)) == (1, 0)
-        tally.add(ann, NOW)
-        assert (await tally.of_group(ann, NOW), await tally.of_sender(ann, NOW)) == (2, 1)
-        assert await tally.of_group(ann, TOMORROW) == 0
+        assert (await turn_counts.of_group(ann, NOW), await turn_counts.of_sender(ann, NOW)) == (1, 0)
+        turn_counts.add(ann, NOW)
+        assert (await turn_counts.of_group(ann, NOW), await turn_counts.of_sender(ann, NOW)) == (2, 1)
+        assert await turn_counts.of_group(ann, TOMORROW) == 0
     finally:
         await store.close()

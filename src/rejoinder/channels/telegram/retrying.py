@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 UNAUTHORIZED, NOT_FOUND, CONFLICT = 401, 404, 409
 
 REFUSED = (
-    "Telegram refuses this bot now ({said}); it is asked until it does not. If the token was changed, set the new "
+    "Telegram refuses this bot now ({said}); it is tried again. If the token was changed, set the new "
     "one as `token` and start again."
 )
 
@@ -39,7 +39,7 @@ class Timings(Struct, frozen=True):
     longest_album: float = 3.0
 
 
-class Patient:
+class RetryingCalls:
     """Calls again until there is an answer, or until only a person can help."""
 
     def __init__(self, name: str, api: Api, pace: Timings) -> None:
@@ -90,8 +90,8 @@ class Patient:
             return
         if answer.foreign and answer.code < SERVER_FAULT and not self._known:
             raise ChannelStopped(
-                f"[channels.{self._name}] What answers under this api_root is no Bot API server "
-                f"({answer.description}). Set the address of one, or see who stands on the way to it."
+                f"[channels.{self._name}] What answers under this api_root is not a Bot API server "
+                f"({answer.description}). Set the address of one, or check for a proxy on the way to it."
             )
         if answer.foreign:
             return
@@ -102,7 +102,7 @@ class Patient:
         elif answer.code in (UNAUTHORIZED, NOT_FOUND):
             raise ChannelStopped(
                 f"[channels.{self._name}] Telegram does not know this bot ({answer.description}). "
-                "Take the token from @BotFather once more and set it as `token`."
+                "Copy the token from @BotFather again and set it as `token`."
             )
         elif answer.code == CONFLICT:
             self._conflicts += 1

@@ -24,7 +24,7 @@ from rejoinder.store.base import EndRun, Trace, said_about
 NOT_SHORTENED = "There was nothing to shorten, or it did not work."
 
 
-class Chores:
+class RequestedCompaction:
     def __init__(self, services: Services, sessions: Sessions, compaction: Compaction) -> None:
         self._compaction = compaction
         self._sessions = sessions
@@ -37,7 +37,7 @@ class Chores:
         try:
             run.begun(can_steer=False)
             shortened = await self._compaction.shorten(run.session, agent, run.message.prompt or "")
-            run.ending = True
+            run.said_last_word()
             ended: Literal["answered", "failed", "cancelled"] = "failed" if shortened is None else "answered"
             await self._end(run, shortened, _step(agent, ended, began))
         finally:
@@ -65,7 +65,7 @@ class Chores:
                 held.loaded = False  # it was stopped just as it ended
                 return
             held.became(session)
-        run.closed = True
+        run.record_end()
         notices.wake((run.conversation,))
 
 

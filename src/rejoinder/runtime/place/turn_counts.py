@@ -9,7 +9,7 @@ from rejoinder.store.base import Store
 MOST_COUNTED = 10_000
 
 
-class Tally:
+class TurnCounts:
     def __init__(self, store: Store, most: int = MOST_COUNTED) -> None:
         self._store = store
         self._turns: Bounded[tuple[date, str, str, str, str | None], int] = Bounded(most)

@@ -1,0 +1,126 @@
+"""The text of an answer as it comes: paragraphs are kept apart, secrets are taken out, the prefix is put before it, and
+it is cut where it is too long.
+
+Rule 1: what people see only grows, and every frame is a prefix of the final text (DE-1).
+Rule 2: what the gateway itself adds passes through here too, as paragraphs of their own.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from rejoinder.agents.base import MAX_ANSWER_CHARS
+from rejoinder.outbound.reveal import Reveal
+from rejoinder.rendering.enclosures import closing_of
+from rejoinder.rendering.white_space import is_seen
+from rejoinder.runtime.answer.drafting import Drafting
+from rejoinder.runtime.answer.length import Length
+
+ENOUGH_TO_REVEAL = 4096
+"""Characters of an answer that is not shown as it grows are searched for secrets when there are so many."""
+ENOUGH_TO_PREFIX = 24
+"""Characters needed to know whether an answer begins with its prefix, a list or a fence (DE-5)."""
+
+
+class GrowingText:
+    """`prefixed` puts the prefix before the first words; None: there is no prefix. `is_hidden`: nothing is shown until
+    it is whole."""
+
+    def __init__(
+        self, drafting: Drafting, length: Length, prefixed: Callable[[str], str] | None, *, is_hidden: bool
+    ) -> None:
+        self.has_words = False
+        self.is_hidden = is_hidden
+        self._drafting = drafting
+        self._length = length
+        self._prefixed = prefixed
+        self._unprefixed: str | None = None if prefixed is None else ""
+        self._worn = ""  # the prefix as it is shown, which is not part of the agent's words
+        self._reveal = Reveal()
+        self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
+        self._unseen_size = 0
+        self._end = ""  # the last two characters of the text, to count the newlines it ends in
+        self._between_segments = False
+
+    @property
+    def words(self) -> str:
+        """What has been passed on of the agent's words."""
+        return self._drafting.draft.text.removeprefix(self._worn) if self._unprefixed is None else self._unprefixed
+
+    def add(self, text: str) -> None:
+        if self._between_segments and self.has_words:
+            text = text.lstrip("\n")
+            if not text:
+                return
+            text = "\n" * (2 - _trailing_newlines(self._end)) + text  # segments are paragraphs
+        self._between_segments = False
+        self.has_words = self.has_words or is_seen(text)
+        self._grow(text)
+
+    def add_paragraph(self, text: str) -> None:
+        """Something that is a paragraph by itself."""
+        self._between_segments = True
+        self.add(text)
+        self._between_segments = True
+
+    def append_to_paragraph(self, more: str) -> None:
+        """Appends a few characters to the paragraph that was added last."""
+        if self._between_segments:
+            self._grow(more)
+
+    def end_segment(self) -> None:
+        if not self.is_hidden:
+            self._pass_on(self._reveal.end_word())
+        self._between_segments = True
+
+    def pass_on_rest(self) -> None:
+        self._pass_on(self._reveal.finish(self._take_unseen()), whole=True)
+
+    async def write_full(self) -> None:
+        """Writes to the file what there is no room for in the answer, once it is enough to be worth it."""
+        if self._length.is_full:
+            await self._length.write(self.words)
+
+    async def cut(self) -> Length | None:
+        """If the answer is too long, says so at its end. Returns by how much, and where the whole of it is."""
+        self.pass_on_rest()
+        if not self._length.is_over:
+            return None
+        await self._length.write(self.words)
+        cut, self._length = self._length, Length(MAX_ANSWER_CHARS, None, "")  # what the gateway itself adds has room
+        closing = await asyncio.to_thread(closing_of, self.words)
+        self._drafting.grow(f"{closing}\n\n{cut.sentence}")
+        self._between_segments = True
+        return cut
+
+    def _grow(self, text: str) -> None:
+        self._end = (self._end + text)[-2:]
+        if self.is_hidden:
+            self._unseen.append(text)
+            self._unseen_size += len(text)
+            if self._unseen_size < ENOUGH_TO_REVEAL:
+                return
+            text = self._take_unseen()
+        if seen := self._reveal.feed(text):
+            self._pass_on(seen)
+
+    def _take_unseen(self) -> str:
+        text = "".join(self._unseen)
+        self._unseen.clear()
+        self._unseen_size = 0
+        return text
+
+    def _pass_on(self, seen: str, *, whole: bool = False) -> None:
+        seen = self._length.take(seen)
+        if self._prefixed is not None and self._unprefixed is not None:
+            self._unprefixed += seen
+            if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
+                return
+            words, self._unprefixed = self._unprefixed, None
+            seen = self._prefixed(words)
+            self._worn = seen.removesuffix(words.lstrip())
+        if seen:
+            self._drafting.grow(seen)
+
+
+def _trailing_newlines(end: str) -> int:
+    return 2 if end == "\n\n" else 1 if end.endswith("\n") else 0

@@ -1,0 +1,45 @@
+"""What its turn says about an answer."""
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import Literal
+
+from msgspec import Struct
+
+from rejoinder.agents.base import MAX_ANSWER_CHARS
+from rejoinder.outbound.prefix import Speaker, prefixed
+from rejoinder.runtime.answer.handoffs import HandOver
+from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.unposted import Start
+from rejoinder.store.base import RunClaim, StoredPart, Verb
+
+
+class AnswerOptions(Struct, frozen=True, kw_only=True):
+    run: RunClaim | None = None
+    """The claim on the turn."""
+    earlier: Sequence[StoredPart] = ()
+    """What a previous run of the turn has planned."""
+    may_speak: Callable[[], bool] = lambda: True
+    says_when_empty: bool = True
+    silence: Literal["edges", "alone"] = "edges"
+    prefix: str = ""
+    speaker: Callable[[], Speaker] = Speaker
+    hand_over: HandOver | None = None
+    start: Start | None = None
+    """Starts a sub-agent."""
+    kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: ()
+    """What to store about the turn in the commit that plans the answer."""
+    beat: Beat | None = None
+    """Set in a heartbeat only (OD-45)."""
+    most: int = MAX_ANSWER_CHARS
+    """Characters after which the answer is cut."""
+
+    def with_prefix(self, words: str) -> str:
+        return prefixed(words, self.prefix, self.speaker())
+
+
+def stem_of(run: RunClaim | None, trigger: str) -> str:
+    """The prefix of the keys of a turn's parts: the same in every attempt at the turn, and unique across stores."""
+    if run is None:
+        return ""
+    return f"t{run.turn}-{blake2b(trigger.encode(), digest_size=4).hexdigest()}"

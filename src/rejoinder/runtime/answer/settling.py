@@ -1,0 +1,169 @@
+"""The end of an answer: what was shown becomes its final messages, or is withdrawn.
+
+Rule 1: the whole answer is planned in one commit; from then on the agent is not asked again (DE-30).
+Rule 2: a run waits for its last delivery, but not for ever: the sender goes on without it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from rejoinder.channels.base import CanDelete, CanEdit
+from rejoinder.outbound import plan
+from rejoinder.outbound.draft import PLACEHOLDER, Streaming
+from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.answer.acting import Acting
+from rejoinder.runtime.answer.drafting import Drafting, foresee
+from rejoinder.runtime.answer.growing_text import GrowingText
+from rejoinder.runtime.answer.options import AnswerOptions
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.delivery_results import Sent, Unsent, hear, message_of
+from rejoinder.runtime.write_batch import WriteBatch
+
+PATIENCE = 30.0
+"""Seconds a finished run waits for its last delivery; after that it ends, and the sender goes on without it."""
+
+
+class Settling:
+    def __init__(
+        self,
+        conversation: Conversation,
+        turn: AnswerOptions,
+        acting: Acting,
+        drafting: Drafting,
+        text: GrowingText,
+        streaming: Streaming,
+        stem: str,
+    ) -> None:
+        self.undelivered: str | None = None
+        """Why a part of the answer did not arrive (OD-65)."""
+        self.is_kept = False
+        """Whether `kept_with_it` is certainly stored: a part planned in the same commit has arrived."""
+        self._conversation = conversation
+        self._turn = turn
+        self._acting = acting
+        self._drafting = drafting
+        self._text = text
+        self._was_live = streaming.mode == "live"
+        self._stem = stem
+        self._options = conversation.how.delivery.options  # kept, whatever is configured meanwhile
+
+    async def settle(self, beside: Sequence[PlannedOperation] = (), sentence: str = "", *, whole: bool = False) -> None:
+        """Delivers the whole answer: one commit, then one call for each message that does not show its text yet.
+
+        `beside`: what follows it; `whole`: the agent has finished, and the other agents in the room are told.
+        """
+        self._text.pass_on_rest()
+        await self._drafting.close()
+        draft = self._drafting.draft
+        if draft.streaming.mode == "blocks":
+            planned = self._drafting.say_rest()
+        else:
+            await foresee(draft.text, self._options)
+            planned = self._settled(draft.text, self._stem)
+        if sentence:
+            planned += self._own(sentence, is_error=True)
+        words = self._text.words
+        handed = [*self._acting.log.behind, *beside, *(self._acting.handoffs.plan(words) if whole else ())]
+        if whole:
+            self._acting.handoffs.keep_named(words)
+        message = await self._post([*planned, *handed])
+        if whole and not planned and not handed:
+            await self._acting.handoffs.stands(message)
+        if whole:
+            self._acting.handoffs.was_said(words, message)
+
+    async def settle_as_voice(self, note: Sequence[PlannedOperation]) -> None:
+        """The voice note, and what follows it, is all of the answer: what was shown of its text is withdrawn."""
+        self._text.pass_on_rest()
+        words = self._text.words
+        handed = self._acting.handoffs.plan(words)
+        self._acting.handoffs.keep_named(words)
+        await self.withdraw([*self._acting.log.behind, *note, *handed])
+        self._acting.handoffs.was_said(words, "")
+
+    async def say(self, sentence: str) -> None:
+        """Says a sentence of the gateway's own instead of an answer, in a message of an earlier run if there is one."""
+        await self._drafting.close()
+        taken_over = self._drafting.draft.slots
+        words = self._turn.with_prefix(sentence)
+        await self._post(self._settled(words, f"{self._stem}/own") if taken_over else self._own(sentence))
+
+    async def withdraw(self, handed: Sequence[PlannedOperation], beside: Sequence[Slot] = ()) -> None:
+        """Removes all that was shown, where the channel can (OD-41); what was handed over stays."""
+        await self._drafting.close()
+        slots = self._drafting.draft.slots
+        channel = self._conversation.channel
+        planned: list[PlannedOperation] = []
+        if can(channel, CanDelete) or can(channel, CanEdit):
+            planned = plan.withdraw((*beside, *slots), self._stem)
+        elif slots:
+            planned = self._settled("".join(slot.source for slot in slots), self._stem)
+        if planned or handed:
+            await self._post([*planned, *handed])
+
+    async def abandon(self) -> None:
+        """What was shown stays as it is; only messages without any words are removed."""
+        await self._drafting.close()
+        self._acting.call_off()
+        draft = self._drafting.draft
+        bare = [slot for slot in draft.slots if slot.source in (PLACEHOLDER, "")]  # "": of an earlier run
+        if bare:
+            self._conversation.sender.post(plan.withdraw(tuple(bare), f"{self._stem}/abandoned"))
+        elif self._was_live and draft.slots:
+            shown = "".join(slot.source for slot in draft.slots)
+            self._conversation.sender.post(self._settled(shown, f"{self._stem}/abandoned"))
+
+    def _settled(self, text: str, stem: str) -> list[PlannedOperation]:
+        channel, wording = self._conversation.channel, self._acting.shape.wording()
+        return plan.settle(
+            text,
+            self._drafting.slots(),
+            self._conversation.route,
+            self._options,
+            wording,
+            stem,
+            live=self._was_live,
+            may_move=can(channel, CanDelete) or can(channel, CanEdit),
+            fresh=not self._was_live and (self._drafting.is_crowded or plan.calls_somebody(text, wording.addressed)),
+        )
+
+    def _own(self, sentence: str, *, is_error: bool = False) -> list[PlannedOperation]:
+        """A sentence of the gateway's own, sent in the agent's name."""
+        wording = self._acting.shape.wording()
+        target = wording.reply_to if not self._text.has_words else None
+        plain = AnswerWording(target, author=wording.author, is_error=is_error, opens=wording.opens)
+        plain = replace(plain, reply_context=wording.reply_context)
+        words = self._turn.with_prefix(sentence)
+        return plan.say(words, self._conversation.route, self._options, plain, f"{self._stem}/own")
+
+    def _kept(self) -> WriteBatch:
+        unit = WriteBatch(
+            *self._turn.kept_with_it(),
+            *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
+        )
+        unit.include(self._acting.handoffs.kept)
+        return unit
+
+    async def _post(self, planned: list[PlannedOperation]) -> str:
+        """Waits until it is delivered, and returns the id of its first message, if that is known."""
+        post = self._conversation.sender.post
+        posted = post(planned, self._turn.run, final=True, also=self._kept()) if planned else ()
+        self._acting.log.posted(planned, posted)
+        if posted:
+            posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
+        await hear(posted, PATIENCE)
+        if waiting := [result for result in self._drafting.blocks if not result.done()]:
+            await asyncio.wait(waiting, timeout=PATIENCE)
+        for result in (*self._drafting.blocks, *posted):
+            if not result.done() or result.cancelled():
+                continue
+            if isinstance(known := result.result(), Unsent):
+                self.undelivered = self.undelivered or known.error
+            elif isinstance(known, Sent) and result in posted:
+                self.is_kept = True
+        if slots := self._drafting.draft.slots:
+            return slots[0].message
+        return next(map(message_of, (*self._drafting.blocks, *posted)), "")

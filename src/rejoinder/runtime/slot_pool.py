@@ -1,0 +1,71 @@
+"""The slots of one process, which the engines of all its shards share: what runs, what asks for a slot, and which
+agents' processes rest (TU-21)."""
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from rejoinder.agents.base import HasProcess
+from rejoinder.runtime.runs import Runs
+from rejoinder.turns.choose import SlotLimits, SlotUse, StartRequest, choose
+
+
+class SlotRequest(Struct):
+    ask: StartRequest
+    go: Callable[[], None]
+    alone: bool = False
+    """Nothing else should run beside it."""
+    is_held: Callable[[], bool] = lambda: False
+    """Whether its engine starts nothing yet."""
+
+
+class SlotPool:
+    def __init__(self) -> None:
+        self.asking: dict[str, SlotRequest] = {}
+        self.running: dict[str, str | None] = {}
+        """The process of each session that has a slot."""
+        self.rested: dict[str, None] = {}
+        """Processes without a run, the longest idle first."""
+        self.head_starts = 0
+        """While there is one, nothing but suspects starts."""
+
+    def release(self, session: str) -> None:
+        process = self.running.pop(session, None)
+        if process is not None and process not in self.running.values():
+            self.rested[process] = None
+
+    def choose(self, limits: SlotLimits, processes: Mapping[str, HasProcess], runs: Runs) -> None:
+        """Gives out what is free, in the order of the requests, whichever engine made them."""
+        if not self.asking or self.head_starts:
+            return
+        asks = tuple(each.ask for each in self.asking.values() if not each.is_held())
+        if not asks:
+            return
+        choice = choose(asks, self._load(processes), limits)
+        started = {session: self.asking.pop(session) for session in choice.start}
+        for session, asking in started.items():
+            self.running[session] = asking.ask.process
+            if asking.ask.process is not None:
+                self.rested.pop(asking.ask.process, None)
+        for process in choice.retire:
+            del self.rested[process]
+        if choice.retire:
+            runs.start("retire", _rest([processes[name] for name in choice.retire]), then=lambda: self._go(started))
+        else:
+            for asking in started.values():
+                asking.go()
+
+    def _go(self, started: Mapping[str, SlotRequest]) -> None:
+        for session, asking in started.items():
+            if session in self.running:  # otherwise it was stopped meanwhile
+                asking.go()
+
+    def _load(self, processes: Mapping[str, HasProcess]) -> SlotUse:
+        busy = tuple({process for process in self.running.values() if process is not None})
+        resting = tuple(process for process in self.rested if processes[process].is_alive)
+        return SlotUse(len(self.running), busy, resting)
+
+
+async def _rest(retired: list[HasProcess]) -> None:
+    for process in retired:
+        await process.rest()

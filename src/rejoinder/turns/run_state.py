@@ -1,0 +1,60 @@
+"""The life of a run as a value: how far it is, why it was ended from outside, and whether its end is stored.
+
+Rule 1: a run never goes back to an earlier stage; it may skip some, as one that is stopped while it waits for a slot.
+Rule 2: the first cause of an end counts. A run that has timed out is not run again because the gateway shuts down too.
+Rule 3: a run that has timed out, or is over, may not speak.
+"""
+
+from enum import Enum, IntEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+
+class RunStage(IntEnum):
+    WAITING = 0
+    """For a slot."""
+    WORKING = 1
+    ENDING = 2
+    """The agent has said its last word."""
+    OVER = 3
+    """Its lane no longer expects anything from it."""
+
+
+class EndCause(Enum):
+    """Who ended the run, if it did not end by itself."""
+
+    TIMEOUT = "timeout"
+    SHUTDOWN = "shutdown"
+    """The gateway shuts down: the next process runs the turn again."""
+
+
+class RunState(Struct, frozen=True):
+    stage: RunStage = RunStage.WAITING
+    cause: EndCause | None = None
+    is_recorded: bool = False
+    """The store knows that it has ended."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.stage is RunStage.OVER
+
+    @property
+    def may_speak(self) -> bool:
+        return self.stage is not RunStage.OVER and self.cause is not EndCause.TIMEOUT
+
+    @property
+    def runs_again(self) -> bool:
+        return self.cause is EndCause.SHUTDOWN
+
+
+def advanced(state: RunState, stage: RunStage) -> RunState:
+    return replace(state, stage=max(state.stage, stage))
+
+
+def ended_by(state: RunState, cause: EndCause) -> RunState:
+    return state if state.cause is not None else replace(state, cause=cause)
+
+
+def recorded(state: RunState) -> RunState:
+    return replace(state, is_recorded=True)

@@ -1,0 +1,35 @@
+"""Processes share what an account may do (SC-13)."""
+
+from rejoinder.testing import ScriptedAgent
+from tests.cluster.beside import several
+from tests.postgres import Server
+
+BURST, A_SECOND, SLACK = 4, 8.0, 0.5
+PEOPLE = tuple(f"person-{number}" for number in range(24))
+
+
+class Echo(ScriptedAgent):
+    """Has something to say to everybody."""
+
+    def __init__(self) -> None:
+        super().__init__(*["Hello."] * len(PEOPLE))
+
+
+async def test_two_processes_share_the_pace_of_an_account(postgres: Server) -> None:
+    """SC-13, DE-32: one account, two processes with two shards each, and many chats at once: the platform never sees
+    more calls than one process alone might make."""
+    account = f"account = {{ burst = {BURST}, per_second = {A_SECOND} }}"
+    pace = f"dm = 'open'\nstreaming = 'off'\npace = {{ chat = 'unlimited', {account} }}"
+    agents = Echo(), Echo()
+    async with several(postgres, "telegram", agents, pace) as here:
+        for person in PEOPLE:
+            await here.platform.says(person, person, "hello")
+        for person in PEOPLE:
+            await here.platform.hears(person, "Hello.")
+        calls = [call.at for call in here.platform.truth.calls if call.verb == "send"]
+    assert all(len(agent.turns) > BURST for agent in agents), "both have answered"
+    for first, begin in enumerate(calls):
+        for last, end in enumerate(calls[first:], first):
+            assert last - first + 1 <= BURST + A_SECOND * (end - begin + SLACK)
+    alone = (len(PEOPLE) - BURST) / A_SECOND
+    assert calls[-1] - calls[0] >= alone - SLACK

@@ -1,0 +1,41 @@
+"""ME-2: who says whether answers are spoken."""
+
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+
+from rejoinder.inbound.settings import SpeechSettings
+from rejoinder.inbound.speech import SpeechChoice, effective_speech
+from rejoinder.session import Session
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SESSION = Session("s", "helper", NOON, NOON)
+SPEECH = SpeechSettings(on=True, voice="slt", limit=900, by_channel={"web": "tagged"}, by_agent={"helper": "always"})
+
+
+@pytest.mark.parametrize(
+    ("session", "channel", "mode", "source"),
+    [
+        ({"tts": "inbound"}, "web", "inbound", "this session"),
+        ({}, "web", "tagged", "channels.web"),
+        ({}, "telegram", "always", "the agent helper"),
+        ({"agent": "other"}, "telegram", "off", "by default"),
+        ({"tts": "off"}, "telegram", "off", "this session"),
+    ],
+)
+def test_the_session_then_the_channel_then_the_agent(session, channel, mode, source):
+    """ME-2, DE-36."""
+    made = replace(SESSION, **session)
+    assert effective_speech(made, SPEECH, channel) == SpeechChoice(mode, source, "slt", 900)
+
+
+def test_voice_and_limit_are_the_sessions_first():
+    """ME-2: `/tts voice`, `/tts limit`."""
+    made = replace(SESSION, tts_voice="nova", tts_limit=200)
+    chosen = effective_speech(made, SPEECH, "web")
+    assert (chosen.voice, chosen.limit) == ("nova", 200)
+
+
+def test_where_nothing_speaks_all_is_off():
+    assert effective_speech(replace(SESSION, tts="always"), SpeechSettings(), "web").mode == "off"

@@ -4,6 +4,7 @@ import re
 import subprocess
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.peers import program, python_with
 
@@ -30,6 +31,17 @@ def converted(sound: bytes, form: str, *given: str) -> bytes:
     codec = {"ogg": "libopus", "webm": "libopus", "mp3": "libmp3lame", "wav": "pcm_s16le"}[form]
     command = [program("ffmpeg"), "-v", "error", *given, "-i", "pipe:0", "-c:a", codec, "-f", form, "pipe:1"]
     return subprocess.run(command, input=sound, capture_output=True, check=True).stdout
+
+
+@cache
+def filmed() -> bytes:
+    """The sentence as a video note: a round film of somebody who says it."""
+    with TemporaryDirectory() as folder:
+        sound, film = Path(folder, "sound.wav"), Path(folder, "film.mp4")
+        sound.write_bytes(spoken(form="wav"))
+        made = ["-f", "lavfi", "-i", "color=teal:size=240x240:rate=5", "-i", str(sound), "-shortest", "-c:a", "aac"]
+        subprocess.run([program("ffmpeg"), "-v", "error", *made, "-c:v", "mpeg4", str(film)], check=True)
+        return film.read_bytes()
 
 
 def recogniser() -> list[str]:

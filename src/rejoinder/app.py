@@ -33,8 +33,6 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import Taken, taken_over
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
-from rejoinder.outbound.directives.declaration import Registry
-from rejoinder.outbound.silence import Mode as Silence
 from rejoinder.rendering import RenderOptions
 from rejoinder.room_log import Kept
 from rejoinder.runtime.abilities import learn
@@ -58,6 +56,7 @@ from rejoinder.runtime.services import Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
+from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.sharing import Sharing
 from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
@@ -170,16 +169,9 @@ class Gateway:
         await WriteBatch(events).insist(self.store)
 
     @property
-    def directives(self) -> Registry:
-        """All directives that its agents may write."""
-        return self._settings.now.directives
-
-    @property
-    def silence(self) -> Silence:
-        return self._settings.now.silence
-
-    def max_answer_chars(self, agent: str) -> int:
-        return self._settings.now.max_answer_chars(agent)
+    def in_effect(self) -> RuntimeSettings:
+        """What it runs with now."""
+        return self._settings.now
 
     def rights(self) -> Rights:
         """Who may use which command, for a page that shows what a command would tell."""

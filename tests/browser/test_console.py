@@ -138,7 +138,7 @@ async def test_programs_that_are_told_what_happens(open_page: Open, quiet: Playi
     quiet.stage.api["hooks"] = {"hooks": []}
     page = await open_page(f"{quiet.url}/console")
     card = page.get_by_role("region", name="Hooks")
-    await expect(card).to_contain_text("No program is told what happens")
+    await expect(card).to_contain_text("No webhook is configured")
     fine = {"hook": "log", "waiting": 0, "dead": 0, "oldest": None, "error": ""}
     oldest = datetime.fromtimestamp(time.time() - 300, UTC).isoformat()
     sad = {"hook": "n8n", "waiting": 3, "dead": 2, "oldest": oldest, "error": "it answered 500"}

@@ -33,7 +33,7 @@ async def test_the_form_lets_in_who_has_the_token(open_page: Open, tmp_path: Pat
     try:
         page = await open_page(f"{guarded.url}/console")
         await show(page, "another token")
-        await expect(page.get_by_role("alert")).to_contain_text("This was not the token")
+        await expect(page.get_by_role("alert")).to_contain_text("That is not the token")
         await show(page, "the token of this test")
         await expect(page).to_have_url(f"{guarded.url}/console")
         await expect(page.get_by_role("heading", name="Flow")).to_be_visible()
@@ -58,7 +58,7 @@ async def test_an_invitation_is_a_person_and_a_broken_address_is_the_page(open_p
         page = await open_page(link)
         await expect(page.get_by_role("link", name="Console")).to_be_hidden()
         await page.get_by_role("button", name="You are Ann").click()
-        await expect(page.get_by_role("dialog")).to_contain_text("by the owner's invitation")
+        await expect(page.get_by_role("dialog")).to_contain_text("with the owner's invitation")
         await page.get_by_role("button", name="Log out").click()
         await expect(page.get_by_role("heading", name="Log in")).to_be_visible()
         await owner.goto(f"{guarded.url}/#%E0%A4%A")

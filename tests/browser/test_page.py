@@ -363,7 +363,7 @@ async def test_a_search_waits_for_the_line(open_page: Open, quiet: Playing) -> N
     await quiet.stage.drop()
     await expect(page.get_by_text("Reconnecting…")).to_be_visible()
     await page.get_by_label("Words to find").fill("needle")
-    await expect(page.get_by_text("Not connected now")).to_be_visible()
+    await expect(page.get_by_text("Not connected; the search")).to_be_visible()
     quiet.stage.deaf = False
     await page.evaluate("dispatchEvent(new Event('online'))")
     await expect(page.locator(".hit")).to_have_count(1)

@@ -50,12 +50,12 @@ def test_an_unknown_agent():
 
 @pytest.mark.parametrize("command", [("worker",), ("run", "--front")])
 def test_a_file_serves_one_process(tmp_path, command):
-    """SC-24: who works beside others needs a store that can be shared, and is told so."""
+    """SC-24: who shares its store with others needs a store that can be shared, and is told so."""
     (tmp_path / "rejoinder.toml").write_text('[agents.guide]\nkind = "tour"\n')
     program = [sys.executable, "-c", "from rejoinder.cli import main; main()", *command]
     ended = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert ended.returncode == 2
-    assert "works beside others" in ended.stderr
+    assert "shares its store with others" in ended.stderr
     assert "gateway.store" in ended.stderr
 
 

@@ -121,7 +121,8 @@ def test_a_token_is_verified_and_not_kept(folder):
 
 
 def test_a_discord_bot_is_verified(folder, monkeypatch):
-    """CH-12: who it is, and the link that invites it with the right scopes."""
+    """CH-12: who it is, and the link that invites it with the right scopes; a name is not an id, and Enter leaves one
+    out."""
     asked_about(monkeypatch, "web", "discord")
     monkeypatch.delenv("DISCORD_TOKEN", raising=False)
     token = token_of("testbot")
@@ -138,9 +139,11 @@ def test_a_discord_bot_is_verified(folder, monkeypatch):
             "n",
             "",
             token,
+            "ann",
             "80351110224678912",
-            "41771983423143937",
+            "",
         )
+    assert '"ann" is not an id' in said
     assert "That does not work: What answers under this api_root is not Discord" in said
     assert "That does not work: Discord does not know this bot" in said
     assert "it is testbot (application " in said

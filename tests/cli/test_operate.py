@@ -385,7 +385,7 @@ def test_people_are_invited_beside_the_gateway(folder):
     assert told("pair", "revoke", "ann", "lee").startswith("Ann Lee can no longer log in. No gateway runs")
     assert refused(2, "pair", "revoke", "Ann Lee") == "nobody called Ann Lee is invited"
     assert refused(2, "pair", "invite", "x" * 41) == "a name has 1 to 40 characters"
-    assert refused(2, "pair", "invite").startswith("whom?")
+    assert refused(2, "pair", "invite").startswith("name the person")
 
 
 def test_pair(folder):

@@ -55,7 +55,7 @@ async def test_a_wrong_token_is_one_sentence(tmp_path):
         process = await start(tmp_path, CONFIG.format(here=here, owner="1"))
         _, told = await process.communicate()
         assert process.returncode == 1
-        assert "Take the token from @BotFather" in told.decode()
+        assert "Copy the token from @BotFather" in told.decode()
         assert "Traceback" not in told.decode()
 
 

@@ -203,6 +203,15 @@ async def test_speech_is_chosen_for_a_session(mouth):
             ("/tts voice -x", "The name of a voice is one word"),
             ("/tts limit 60", "Answers are read out up to 60 characters."),
             ("/tts limit 1", "The limit is a number of characters from 50 to 20000."),
+            ("/tts inbound", "Answers to voice messages are spoken."),
+            ("/tts tagged", "What the agent marks is spoken."),
+            ("/tts default", "No answer is spoken."),
+            ("/tts always", "Every answer is spoken."),
+            ("/tts voice default", "The usual voice speaks."),
+            ("/tts limit default", "Answers are read out up to the usual length."),
+            ("/status", "Speech: always (this session), up to 1500 characters"),
+            ("/tts voice slt", "slt speaks."),
+            ("/tts limit 60", "Answers are read out up to 60 characters."),
             ("/status", "Speech: always (this session), voice slt, up to 60 characters"),
         ]:
             await chat.says(typed)

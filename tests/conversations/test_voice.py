@@ -10,12 +10,14 @@ from rejoinder.events import Attachment, PromptAudio, PromptText
 from rejoinder.media.settings import MediaSettings, SpeechToText
 from rejoinder.media.sound import format_of
 from rejoinder.runtime.place.consequences import Consequences
-from rejoinder.testing import FakeChannel, ScriptedAgent, conversation
+from rejoinder.runtime.place.understanding import LARGE_AT_ONCE
+from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent, conversation
+from rejoinder.testing.patience import until
 from tests.conversations.agents import said
 from tests.conversations.restarting import Machine
 from tests.conversations.test_telegram import telegram
 from tests.conversations.test_telegram_files import files
-from tests.speech import SENTENCE, recogniser, silence, spoken
+from tests.speech import SENTENCE, filmed, recogniser, silence, spoken
 
 PRINTS = ["printf", SENTENCE, "{file}"]
 """A listener that always hears the same."""
@@ -135,6 +137,47 @@ async def test_a_caption_is_the_text_and_the_voice_stands_beside_it():
     assert any(
         '"buy milk"' in part.text for part in agent.turns[0].parts if part.text.startswith("<untrusted_transcript")
     )
+
+
+class Slow(FakeMessenger):
+    """A platform that gives its files only when it may."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+        self.may = asyncio.Event()
+
+    async def fetch(self, file, limit):
+        self.asked.append(file.id)
+        await self.may.wait()
+        return spoken()
+
+
+async def test_few_large_recordings_are_in_memory_at_a_time():
+    """ME-1: one that is small, as voice notes are, does not wait for them."""
+    agent, channel = ScriptedAgent(*["Heard."] * 8), Slow()
+    async with conversation(agent, channel, listening("printf", "hello")) as chat:
+        for number in range(7):
+            talk = Attachment(f"large {number}", "talk", "audio/ogg", 20_000_000, kind="voice")
+            await channel.says("", sender=f"p{number}", chat=f"c{number}", attachments=(talk,))
+        note = Attachment("small", "note", "audio/ogg", 5000, kind="voice")
+        await channel.says("", sender="bob", chat="bobs", attachments=(note,))
+        await until(lambda: len(channel.asked) == LARGE_AT_ONCE + 1, "those that may be fetched")
+        assert "small" in channel.asked
+        channel.may.set()
+        for _ in range(8):
+            await chat.hears("Heard.")
+
+
+async def test_a_video_note_is_heard():
+    """ME-1, ME-11: on Telegram it is spoken as a voice note is."""
+    agent = ScriptedAgent("I will.")
+    note = {"file_id": "n", "file_unique_id": "u", "duration": 3, "length": 240, "file_size": len(filmed())}
+    async with telegram(agent, hearing(PRINTS)) as platform:
+        platform.people.methods.files["n"] = filmed()
+        await platform.says("ann", "ann", "", video_note=note)
+        await platform.hears("ann", "I will.")
+    assert said(agent.turns[0]) == [SENTENCE]
 
 
 async def test_others_are_answered_while_somebody_is_listened_to():

@@ -218,7 +218,7 @@ async def test_a_second_gateway_is_refused_though_the_file_beside_is_gone():
         )
         _, said = await second.communicate()
         assert second.returncode != 0
-        assert b"One gateway serves a store." in said
+        assert b"A store can have only one gateway." in said
         await machine.kill()
         await machine.start()
         for chat, marks in (await ask(platform, range(1, 2))).items():

@@ -259,7 +259,7 @@ async def test_somebody_elses_database(tmp_path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("CREATE TABLE theirs (a)")
     other.close()
-    with pytest.raises(StoreUnavailable, match=r"something else than a store of rejoinder"):
+    with pytest.raises(StoreUnavailable, match=r"It is not a rejoinder store"):
         open_store(f"sqlite:{path}")
     (tmp_path / "text.db").write_text("Dear diary, " * 1000)
     with pytest.raises(StoreUnavailable, match="It is damaged"):

@@ -190,7 +190,7 @@ def test_the_database_of_another_program_is_refused_as_it_is(tmp_path: Path) -> 
     db.execute("CREATE TABLE theirs (a)")
     db.close()
     before = path.read_bytes()
-    with pytest.raises(StoreUnavailable, match="something else than a store") as refusal:
+    with pytest.raises(StoreUnavailable, match="not a rejoinder store") as refusal:
         open_store(f"sqlite:{path}")
     assert refusal.value.fault == "foreign"
     assert path.read_bytes() == before

@@ -98,6 +98,6 @@ def test_somebody_elses_database(postgres: Server) -> None:
 
     postgres.execute("CREATE DATABASE elses")
     postgres.execute("CREATE TABLE things (id int)", "elses")
-    with pytest.raises(StoreUnavailable, match="something else"):
+    with pytest.raises(StoreUnavailable, match="not a rejoinder store"):
         open_store(postgres.url("elses"))
     assert postgres.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", "elses") == [("things",)]

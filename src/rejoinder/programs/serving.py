@@ -295,8 +295,9 @@ def _page_services(
 
     async def answer(agent: str, asked: tuple[ApiMessage, ...]) -> AsyncGenerator[str | TokenUsage]:
         with gateway.lend(agent) as lent:
-            most = gateway.max_answer_chars(agent)
-            said = complete(lent, tuple(map(line, asked)), gateway.silence, gateway.directives, most)
+            now = gateway.in_effect
+            most = now.max_answer_chars(agent)
+            said = complete(lent, tuple(map(line, asked)), now.silence, now.directives, most)
             async with aclosing(said):
                 async for piece in said:
                     match piece:

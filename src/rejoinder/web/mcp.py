@@ -4,6 +4,7 @@ Each request stands alone: the guard has asked whose token it carries, and the t
 """
 
 import asyncio
+import logging
 from typing import Any
 
 from mcp import types
@@ -13,6 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from rejoinder.web.guard import HOLDER
 from rejoinder.web.services import ToolProblem, Tools
+
+logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs two lines for each request
 
 
 class ToolServer:

@@ -25,7 +25,6 @@ FILES = FileLimits(10 << 20, album=10)
 BOOSTED: dict[int, FileLimits] = {2: FileLimits(50 << 20, album=10), 3: FileLimits(100 << 20, album=10)}
 """What one takes that its members have boosted to this level."""
 API_ROOT = "https://discord.com/api"
-LARGEST_ID = 2**63 - 1
 
 
 class Account(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,15 +75,15 @@ def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
 
 SETUP = Setup(
     offer="Serve a Discord bot?",
-    steps=(
-        "Open https://discord.com/developers/applications, make a New Application, and on its page Bot: switch on the "
-        "Message Content Intent, then Reset Token. It shows a token once."
-    ),
+    steps="""\
+  1. Open https://discord.com/developers/applications and make a New Application.
+  2. On its page Bot switch on the Message Content Intent, under Privileged Gateway Intents.
+  3. On the same page Reset Token: it shows a token, once.""",
     section={"token": "${DISCORD_TOKEN}"},
     asks=(
         SetupQuestion(
             key="api_root",
-            question="Address of the API",
+            question="API (Enter: Discord's own)",
             default=API_ROOT,
             takes="address",
             optional=True,
@@ -94,20 +93,15 @@ SETUP = Setup(
     asks_then=(
         SetupQuestion(
             key="owners",
-            question="Your own Discord id: with Developer Mode on (Settings, Advanced), right-click your name, "
-            "Copy User ID (0: `rejoinder pair` lets you in later)",
-            default=0,
-            takes="number",
-            most=LARGEST_ID,
+            question="Your own id, such as 80351110224678912: with Developer Mode on (Settings, Advanced), right-click "
+            "your name, Copy User ID (Enter: `rejoinder pair` lets you in later)",
             optional=True,
             listed=True,
         ),
         SetupQuestion(
             key="allow_groups",
-            question="A channel it may take part in: right-click it, Copy Channel ID (0: direct messages only)",
-            default=0,
-            takes="number",
-            most=LARGEST_ID,
+            question="A channel it may take part in, by its id: right-click it, Copy Channel ID "
+            "(Enter: direct messages only)",
             optional=True,
             listed=True,
         ),

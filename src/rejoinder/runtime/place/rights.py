@@ -6,7 +6,7 @@ from rejoinder.events import Inbound
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.commands.command import Command
 from rejoinder.inbound.commands.operate import COMMANDS as OPERATING
-from rejoinder.inbound.commands.subagents import COMMANDS as BESIDE
+from rejoinder.inbound.commands.subagents import COMMANDS as ABOUT_SUBAGENTS
 from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Actor, Allowed, GatedAction, authorise
 from rejoinder.inbound.rules import channel_rules
@@ -17,7 +17,7 @@ from rejoinder.session import agent_of, session_key
 from rejoinder.store.base import KeptSubagent
 
 RESEND: Final = next(command for command in OPERATING if command.name == "resend")
-SUBAGENTS: Final = next(command for command in BESIDE if command.name == "subagents")
+SUBAGENTS: Final = next(command for command in ABOUT_SUBAGENTS if command.name == "subagents")
 
 
 class Rights:

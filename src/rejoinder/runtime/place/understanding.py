@@ -5,6 +5,7 @@ What came of it is kept with the event: a restart does not ask again. A failure 
 
 import asyncio
 import logging
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from time import perf_counter
 
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 STOPPED = "you asked to stop"
 PAGE_KEPT = timedelta(hours=1)
 PAGES_KEPT = 200
+LARGE = 1_000_000
+LARGE_AT_ONCE = 4
+"""Recordings of more bytes than that which are in memory at a time; smaller ones wait for nobody."""
 
 
 class UnderstoodSoFar(Struct):
@@ -45,6 +49,7 @@ class Understanding:
         self._runs = services.runs
         self._clock = services.clock
         self._under_way: dict[Route, asyncio.Task[None]] = {}
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self._pages: Bounded[tuple[str, str, str], tuple[datetime, LinkedPage]] = Bounded(PAGES_KEPT)
 
     async def of(
@@ -93,14 +98,15 @@ class Understanding:
         content = file.content
         if ear is None:
             raise NotUnderstood("recordings are no longer transcribed here")
-        if content is None and can(channel, CanFetch):
-            here.sender.check()
-            content = await channel.fetch(file, most)
-        if content is None:
-            raise NotUnderstood("it could not be fetched")
-        if len(content) > most:
-            raise NotUnderstood(larger_than(most))
-        return await ear.hear(file.name, file.mime, content)
+        async with self._large if (file.size or most) > LARGE else nullcontext():
+            if content is None and can(channel, CanFetch):
+                here.sender.check()
+                content = await channel.fetch(file, most)
+            if content is None:
+                raise NotUnderstood("it could not be fetched")
+            if len(content) > most:
+                raise NotUnderstood(larger_than(most))
+            return await ear.hear(file.name, file.mime, content)
 
     async def _read(self, address: str, conversation: Conversation) -> LinkedPage:
         """A page is read once an hour in each chat."""

@@ -45,7 +45,7 @@ from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
-from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.ownership.process import machine_name, process_name
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
@@ -367,6 +367,7 @@ class Gateway:
             self.hooks,
             self.blobs,
             self.tools,
+            machine_name(self._configured.gateway.machine) if self.sharing.is_shared else "",
             held_lease,
             accounts,
             slots,

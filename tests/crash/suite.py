@@ -6,14 +6,17 @@
     python -m tests.crash.suite --talk files,speaks  answers with files, and voice notes
 
 Prints a line for each trial as it ends, then the table; ends with 1 when anything is lost, twice or leaked that may
-not be, or when a point was not reached.
+not be, or when a point was not reached. The rows of personalities that were run whole are kept in counted.json, from
+which README.md has them.
 """
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 
 from tests.crash.points import (
     ALONE,
@@ -49,6 +52,7 @@ RANDOM_TALKS: tuple[tuple[Talk, int], ...] = (("answers", 1), ("hands over", 2))
 """What is talked about at random moments, and how much less than elsewhere: there all of it is in one room."""
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
+COUNTED = Path(__file__).with_name("counted.json")
 RANDOM_KILLS, RANDOM_MESSAGES, RANDOM_SEEDS = 40, 160, (1, 2)
 
 
@@ -119,11 +123,21 @@ def _asides(result: Result) -> str:
 
 
 def table(results: Sequence[Result]) -> str:
-    rows = [_row(name, [each for each in results if each.trial.personality == name]) for name in PERSONALITIES]
-    rows = [row for row in rows if row[1] != "0"]
-    rows.append(_row("all", results))
+    rows = [*_rows(results), _row("all", results)]
     lines = [HEADS, tuple("---" for _ in HEADS), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _rows(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    by_name = {name: [each for each in results if each.trial.personality == name] for name in PERSONALITIES}
+    return [_row(name, its_own) for name, its_own in by_name.items() if its_own]
+
+
+def keep(rows: Sequence[tuple[str, ...]], file: Path = COUNTED) -> None:
+    """What was counted before of others stays."""
+    before = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    counted = before | {name: dict(zip(HEADS[1:], map(int, figures), strict=True)) for name, *figures in rows}
+    file.write_text(json.dumps(counted, indent=1) + "\n", "utf-8")
 
 
 def _row(name: str, results: Sequence[Result]) -> tuple[str, ...]:
@@ -161,7 +175,10 @@ def main() -> int:
     talks = _named(given.talk)
     wanted = [trial for trial in wanted if not talks or trial.talk in talks]
     results = asyncio.run(run_all(wanted, given.jobs))
-    proven = [] if given.points or given.personalities or given.talk else asyncio.run(prove_all())
+    is_whole = not (given.points or given.talk)
+    proven = asyncio.run(prove_all()) if is_whole and not given.personalities else []
+    if is_whole:
+        keep(_rows(results))
     failed = [result for result in results if result.wrong]
     for result in failed:
         say(f"\n--- {result.trial.name}: the gateway's log\n{result.log[-4000:]}")

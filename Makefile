@@ -5,7 +5,7 @@ BIN  := $(VENV)/bin
 # One process for each core, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
 PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
 
-.PHONY: run demo demo-discord chat wheel test test-agents test-versions deep crash check format docs bench fuzz clean
+.PHONY: run demo demo-discord chat wheel test test-agents test-versions deep crash cluster check format docs bench fuzz clean
 
 run: $(VENV)/.run
 	@$(BIN)/python scripts/gateway run
@@ -35,6 +35,11 @@ deep: $(VENV)/.dev
 # Kills the gateway at every point of DU-20 and prints what people saw of it.
 crash: $(VENV)/.dev
 	$(BIN)/python -m tests.crash.suite
+
+# The same on PostgreSQL, with three gateways and two workers, then the figures of docs/scale.md; about an hour.
+cluster: $(VENV)/.dev
+	$(BIN)/python -m tests.cluster.suite
+	$(BIN)/python -m bench.cluster rate sessions takeover
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -60,11 +60,11 @@ def run() -> None:
         stores: list[tuple[float, float]] = []
         for _ in range(TIMES):  # in turns, so that a busy moment meets both
             for index in range(2):
-                crowd[index].append(SERVED.measure("gateway", SESSIONS, EACH, store=_url(running, index)))
-                alone[index].append(SERVED.measure("gateway", 1, ALONE, store=_url(running, index)))
+                crowd[index].append(SERVED.measure("gateway", SESSIONS, EACH, store=store_url(running, index)))
+                alone[index].append(SERVED.measure("gateway", 1, ALONE, store=store_url(running, index)))
         with tempfile.TemporaryDirectory() as folder:
             stores.append(asyncio.run(_alone(open_sqlite(f"sqlite:{folder}/rows.db"))))
-            stores.append(asyncio.run(_alone(open_postgres(_url(running, 1)))))
+            stores.append(asyncio.run(_alone(open_postgres(store_url(running, 1)))))
     rate = [max(each.per_second for each in of) for of in crowd]
     add(f"messages/s, {SESSIONS} chats", rate, "{:.0f}".format, f">= {LEAST:g} x", LEAST)
     add("CPU per message of the gateway", [min(each.cpu for each in of) for of in crowd], duration)
@@ -78,5 +78,5 @@ def run() -> None:
     bars.settle()
 
 
-def _url(running: Server, index: int) -> str:
+def store_url(running: Server, index: int) -> str:
     return a_database(running) if index else ""

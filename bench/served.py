@@ -8,8 +8,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter, sleep
 
@@ -18,6 +18,7 @@ from msgspec import Struct
 
 IDLE_SECONDS = 4.0
 """How long a bot is left alone before its memory is looked at."""
+LOOK_SECONDS = 0.1
 CONFIG = """\
 [gateway]
 store = "{store}"
@@ -86,26 +87,39 @@ class Served(Struct, frozen=True):
     personality: str
     bots: tuple[str, ...]
 
-    def measure(self, bot: str, chats: int, rounds: int, agent: str = "model", store: str = "") -> Measured:
-        """`store`: where the gateway keeps what it keeps, if not in a file of its own."""
-        with self._ready(bot, chats, rounds, agent, store) as (platform, process, ready):
+    def measure(
+        self,
+        bot: str,
+        chats: int,
+        rounds: int,
+        agent: str = "model",
+        store: str = "",
+        processes: int = 1,
+        shared: Callable[[], bool] = lambda: True,
+    ) -> Measured:
+        """`store`: where the gateway keeps what it keeps, if not in a file of its own. `processes`: how many serve
+        together; it begins when each has its share."""
+        with self._ready(bot, chats, rounds, agent, store, processes) as (platform, several, ready):
             assert platform.stdin is not None
             assert platform.stdout is not None
-            spent = _cpu_seconds(process.pid)
+            while not shared():
+                sleep(LOOK_SECONDS)
+            spent = sum(cpu_seconds(each.pid) for each in several)
             platform.stdin.write("go\n")
             platform.stdin.flush()
             course = platform.stdout.readline()
             assert course, f"{bot} has stopped answering"
             told = msgspec.json.decode(course)
-            spent, after = _cpu_seconds(process.pid) - spent, _resident_mb(process.pid)
+            spent = sum(cpu_seconds(each.pid) for each in several) - spent
+            after = max(resident_mb(each.pid) for each in several)
         times = told["times"]
         return Measured(ready, times[0], times, told["took"], spent / len(times), after)
 
     def idle_mb(self, bot: str) -> float:
         """When all is loaded that is loaded by itself."""
-        with self._ready(bot, 1, 1, "model") as (_, process, _ready):
+        with self._ready(bot, 1, 1, "model") as (_, (process,), _ready):
             sleep(IDLE_SECONDS)
-            return _resident_mb(process.pid)
+            return resident_mb(process.pid)
 
     def rounds(self, chats: int, rounds: int, times: int) -> Courses:
         """In turns, so that a busy moment meets all."""
@@ -117,9 +131,9 @@ class Served(Struct, frozen=True):
 
     @contextmanager
     def _ready(
-        self, bot: str, chats: int, rounds: int, agent: str, store: str = ""
-    ) -> Iterator[tuple["subprocess.Popen[str]", "subprocess.Popen[bytes]", float]]:
-        """The platform, a bot that has begun to serve it, and the seconds that took."""
+        self, bot: str, chats: int, rounds: int, agent: str, store: str = "", processes: int = 1
+    ) -> Iterator[tuple["subprocess.Popen[str]", list["subprocess.Popen[bytes]"], float]]:
+        """The platform, processes of a bot one of which has begun to serve it, and the seconds that took."""
         with tempfile.TemporaryDirectory() as folder, self._platform(chats, rounds) as platform:
             assert platform.stdout is not None
             where = msgspec.json.decode(platform.stdout.readline(), type=Addresses)
@@ -131,12 +145,16 @@ class Served(Struct, frozen=True):
             arguments = ["gateway", str(file)] if bot == "gateway" else [bot, where.url, where.model, folder]
             begin = perf_counter()
             log = Path(folder) / "log"
-            with log.open("wb") as said, _process("bench.bots", *arguments, stderr=said) as process:
+            with log.open("wb") as said, ExitStack() as all_of_them:
+                several = [
+                    all_of_them.enter_context(_process("bench.bots", *arguments, stderr=said)) for _ in range(processes)
+                ]
                 try:
                     assert platform.stdout.readline() == "ready\n", log.read_text("utf-8")
-                    yield platform, process, perf_counter() - begin
+                    yield platform, several, perf_counter() - begin
                 finally:
-                    process.terminate()
+                    for each in several:
+                        each.terminate()
                     platform.terminate()
 
     def _platform(self, chats: int, rounds: int) -> "subprocess.Popen[str]":
@@ -148,11 +166,11 @@ def _process(module: str, *arguments: str, stderr: object) -> "subprocess.Popen[
     return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.DEVNULL, stderr=stderr)  # type: ignore[call-overload]
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _resident_mb(pid: int) -> float:
+def resident_mb(pid: int) -> float:
     pages = int(Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -45,7 +45,7 @@ from rejoinder.runtime.intake import InboxIntake
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
-from rejoinder.runtime.ownership.process import process_name
+from rejoinder.runtime.ownership.process import machine_name, process_name
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
@@ -242,7 +242,7 @@ class Gateway:
     async def serve(self) -> None:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
         if self.sharing.is_shared:
-            await self.sharing.join(self.listeners, self._upkeep, GRACE, SENDING)
+            await self.sharing.join(self.listeners, self._configured.session, self._upkeep, GRACE, SENDING)
         for engine in self.engines:
             await engine.recover()
         self._wind_up()
@@ -325,7 +325,7 @@ class Gateway:
         self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
         self._stack.push_async_callback(self.engines.leave)
-        self.sharing = Sharing(self.store, self.engines, by_database)
+        self.sharing = Sharing(self.store, self.engines, by_database, accounts)
         if not self.sharing.is_shared:
             for shard in range(self.store.shards):
                 if await self.engines.claim(shard) is None:
@@ -367,6 +367,7 @@ class Gateway:
             self.hooks,
             self.blobs,
             self.tools,
+            machine_name(self._configured.gateway.machine) if self.sharing.is_shared else "",
             held_lease,
             accounts,
             slots,

@@ -287,6 +287,17 @@ async def test_a_session_that_cannot_be_loaded_is_told_what_was_said(why: tuple[
         assert json.loads(text_of(await everything(agent, a_turn("blocks")))) == ["blocks"]
 
 
+async def test_a_session_of_another_machine_is_not_loaded():
+    """SC-7, TU-35: nobody asks for it here, the loss is told, and so is what the gateway kept of the conversation."""
+    async with fake() as agent:
+        assert agent.is_bound()
+        agent.lose_session("session-1", "on-another-machine")
+        agent.recall("session-1", (Exchange((PromptText("My name is Ann"),), "Hello Ann"),))
+        events = await everything(agent, a_turn("blocks"))
+        assert events[0] == SessionOpened("fake-1", lost=True)
+        assert "My name is Ann" in json.loads(text_of(events))
+
+
 async def test_a_crashed_agent_that_cannot_load_is_told_what_was_said():
     """TU-35: what was said in this process counts, too."""
     async with fake("--load", "refuse") as agent:

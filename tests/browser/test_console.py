@@ -149,6 +149,23 @@ async def test_programs_that_are_told_what_happens(open_page: Open, quiet: Playi
     await expect(rows.nth(1)).to_have_class("bad")
 
 
+async def test_processes_on_one_store(open_page: Open, quiet: Playing) -> None:
+    """SC-24: what each holds and does, how far behind it is, and what nobody holds."""
+    front = {"name": "a:1", "claims": False, "shards": 0, "duties": ["telegram"], "lease_seconds": 8.4}
+    worker = {"name": "b:2", "claims": True, "shards": 60, "duties": [], "lease_seconds": 7.6}
+    behind = {"waiting": 2, "lag_seconds": 31.0}
+    on_time = {"waiting": 0, "lag_seconds": 0.0}
+    several = [front | on_time, worker | behind]
+    quiet.stage.api["processes"] = {"deployment": {"shards": 64, "unowned": 4, "processes": several}}
+    page = await open_page(f"{quiet.url}/console")
+    card = page.get_by_role("region", name="Processes")
+    rows = card.get_by_role("listitem")
+    await expect(rows.nth(0)).to_have_text("a:1frontlease 8 stelegram")
+    await expect(rows.nth(1)).to_have_text("b:260 shardslease 8 s2 waiting, 31 s")
+    await expect(rows.nth(1)).to_have_class("bad")
+    await expect(card).to_contain_text("4 of 64 shards are held by no process.")
+
+
 async def test_a_configuration_that_does_not_hold_is_said(open_page: Open, staged: Playing) -> None:
     """As long as it does not."""
     staged.stage.api["gateway"]["configuration"] = "rejoinder.toml:3: this is no value."

@@ -104,7 +104,7 @@ class Pair:
 
 @asynccontextmanager
 async def front_and_worker(
-    server: Server, channel: str, agent: Agent, more: str = UNLIMITED, **options: Any
+    server: Server, channel: str, agent: Agent, more: str = UNLIMITED, top: str = "", **options: Any
 ) -> AsyncIterator[Pair]:
     url = a_database(server, "one_shard")
     async with AsyncExitStack() as stack:
@@ -112,7 +112,7 @@ async def front_and_worker(
         platform = await stack.enter_async_context(FakePlatform(channel, **options))
         if channel == "discord":
             await platform.people.start(platform.url)
-        text = f'gateway.store = "{url}"\n' + configuration(platform, channel, agent.name, more)
+        text = f'gateway.store = "{url}"\n{top}\n' + configuration(platform, channel, agent.name, more)
         settings = read(text, "rejoinder.toml", {})
         here = {agent.name: NoAgent(name=agent.name)}
         front = await stack.enter_async_context(serving(settings, here, url, "front"))

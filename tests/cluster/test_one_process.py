@@ -27,6 +27,8 @@ async def test_a_conversation_and_what_an_operator_sees_of_it(tmp_path: Path, po
             assert json.loads(await machine.operator("dead", "--json"))["parts"] == []
             doctor = await machine.operator("doctor")
             assert b"is whole, with 1 session, and a gateway runs on it" in doctor
+            assert b"1 on 64 shards" in doctor
+            assert b"64 shards, lease" in doctor
             assert b"hunter2secret" not in doctor
             shown = await machine.operator("config")
             assert b"hunter2secret" not in shown

@@ -154,6 +154,10 @@ class Machine:
             )
 
     @property
+    def is_started(self) -> bool:
+        return self._process is not None
+
+    @property
     def status(self) -> int | None:
         """None: it runs."""
         return None if self._process is None else self._process.returncode

@@ -136,9 +136,9 @@ async def run(trial: Trial) -> Result:
             listed = await machine.unconfirmed()
             wrong += [f"given up: {part.text!r}: {part.why}" for part in listed if part.state == "dead"]
             held = [part.text for part in listed if part.state == "held"]
-            if len(held) > (len(_said(under_way)) if trial.personality == "telegram hold" else 0):
-                wrong.append(f"held {held}, under way were {_said(under_way)}")
-            return _judged(trial, platform.truth, asked, wrong, held, under_way, channel, machine.log)
+            if len(held) > (len(said_in(under_way)) if trial.personality == "telegram hold" else 0):
+                wrong.append(f"held {held}, under way were {said_in(under_way)}")
+            return judged(trial, platform.truth, asked, wrong, held, under_way, channel, machine.log)
 
 
 # --- what happens -------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ async def until_done(machine: Machine, messages: int) -> None:
 # --- what people saw ------------------------------------------------------------------------------
 
 
-def _judged(
+def judged(
     trial: Trial,
     truth: Truth,
     asked: list[Question],
@@ -289,7 +289,7 @@ def _judged(
         lost += [each for question in acts for each in _undone(frames, question)]
     wrong = [*wrong, *(f"lost: {each}" for each in lost)]
     # What was under way arrived or not, and nobody can ever tell: a blind channel with `resend` has nothing better.
-    resends = _said(under_way) if trial.personality == "telegram resend" else []
+    resends = said_in(under_way) if trial.personality == "telegram resend" else []
     surprising = [each for each in verdict.duplicated if not any(each.rpartition(" ")[2] in text for text in resends)]
     wrong += [f"twice: {each}" for each in surprising]
     here_held, beside = _split(held, trial.passes_one_of(MAY_BE_HELD))
@@ -313,7 +313,7 @@ def _judged(
     return Result(trial, lost, here_held, here_twice, [*beside, *also_beside], leaked, wrong, log if wrong else "")
 
 
-def _said(parts: list[StoredPart]) -> list[str]:
+def said_in(parts: list[StoredPart]) -> list[str]:
     """Their words; a draft that is opened has none."""
     return [words(decode(part.body)) for part in parts if part.kind == "say"]
 

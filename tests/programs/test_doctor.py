@@ -23,10 +23,12 @@ from rejoinder.runtime.inlet import PLACE
 from rejoinder.store.base import (
     Accept,
     ClaimHookEvent,
+    Deployment,
     EndHookEvent,
     HookEvent,
     KeepHookEvents,
     MoveCursor,
+    ProcessState,
     QuarantineEvent,
     RetryHookEvent,
     StoredCursor,
@@ -400,3 +402,24 @@ async def test_a_model_that_a_command_names_has_to_be_there(tmp_path):
     ok, said = await found(f"[media.speech_to_text]\ncommand = {command}\n", "media.speech_to_text")
     assert not ok
     assert said.endswith(f"but not the file {tmp_path}/model.bin that its command names")
+
+
+@pytest.mark.parametrize(
+    ("processes", "lag", "ok", "words"),
+    [
+        ((), 0.0, True, "none runs"),
+        (("worker", "front"), 0.0, True, "b:2: 60 shards, lease 7 s; 1 messages wait, for 2 s"),
+        (("front",), 0.0, False, "only fronts run"),
+        (("worker",), 90.0, False, "has waited for 90 s"),
+    ],
+)
+async def test_the_processes_on_a_shared_store(processes, lag, ok, words):
+    """SC-24: who serves it, and what is wrong where nobody answers."""
+    known = {
+        "front": ProcessState("a:1", False, 0, ("telegram",), 8.0, 0, 0.0),
+        "worker": ProcessState("b:2", True, 60, (), 7.0, 1, 2.0),
+    }
+    deployment = Deployment(64, 4, lag, tuple(known[each] for each in processes))
+    found = await doctor._looked("processes", lambda: doctor._processes(deployment))
+    assert found.ok is ok
+    assert words in found.found

@@ -17,12 +17,15 @@ class Cut:
         self.port: int = self._listening.getsockname()[1]
         self.swallows_next_answer = False
         """What the server says next is lost, and with it that connection."""
+        self._flows = threading.Event()
+        self._flows.set()
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:
         while True:
             try:
                 here, _ = self._listening.accept()
+                self._flows.wait()
                 there = socket.create_connection(("127.0.0.1", self._target))
             except OSError:
                 return
@@ -36,10 +39,19 @@ class Cut:
                 if answers and self.swallows_next_answer:
                     self.swallows_next_answer = False
                     break
+                self._flows.wait()
                 target.sendall(data)
         for each in (source, target):
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+
+    def hold(self) -> None:
+        """Nothing goes through any more and nobody is told, as in a network that is parted."""
+        self._flows.clear()
+
+    def let_through(self) -> None:
+        """What was held arrives now, late."""
+        self._flows.set()
 
     def cut(self) -> None:
         for each in self._open:
@@ -49,6 +61,7 @@ class Cut:
     def close(self) -> None:
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
+        self.let_through()
         self.cut()
         for each in self._open:
             each.close()

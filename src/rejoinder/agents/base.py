@@ -180,6 +180,20 @@ class CanLoad(Protocol):
     def load_session(self, session: str, saved: str) -> None: ...
 
 
+@runtime_checkable
+class BoundToMachine(Protocol):
+    """Keeps what it saves of a session on the machine it runs on (SC-7)."""
+
+    def is_bound(self) -> bool:
+        """False where its files are on a disk that all machines share."""
+        ...
+
+    def lose_session(self, session: str, saved: str) -> None:
+        """Told instead of `load_session` when this was saved on another machine: the next run opens a new session and
+        says so with a SessionOpened that is `lost`."""
+        ...
+
+
 class Exchange(Struct, frozen=True):
     """A question and its answer; an empty answer means that there was none."""
 

@@ -30,6 +30,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "store": "it is open already",
         "shards": "the store is open already",
         "lease_seconds": "the store is open already",
+        "machine": "agents have saved sessions under its name already",
         "max_runs": AT_ONCE,
         "max_agent_processes": AT_ONCE,
         "idle_timeout_s": AT_ONCE,

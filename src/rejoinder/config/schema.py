@@ -15,7 +15,7 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.config.programs import ApiSettings, HookSettings
 from rejoinder.inbound.settings import CommandsSettings, InboundDebounce, SendPolicy
-from rejoinder.keys import Count, Milliseconds, Seconds
+from rejoinder.keys import Count, Milliseconds, Seconds, Text
 from rejoinder.media.settings import MediaSettings
 from rejoinder.outbound.silence import Mode
 from rejoinder.session import QueueDrop, QueueMode, SessionSettings
@@ -41,6 +41,9 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
     lease_seconds: Annotated[float, Meta(ge=1)] | None = None
     """Seconds without a sign of life after which other processes go on with what a process had; unset: 10. For
     PostgreSQL."""
+    machine: Text | None = None
+    """The name of this machine, by which the sessions of agents are found again that keep theirs on it; unset: its host
+    name. Give containers one that stays."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
     max_agent_processes: Count | None = None

@@ -23,6 +23,10 @@ from rejoinder.events import WriteConfig
 from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 
+EACH_ITS_OWN = (
+    "Nothing has changed: several gateways share this store, and each machine has a file of its own. Change it on all "
+    "of them; most settings hold from the next message on, the others from the next start of each."
+)
 NO_FILE = "there is no file yet; `rejoinder init` makes one"
 
 
@@ -80,8 +84,15 @@ class ConfigWriting:
 
 def attach(gateway: Gateway, source: SettingsSource) -> None:
     """Makes `/config set` and `/config unset` work."""
-    if source.check is not None:
+    if gateway.store.lease_seconds is not None:
+        gateway.commands.provide(WriteConfig, _refuse)
+    elif source.check is not None:
         gateway.commands.provide(WriteConfig, ConfigWriting(gateway, source, source.check).write)
+
+
+async def _refuse(_: WriteConfig) -> str:
+    """One machine's file would differ from the others' (SC-25)."""
+    return EACH_ITS_OWN
 
 
 def _put(path: Path, text: str, *, like: Path) -> None:

@@ -30,7 +30,7 @@ from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.runtime.inlet import PLACE
-from rejoinder.store.base import HookQueue, StoreReader
+from rejoinder.store.base import Deployment, HookQueue, StoreReader
 from rejoinder.wiring import opening
 from rejoinder.wiring.stores import open_for_operator, open_reader, shown
 
@@ -40,6 +40,8 @@ SECONDS = 70.0
 """Longer than any agent may take to start by default."""
 ENOUGH_BYTES = 200 << 20
 HEALTH_SECONDS = 5.0
+LATE_SECONDS = 60.0
+"""After which a message that nobody has decided is a sign of trouble: a takeover is over long before."""
 EARLIEST = datetime(2025, 1, 1, tzinfo=UTC)
 TOLERATED = timedelta(minutes=2)
 
@@ -81,6 +83,8 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
+    if not _is_file(store) and (deployment := await _read(store, lambda reader: reader.deployment())) is not None:
+        yield await _looked("processes", lambda: _processes(deployment))
     if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
         yield await _looked("gateway", lambda: _health(address))
     if _is_file(store):
@@ -207,6 +211,28 @@ async def _store(store: str) -> str:
     told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
     here = shown(store).removeprefix("sqlite:")
     return f"{here} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
+
+
+async def _processes(deployment: Deployment) -> str:
+    """Who serves the store, and whether anything stays behind (SC-24)."""
+    shards, processes = deployment.shards, deployment.processes
+    if not processes:
+        return f"none runs; {shards} shards wait for one"
+    free = f", {deployment.unowned} of them held by nobody" if deployment.unowned else ""
+    lines = [f"{len(processes)} on {shards} shards{free}"]
+    for each in processes:
+        what = f"{each.shards} shards" if each.claims else "a front"
+        duties = f"; {', '.join(each.duties)}" if each.duties else ""
+        lease = f", lease {each.lease_seconds:.0f} s" if each.lease_seconds is not None else ""
+        waits = f"; {each.waiting} messages wait, for {each.lag_seconds:.0f} s" if each.waiting else ""
+        lines.append(f"{each.name}: {what}{lease}{duties}{waits}")
+    told = "\n".join(lines)
+    if not any(each.claims for each in processes):
+        raise BadUse(f"{told}\nnobody answers: only fronts run; start `rejoinder worker` or `rejoinder run`")
+    if deployment.lag_seconds > LATE_SECONDS:
+        late = f"a message has waited for {deployment.lag_seconds:.0f} s and nobody has taken it"
+        raise BadUse(f"{told}\n{late}; look at the log of the process that holds its shard")
+    return told
 
 
 def _page_of(settings: schema.Settings) -> str | None:

@@ -25,6 +25,7 @@ from rejoinder.events import ChangeInvitations, Chat, Inbound, PromptImage, Send
 from rejoinder.garbage import settle_memory
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
+from rejoinder.programs.agent_choice import absent_programs
 from rejoinder.programs.invitations import Invitations, public_address
 from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.rendering import RenderOptions
@@ -138,7 +139,7 @@ async def serve(
         gateway = await stack.enter_async_context(
             Gateway(only, agents=agents, channels=channels, store=store, reviving=reviving)
         )
-        gateway.sharing.role = role
+        gateway.sharing.role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
         tasks = await stack.enter_async_context(Runs())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)
@@ -155,6 +156,17 @@ async def serve(
             debug_settings.attach(gateway, source)
             config_writing.attach(gateway, source)
         return await gateway.serve_until_told()
+
+
+def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> ProcessRole:
+    """Who cannot start every agent claims no chat: it might be one for that agent (SC-7)."""
+    absent = [] if role == "front" else absent_programs(settings)
+    if absent and role == "worker":
+        raise BadUse(f"a worker needs the programs of all agents; {absent[0]}")
+    if absent:
+        say("This process listens and serves pages, and leaves all chats to those that have every agent.")
+        return "front"
+    return role
 
 
 def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Inbound
+from rejoinder.runtime.agreement import SCOPE, homes_by
 from rejoinder.session import home
+from rejoinder.store.base import KeepFact
+from rejoinder.store.sql.rooms import keep_fact
 from rejoinder.store.sql.whole import Copied, Differs, copy, rehome
 from rejoinder.wiring.stores import open_whole, shown
 
@@ -29,4 +32,7 @@ def rehome_store(url: str, settings: Settings, shards: int | None) -> tuple[int,
 
     with open_whole(url) as store:
         count = store.db.shards if shards is None else shards
-        return rehome(store, count, home_of), count
+        moved = rehome(store, count, home_of)
+        for key, value in homes_by(settings.session).items():
+            keep_fact(store.db, KeepFact(SCOPE, key, value.encode()))
+        return moved, count

@@ -13,5 +13,6 @@ ownership    leases: how long this process may act for a shard, and which shards
 sharing      a process beside others on one store: keeps its leases, finds what others have written
 unprompted   recovery, open_turns, external_changes, upkeep
 shared       services, settings, live, runs, write_batch, hooks, hook_events, toolbox, abilities, serving, profiles,
-             folders, recent, entropy; account_pace and slot_pool, which the engines of a process share
+             folders, recent, entropy; account_pace and slot_pool, which the engines of a process share;
+             account_notices and agreement, which the processes on a store share
 """

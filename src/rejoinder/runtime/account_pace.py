@@ -8,9 +8,11 @@ token, tries at once. While the refusal lasts, one call at a time tries whether 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 from weakref import WeakValueDictionary
+
+from msgspec import Struct
 
 from rejoinder.channels.base import Channel
 from rejoinder.outbound.budget import Bucket, Rate, refill, share_of
@@ -46,6 +48,9 @@ class AccountPace:
         self._refusals = 0
         self._is_trying = False
         self.refused_until = 0.0
+        self.changed: Callable[[], None] = _nothing
+        """Called when the platform has refused or accepted the account, or told it to wait."""
+        self._told = False  # another process said what holds
 
     def take_share(self, part: float, since: float) -> None:
         """This process may make so much of the account's calls, and what it has gained, since then (SC-13)."""
@@ -65,7 +70,8 @@ class AccountPace:
         if not self.trouble or self._is_trying:
             self.refused_until = now + min(LONGEST_REFUSAL, FIRST_REFUSAL * 2**self._refusals)
             self._refusals = min(self._refusals + 1, 10)
-        self.trouble, self._is_trying = why, False
+        self.trouble, self._is_trying, self._told = why, False, False
+        self.changed()
         return max(0.0, self.refused_until - now)
 
     def try_again(self) -> None:
@@ -77,6 +83,43 @@ class AccountPace:
     def accept(self) -> None:
         """The platform has accepted a call."""
         self.trouble, self._is_trying, self._refusals, self.refused_until = "", False, 0, 0.0
+        self._told = False
+        self.changed()
+
+    def wait_for(self, seconds: float) -> None:
+        """The platform has told the whole account to wait."""
+        self.until = max(self.until, asyncio.get_running_loop().time() + seconds)
+        self.changed()
+
+    # --- what other processes know of it (SC-16) ------------------------------------------------------
+
+    def standing(self) -> "AccountStanding | None":
+        """What keeps it from being used now, if anything does."""
+        now = asyncio.get_running_loop().time()
+        waits = max(self.until, self.refused_until if self.trouble else 0.0) - now
+        return AccountStanding(max(0.0, waits), self.trouble) if waits > 0 or self.trouble else None
+
+    def hear(self, standing: "AccountStanding | None") -> None:
+        """What another process found; None: nothing keeps it any more, if others had said so."""
+        now = asyncio.get_running_loop().time()
+        if standing is None:
+            if self._told:
+                self.trouble, self.refused_until, self._told = "", 0.0, False
+        elif not standing.trouble:
+            self.until = max(self.until, now + standing.seconds)
+        elif not self.trouble or self._told:
+            self.trouble, self.refused_until, self._told = standing.trouble, now + standing.seconds, True
+
+
+class AccountStanding(Struct, frozen=True):
+    """For how long an account is not to be used, and why if the platform has refused it."""
+
+    seconds: float
+    trouble: str = ""
+
+
+def _nothing() -> None:
+    """Nobody else uses the account."""
 
 
 class AccountPaces:
@@ -87,6 +130,10 @@ class AccountPaces:
         self._part = 1.0
         self._grown: float | None = None
         """When the part of this process last grew; None: it is not shared."""
+        self.changed: dict[tuple[str, str], None] = {}
+        """Those that others are to be told of."""
+        self.news = asyncio.Event()
+        self._heard: Mapping[tuple[str, str], AccountStanding] = {}
 
     def __iter__(self) -> Iterator[tuple[tuple[str, str], AccountPace]]:
         return iter(tuple(self._known.items()))
@@ -97,7 +144,19 @@ class AccountPaces:
             known = self._known[channel, account] = make()
             if self._grown is not None:
                 known.take_share(self._part, self._grown)
+                known.changed = lambda: self._note(channel, account)
+                known.hear(self._heard.get((channel, account)))
         return known
+
+    def hear(self, standings: Mapping[tuple[str, str], AccountStanding]) -> None:
+        """What other processes have found of accounts; of those that are not named there is nothing to say."""
+        self._heard = standings
+        for key, pace in self._known.items():
+            pace.hear(standings.get(key))
+
+    def _note(self, channel: str, account: str) -> None:
+        self.changed[channel, account] = None
+        self.news.set()
 
     def share(self, part: float) -> None:
         """Shards have moved: this process has so much of them now."""

@@ -113,8 +113,14 @@ class Engines:
             del self._held[lease.shard]
             self._count()
         at_work = engine.turn_runner.at_work
-        engine.kill()
+        self._end(engine, lease.shard)
         self._end_processes(at_work)
+
+    def _end(self, engine: Engine, shard: int) -> None:
+        """At once. One of its tasks may wait for another that is gone; it is cancelled until it ends, or the process
+        would wait for it when it is told to stop."""
+        engine.kill()
+        self._runs.start(f"end:shard {shard}", engine.runs.close())
 
     def _end_processes(self, agents: list[Agent]) -> None:
         """An agent that worked for a lost shard does not go on in its process, unless it works for another shard."""
@@ -136,7 +142,7 @@ class Engines:
             if self._held.get(shard) is held:
                 del self._held[shard]
                 self._count()
-                engine.kill()
+                self._end(engine, shard)
                 await self._store.release(held_lease.lease)
         finally:
             self._leaving.discard(shard)

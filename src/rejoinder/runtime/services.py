@@ -42,6 +42,8 @@ class Services(Struct, frozen=True):
     """The files that parts name."""
     tools: Toolbox = field(default_factory=Toolbox)
     """The tools of runs under way; all engines of a gateway share it."""
+    machine: str = ""
+    """Where this process runs, if others run elsewhere: what agents keep here is not found there (SC-7)."""
     lease: HeldLease[Lease] = UNENDING
     """The hold on the shard: asked before every call of a platform and every answer to an agent (SC-3)."""
     accounts: AccountPaces = field(default_factory=AccountPaces)

@@ -9,11 +9,15 @@ from typing import Final, Literal
 
 from rejoinder.channels.base import CanIntroduce, Channel, FollowsLog, SharesLive
 from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.account_notices import AccountNotices
+from rejoinder.runtime.account_pace import AccountPaces
+from rejoinder.runtime.agreement import Agreement, accounts_of
 from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.duties import Duties
 from rejoinder.runtime.ownership.renewing import Renewing
 from rejoinder.runtime.runs import Runs
+from rejoinder.session import SessionSettings
 from rejoinder.store.base import AnyLease, Renewal, SharedStore
 
 log = logging.getLogger(__name__)
@@ -33,7 +37,10 @@ ProcessRole = Literal["all", "front", "worker"]
 
 
 class Sharing:
-    def __init__(self, store: SharedStore, engines: Engines, clock: DatabaseClock) -> None:
+    def __init__(
+        self, store: SharedStore, engines: Engines, clock: DatabaseClock, accounts: AccountPaces | None = None
+    ) -> None:
+        self._accounts = AccountNotices(store, accounts or AccountPaces(), clock, engines.holder)
         self._store = store
         self._engines = engines
         self.duties = Duties(store, engines.holder)
@@ -46,10 +53,16 @@ class Sharing:
         """Called with every look."""
         self.is_alone = False
         """Whether no other process was there at the last look."""
+        self.disagrees = ""
+        """Why this process claims nothing (SC-25)."""
 
-    async def join(self, channels: Mapping[str, Channel], runs: Runs, grace: float, sending: float) -> None:
+    async def join(
+        self, channels: Mapping[str, Channel], session: SessionSettings, runs: Runs, grace: float, sending: float
+    ) -> None:
         """From now on this process does its part, among these tasks. Nothing is claimed before the channels know who
         they are: a mention of us has to be recognised."""
+        accounts = accounts_of(channels.values())
+        await self._agree(Agreement(self._store, self._engines.holder, session, accounts))
         await self.begin(runs)
         self._share_live(channels.values(), runs)
         known = [
@@ -61,6 +74,23 @@ class Sharing:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
         self.looks += [each.look_again for each in channels.values() if isinstance(each, FollowsLog)]
         runs.start("own", self.own(grace, sending))
+        runs.start("accounts", self._tell_accounts())
+
+    async def _agree(self, agreement: Agreement) -> None:
+        while True:
+            try:
+                self.disagrees = await agreement.reach()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+                await asyncio.sleep(A_LOOK)
+                continue
+            if self.disagrees:
+                log.error("%s", self.disagrees)
+            return
+
+    @property
+    def _claims(self) -> bool:
+        return self.role != "front" and not self.disagrees
 
     async def begin(self, runs: Runs) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
@@ -69,13 +99,13 @@ class Sharing:
         seconds = self._store.lease_seconds
         assert seconds is not None, "a store that is shared has leases that run out"
         renewing = Renewing(
-            self._store, self._engines.holder, self._leases, self._renewed, claims=self.role != "front", seconds=seconds
+            self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
         )
         runs.start("renew", renewing.run())
 
     async def _see_and_be_seen(self) -> None:
         try:
-            self._renewed(0.0, (), await self._store.renew(self._engines.holder, (), claims=self.role != "front"))
+            self._renewed(0.0, (), await self._store.renew(self._engines.holder, (), claims=self._claims))
         except StoreUnavailable as fault:
             log.debug("not now: %s", fault)  # the store has logged it already
 
@@ -98,15 +128,24 @@ class Sharing:
                 log.debug("not now: %s", fault)  # the store has logged it already
             await asyncio.sleep(pause)
 
+    async def _tell_accounts(self) -> None:
+        while True:
+            try:
+                await self._accounts.write()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+
     async def _look(self, grace: float, sending: float) -> bool:
         """Returns whether there may be more to claim."""
         self._engines.look_at_deadlines()
         self.duties.look_at_deadlines()
         owners = await self._store.owners()
-        self.duties.look(owners)
+        if not self.disagrees:
+            self.duties.look(owners)
         self.is_alone = len(owners.processes) + len(owners.fronts) < 2
-        more = self.role != "front" and await self._engines.balance(owners, grace, sending)
+        more = self._claims and await self._engines.balance(owners, grace, sending)
         await self._engines.look_for_work()
+        await self._accounts.read()
         for look in self.looks:
             look()
         return more

@@ -13,6 +13,7 @@ from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
     AccessRows,
     Census,
+    Deployment,
     InboxEvent,
     IndexedMessage,
     Input,
@@ -167,6 +168,10 @@ class StoreReader(BlobReader, RoomReader, Protocol):
 
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         """Those of every conversation, the latest first."""
+        ...
+
+    async def deployment(self) -> Deployment:
+        """The processes on this store that are alive, and what they hold."""
         ...
 
     async def hook_queues(self) -> tuple[HookQueue, ...]:

@@ -366,9 +366,11 @@ class Trace(Verb[None], frozen=True):
 
 
 class KeepPairingRequest(Verb[None], frozen=True):
-    """A stranger was told a code; one for each stranger."""
+    """A stranger was told a code; one for each stranger. Raises `Superseded` when so many others wait already on the
+    account, whoever let them (SC-16)."""
 
     request: PairingRequest
+    most: int | None = None
 
 
 class PairSender(Verb[PairingRequest | None], frozen=True):

@@ -10,6 +10,7 @@ from rejoinder.agents.base import Agent
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.config.schema import Settings
+from rejoinder.outbound.draft import PLACEHOLDER
 from rejoinder.runtime.runs import Runs
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger, Shown
 from rejoinder.testing.patience import PATIENCE
@@ -82,7 +83,8 @@ class Chat:
         return [m for m in self.channel.messages.values() if m.author == "bot" and not m.deleted]
 
     def _unheard(self) -> list[Shown]:
-        return [m for m in self._visible() if m.complete and m.id not in self._heard]
+        """Whole messages; one that holds the place of an answer on its way is not whole yet."""
+        return [m for m in self._visible() if m.complete and m.text != PLACEHOLDER and m.id not in self._heard]
 
     def _showing(self, text: str) -> list[Shown]:
         return [m for m in self._visible() if not m.complete and text in m.text]

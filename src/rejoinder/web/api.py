@@ -142,6 +142,10 @@ async def _subagents(services: PageServices, _: Flow, request: Request) -> Struc
     return views.SubagentList(tuple(map(views.subagent_view, kept, logs, doing)))
 
 
+async def _processes(services: PageServices, _: Flow, request: Request) -> Struct:
+    return views.ProcessList(await services.store.deployment())
+
+
 async def _hooks(services: PageServices, _: Flow, request: Request) -> Struct:
     known = {each.hook: each for each in await services.store.hook_queues()}
     return views.HookList(tuple([known.get(name) or HookQueue(name) for name in services.hooks()]))
@@ -297,6 +301,13 @@ ENDPOINTS = (
     ),
     ApiEndpoint(
         "GET", "/api/hooks", "Programs that are told what happens: what waits, and why.", views.HookList, _hooks
+    ),
+    ApiEndpoint(
+        "GET",
+        "/api/processes",
+        "The processes on this store: shards, leases, what waits and for how long.",
+        views.ProcessList,
+        _processes,
     ),
     ApiEndpoint(
         "GET",

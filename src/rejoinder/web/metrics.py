@@ -3,7 +3,7 @@
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_STATES, TURN_STATES
+from rejoinder.store.base import EVENT_STATES, INPUT_STATES, PART_STATES, TURN_STATES, Deployment
 from rejoinder.web.services import PageServices
 
 STATES = {"events": EVENT_STATES, "inputs": INPUT_STATES, "turns": TURN_STATES, "parts": PART_STATES}
@@ -53,6 +53,20 @@ class Metrics:
             ["channel"],
             registry=own,
         )
+        self._processes = Gauge(
+            "rejoinder_processes", "Processes on this store that are alive, by `role`.", ["role"], registry=own
+        )
+        self._shards = Gauge("rejoinder_shards", "Shards that each `process` holds.", ["process"], registry=own)
+        self._lease = Gauge(
+            "rejoinder_lease_seconds",
+            "Seconds for which the leases of a `process` are still granted; on SQLite they do not run out.",
+            ["process"],
+            registry=own,
+        )
+        self._unowned = Gauge("rejoinder_shards_unowned", "Shards that no process holds.", registry=own)
+        self._lag = Gauge(
+            "rejoinder_lag_seconds", "Seconds since the oldest message came that nobody has decided yet.", registry=own
+        )
         self._store = Gauge("rejoinder_store_up", "Whether the store can be read.", registry=own)
 
     async def text(self, services: PageServices) -> bytes:
@@ -64,7 +78,7 @@ class Metrics:
             if state.silent_for is not None:
                 self._sign.labels(state.name).set(state.silent_for)
         try:
-            census = await services.store.census()
+            census, deployment = await services.store.census(), await services.store.deployment()
         except StoreUnavailable:
             self._store.set(0)
         else:
@@ -74,4 +88,17 @@ class Metrics:
                 counted = getattr(census, table)
                 for state in states:  # also the states that no row is in any more
                     self._rows.labels(table, state).set(counted.get(state, 0))
+            self._show(deployment)
         return generate_latest(self.registry)
+
+    def _show(self, deployment: Deployment) -> None:
+        self._unowned.set(deployment.unowned)
+        self._lag.set(deployment.lag_seconds)
+        for each in (self._shards, self._lease):
+            each.clear()  # of processes that have ended
+        for role, claims in (("claims shards", True), ("front", False)):
+            self._processes.labels(role).set(sum(each.claims is claims for each in deployment.processes))
+        for each in deployment.processes:
+            self._shards.labels(each.name).set(each.shards)
+            if each.lease_seconds is not None:
+                self._lease.labels(each.name).set(each.lease_seconds)

@@ -7,6 +7,7 @@ from msgspec import Struct
 from rejoinder.channels.web.logins import Invited
 from rejoinder.events import Step
 from rejoinder.store.base import (
+    Deployment,
     InboxEvent,
     Input,
     KeptJob,
@@ -238,6 +239,10 @@ class PairingList(Struct, frozen=True):
 
 class Series(Struct, frozen=True):
     points: tuple[Gauges, ...]
+
+
+class ProcessList(Struct, frozen=True):
+    deployment: Deployment
 
 
 class HookList(Struct, frozen=True):

@@ -29,6 +29,7 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.channels.base import Delivered, Limits, RetryAfter
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime.runs import Runs
 from rejoinder.session import shard_of
 from rejoinder.store.sql import perform as carry_out
 from rejoinder.store.sqlite import open_store
@@ -432,3 +433,34 @@ def test_an_agents_process_ends_with_the_lease(elsewhere: bool) -> None:
         assert machine.processes[0].agent.ended == (0 if elsewhere else 1)
     finally:
         machine.teardown()
+
+
+async def outlives_a_cancellation() -> None:
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        await asyncio.Event().wait()  # for a task that is gone as well
+
+
+def test_nothing_of_a_lost_shard_keeps_the_process_from_ending() -> None:
+    """SC-4: a task that goes on waiting after it was cancelled is cancelled again."""
+    machine = MovingShards()
+    try:
+        machine.open(finds=False)
+        machine.claim(who=0, shard=0)
+        machine.the_loops_turn(count=40)
+        gateway = machine.processes[0].gateway
+        engine = gateway.engines.of(0)
+        assert engine is not None
+        engine.runs._patience = 0.01
+        machine._do(_start(engine.runs))
+        machine.time_passes(seconds=11)
+        machine.look(who=0)
+        machine._do(asyncio.wait_for(engine.runs.idle(), PATIENCE))
+    finally:
+        machine.teardown()
+
+
+async def _start(runs: Runs) -> None:
+    runs.start("outlives", outlives_a_cancellation())
+    await ripple()

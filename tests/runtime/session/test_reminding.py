@@ -1,12 +1,13 @@
 """What an agent is told of a conversation it cannot know any more."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from rejoinder.agents.base import Exchange
 from rejoinder.events import PromptText
-from rejoinder.runtime.session.reminding import exchanges
+from rejoinder.runtime.session.reminding import Reminder, exchanges, noted
 from rejoinder.store.base import TranscriptEntry
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -37,3 +38,55 @@ def told(*lines: str) -> tuple[TranscriptEntry, ...]:
 def test_a_transcript_as_questions_and_answers(lines: tuple[str, ...], found: tuple[Exchange, ...]):
     """TU-23, TU-33: an answer whose question is out of reach is left out, for a model takes none without one."""
     assert exchanges(told(*lines)) == found
+
+
+class Kept:
+    """A store that keeps one session of an agent."""
+
+    def __init__(self, stored: str) -> None:
+        self._stored = stored
+
+    async def agent_session(self, session: str) -> str:
+        return self._stored
+
+
+class Bound:
+    name = "coder"
+
+    def __init__(self, *, shared: bool = False) -> None:
+        self._shared = shared
+        self.told: list[tuple[str, str]] = []
+
+    def is_bound(self) -> bool:
+        return not self._shared
+
+    def load_session(self, session: str, saved: str) -> None:
+        self.told.append(("load", saved))
+
+    def lose_session(self, session: str, saved: str) -> None:
+        self.told.append(("lose", saved))
+
+
+@pytest.mark.parametrize(
+    ("saved_on", "here", "shared", "what"),
+    [
+        ("oak", "oak", False, "load"),
+        ("oak", "elm", False, "lose"),
+        ("oak", "elm", True, "load"),
+        ("", "elm", False, "load"),
+        ("oak", "", False, "load"),
+    ],
+    ids=["here", "elsewhere", "on a shared disk", "by an earlier version", "in a store of one process"],
+)
+async def test_a_session_is_loaded_where_it_was_saved(saved_on: str, here: str, shared: bool, what: str):
+    """SC-7: the saved session names its machine; on another one the agent is told that it is lost."""
+    agent: Any = Bound(shared=shared)
+    store: Any = Kept(noted("id-1", Bound(), saved_on))
+    await Reminder(store, here).remind("s", agent, NOW)
+    assert agent.told == [(what, "id-1")]
+
+
+def test_only_what_lies_on_a_machine_names_it():
+    """SC-7: not an agent on a shared disk, nor one whose sessions are elsewhere anyway."""
+    bound, shared, other = Bound(), Bound(shared=True), object()
+    assert [noted("id-1", each, "oak") for each in (bound, shared, other)] == ["id-1\noak", "id-1", "id-1"]

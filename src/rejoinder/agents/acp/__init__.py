@@ -45,6 +45,9 @@ class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     steer: Literal["native", "cancel"] = "native"
     """How a message reaches a turn under way: by the agent's own means, if it has any, or by ending its prompt and
     asking it to go on with the message."""
+    shared: bool = False
+    """Its `cwd` and the files of its sessions are on a disk that all machines share, so a session goes on wherever its
+    chat is served; otherwise another machine begins a new one and is told the conversation. For PostgreSQL."""
     start_timeout: Seconds = 60
     """Seconds for which its start, a new session and a change of its options may take."""
     load_timeout: Seconds = 60

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rejoinder.agents.acp import Settings
+from rejoinder.agents.acp.saved import Saved
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, SaidSoFar
@@ -39,7 +40,7 @@ class AcpAgent:
         self.takes_exec = tuple(settings.exec_options)
         self.limits = RunLimits()
         self._settings = settings
-        self._saved: Bounded[str, str] = Bounded(REMEMBERED)
+        self._saved: Bounded[str, Saved] = Bounded(REMEMBERED)
         self._histories = Histories(RETOLD_TOKENS)
         self._sessions: AcpSessions | None = None
         self._tools: ToolSource | None = None
@@ -78,7 +79,13 @@ class AcpAgent:
         return self._sessions
 
     def load_session(self, session: str, saved: str) -> None:
-        self._saved[session] = saved
+        self._saved[session] = Saved(saved)
+
+    def is_bound(self) -> bool:
+        return not self._settings.shared
+
+    def lose_session(self, session: str, saved: str) -> None:
+        self._saved[session] = Saved(saved, is_elsewhere=True)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         self._histories.recall(session, past)

@@ -20,6 +20,7 @@ from typing import Any
 from rejoinder.agents.acp import Settings, wire
 from rejoinder.agents.acp.connection import AcpConnection, AcpRun, PermissionRules, settled
 from rejoinder.agents.acp.options import SessionOptions
+from rejoinder.agents.acp.saved import Saved
 from rejoinder.agents.acp.servers import OURS, described, our_server
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened, ToolSource
 from rejoinder.agents.failures import RunFailed, failed
@@ -49,9 +50,10 @@ class Offers:
 class _Session:
     """What we know about one of our sessions at the agent."""
 
-    def __init__(self, saved: str | None = None) -> None:
-        self.id = saved
-        self.told_id = saved  # the id that the gateway knows
+    def __init__(self, saved: Saved | None = None) -> None:
+        self.id = saved.id if saved else None
+        self.told_id = self.id  # the id that the gateway knows
+        self.is_elsewhere = saved is not None and saved.is_elsewhere
         self.connection: AcpConnection | None = None
         self.options: SessionOptions | None = None
         self.loaded = False  # for the turn that begins
@@ -81,7 +83,7 @@ class AcpSessions:
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
 
-    def _known(self, session: str, saved: str | None) -> _Session:
+    def _known(self, session: str, saved: Saved | None) -> _Session:
         """What we know about the session. Beyond the limit the least recently used one at rest is forgotten."""
         known = self._sessions.pop(session, None)
         if known is None and saved is None:
@@ -133,7 +135,7 @@ class AcpSessions:
     # --- a turn -------------------------------------------------------------------------------------
 
     async def events(
-        self, turn: Turn, saved: str | None, past: tuple[Exchange, ...]
+        self, turn: Turn, saved: Saved | None, past: tuple[Exchange, ...]
     ) -> AsyncGenerator[AgentEvent, None]:
         """`past`: what was said in this session before, for an agent that does not know it any more."""
         session = self._known(turn.session, saved)
@@ -259,7 +261,7 @@ class AcpSessions:
             return False
         result: Any = None
         known, loaded, servers = session.id, False, self._servers(connection, key)
-        if known is not None and connection.abilities.load:
+        if known is not None and connection.abilities.load and not session.is_elsewhere:
             try:
                 asked = wire.load_session(known, self._cwd(), servers)
                 result = await connection.load(known, asked, self._settings.load_timeout)
@@ -277,6 +279,7 @@ class AcpSessions:
                 raise RunFailed(failed("format", f"not an answer to session/new: {problem}")) from problem
         assert session.id is not None
         session.lost, session.loaded = known is not None and not loaded, loaded
+        session.is_elsewhere = False
         session.connection = connection
         session.told_system = ""
         session.cancelled = False

@@ -86,11 +86,10 @@ class ConversationPace:
 
     def pause(self, seconds: float, *, everywhere: bool = False) -> None:
         """The platform asked us to wait for so many seconds."""
-        until = asyncio.get_running_loop().time() + seconds
         if everywhere:
-            self._account.until = max(self._account.until, until)
+            self._account.wait_for(seconds)
         else:
-            self._chat.until = max(self._chat.until, until)
+            self._chat.until = max(self._chat.until, asyncio.get_running_loop().time() + seconds)
 
     def rest(self, seconds: float) -> None:
         """Makes a pause of our own, as a person would (DE-22)."""

@@ -1,6 +1,7 @@
 """Which shards a process claims and which it gives up, so that they are spread evenly over the live ones (SC-5). Pure.
 
 Rule 1: who has the fewest claims what is free; so a shard that was given up does not go back to where it came from.
+        Where much is free, as after a death, nobody waits for the others to keep up with it.
 Rule 2: nobody gives up anything while something is free, and each one shard at a time.
 """
 
@@ -31,7 +32,8 @@ def balance(me: str, owners: ShardOwners, recovering: frozenset[int], leaving: f
     if free:
         most = -(-len(owners.shards) // len(counts))
         others = [count for process, count in counts.items() if process != me]
-        room = min(most, min(others, default=most) + 1) - len(mine)
+        ahead = max(1, len(free) // len(counts))
+        room = min(most, min(others, default=most) + ahead) - len(mine)
         room = min(room, RECOVERIES - len(recovering))
         return Steps(claim=tuple(_from_here(me, free)[: max(0, room)]))
     if len(mine) > fewest + 1 and not leaving and not recovering:

@@ -80,7 +80,8 @@ class Access:
 
     def request_pairing(self, asked: AskPairing, now: datetime) -> KeepPairingRequest:
         place = (asked.channel, asked.account)
-        return KeepPairingRequest(PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires))
+        request = PairingRequest(*place, asked.sender, asked.code, asked.asked, now, asked.expires)
+        return KeepPairingRequest(request, pairing.MOST_PENDING)
 
     def approve(self, code: str, now: datetime) -> PairSender:
         return PairSender(code, now)

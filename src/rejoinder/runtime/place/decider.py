@@ -125,6 +125,7 @@ class Decider:
                 continue
             except Superseded as lost:  # what the decision was based on was changed from outside the engine
                 log.info("%s; it is decided again", lost)
+                self._gatherer.read_again()
                 if (again := again + 1) < DECIDED_AGAIN:
                     continue
             except Exception as error:  # one message must not hold up those behind it

@@ -112,6 +112,10 @@ class FactGatherer:
             version=self._settings.now.version,
         )
 
+    def read_again(self) -> None:
+        """Others have changed what is asked for with each message."""
+        self._access.forget()
+
     async def _offered(self, agent: str) -> tuple[str, ...]:
         """The models the agent says it has."""
         speaker = self._agents.get(agent)

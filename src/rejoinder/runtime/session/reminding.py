@@ -2,16 +2,23 @@
 
 from datetime import datetime
 
-from rejoinder.agents.base import REMEMBERED, Agent, CanLoad, CanRecall, Exchange
+from rejoinder.agents.base import REMEMBERED, Agent, BoundToMachine, CanLoad, CanRecall, Exchange
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.runtime.abilities import can
 from rejoinder.store.base import StoreReader, TranscriptEntry
 
 
+def noted(saved: str, agent: object, machine: str) -> str:
+    """What is stored of a session that the agent has saved: on which machine, where that matters (SC-7)."""
+    return f"{saved}\n{machine}" if machine and can(agent, BoundToMachine) and agent.is_bound() else saved
+
+
 class Reminder:
-    def __init__(self, store: StoreReader) -> None:
+    def __init__(self, store: StoreReader, machine: str = "") -> None:
+        """`machine`: the name of the one this process is on; empty where there is only one."""
         self._store = store
+        self._machine = machine
         # Half of what agents remember: a session missing here may be missing from the agent's memory, or soon will be.
         self._reminded: Bounded[str, Agent] = Bounded(REMEMBERED // 2)
 
@@ -21,10 +28,20 @@ class Reminder:
         self._reminded.renew(session, agent)
         if known:
             return
-        if can(agent, CanLoad) and (saved := await self._store.agent_session(session)) is not None:
-            agent.load_session(session, saved)
+        if can(agent, CanLoad) and (stored := await self._store.agent_session(session)) is not None:
+            saved, _, machine = stored.partition("\n")
+            if not self._loses(agent, session, saved, machine):
+                agent.load_session(session, saved)
         if can(agent, CanRecall) and (past := await self._store.transcript(session, since)):
             agent.recall(session, exchanges(past))
+
+    def _loses(self, agent: object, session: str, saved: str, machine: str) -> bool:
+        """Tells the agent so when it saved the session on another machine."""
+        is_here = not machine or machine == self._machine or not self._machine
+        if is_here or not can(agent, BoundToMachine) or not agent.is_bound():
+            return False
+        agent.lose_session(session, saved)
+        return True
 
 
 def exchanges(entries: tuple[TranscriptEntry, ...]) -> tuple[Exchange, ...]:

@@ -35,7 +35,7 @@ from rejoinder.runtime.session.prefixes import filled, prefix_of
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Watcher
-from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.reminding import Reminder, noted
 from rejoinder.runtime.session.requested_compaction import RequestedCompaction
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
@@ -101,7 +101,8 @@ class AgentTurnRunner:
         self._watcher = watcher
         self._hooks = services.hooks
         self._tools = services.tools
-        self.reminder = Reminder(services.store)
+        self._machine = services.machine
+        self.reminder = Reminder(services.store, services.machine)
         self.compaction = Compaction(services, sessions, self.reminder)
         self._requested = RequestedCompaction(services, sessions, self.compaction)
         self._attempts = Attempts(self.compaction.compact)
@@ -352,7 +353,8 @@ class AgentTurnRunner:
             await self.questions.ask(run.claim, question, agent, run.conversation, people_of(run), decided)
 
         async def opened(session: SessionOpened) -> None:
-            await WriteBatch(SaveAgentSession(run.session, session.saved)).insist(self._store)
+            stored = noted(session.saved, agent, self._machine)
+            await WriteBatch(SaveAgentSession(run.session, stored)).insist(self._store)
             if session.lost and not run.message.background:
                 await answer.add_line(LOST.format(agent=agent.name))
 

@@ -2,7 +2,7 @@
 
 Rule 1: one process migrates, under an advisory lock; the others wait for it and find it done.
 Rule 2: a step only adds, for one version: an older process beside a newer schema goes on. So a schema that is one step
-        ahead is served; further ahead is refused, and so is a later start of an older version.
+        ahead is served; further ahead is refused, to those that start and to those that run already.
 """
 
 from rejoinder.crashpoint import crashpoint
@@ -37,6 +37,14 @@ def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
         raise StoreUnavailable("missing", where, "the database is empty")
     if missing := [step.number for step in steps if step.number not in done]:
         raise StoreUnavailable("older", where, f"step {missing[0]} of its schema is missing")
+
+
+def refuse_left_behind(db: Connection, where: str, known: int) -> None:
+    """For a process that runs already, up to which step it knows: newer ones may have migrated meanwhile."""
+    sql = "SELECT count(*), max(number) FROM rejoinder_schema WHERE number > ?"
+    ahead, latest = db.execute(sql, (known,)).fetchone()
+    if ahead > AHEAD:
+        raise StoreUnavailable("newer", where, f"schema {latest}, this version knows up to {known}")
 
 
 def _done(db: Connection, where: str, steps: list[Migration]) -> set[int]:

@@ -17,6 +17,7 @@ from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.store.base import (
     OPERATOR_VERBS,
     AnyLease,
+    Deployment,
     Health,
     Lease,
     NamedLease,
@@ -29,7 +30,7 @@ from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
 from rejoinder.store.postgresql.listening import Listening, gateways, notify
 from rejoinder.store.postgresql.live import LiveNotifier
-from rejoinder.store.postgresql.migrate import migrate, refuse_strange
+from rejoinder.store.postgresql.migrate import migrate, refuse_left_behind, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
 from rejoinder.store.sql.connection import Numbers, SqlConnection
@@ -101,6 +102,9 @@ class PostgresReader(SqlReader):
             raise
         return db
 
+    async def deployment(self) -> Deployment:
+        return await self._read(_deployment)
+
     async def check(self) -> None:
         await self._read(check_bodies)
 
@@ -150,8 +154,11 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     """The whole contract. What has to do with leases has a thread and a connection of its own: it must not wait for
     anything else."""
 
-    def __init__(self, url: str, shards: int, lease_seconds: float, listening: Listening) -> None:
+    def __init__(self, url: str, shards: int, lease_seconds: float, listening: Listening, known: int) -> None:
+        """`known`: up to which step it knows the schema."""
         super().__init__(url)
+        self._known = known
+        self._left_behind: StoreUnavailable | None = None
         self.shards = shards
         self.lease_seconds: float | None = lease_seconds
         self._seconds = lease_seconds
@@ -194,17 +201,17 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         return SqlShard(self, lease, lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
-        lease = await self._change(partial(_claim, shard=shard, holder=holder, seconds=self._seconds))
+        lease = await self._granted(partial(_claim, shard=shard, holder=holder, seconds=self._seconds))
         if lease is not None:
             self._held.add(shard)
         return lease
 
     async def claim_named(self, name: str, holder: str) -> NamedLease | None:
-        return await self._change(partial(_claim_named, name=name, holder=holder, seconds=self._seconds))
+        return await self._granted(partial(_claim_named, name=name, holder=holder, seconds=self._seconds))
 
     async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
         work = partial(_renew, holder=holder, leases=leases, seconds=self._seconds, claims=claims)
-        renewal = await self._change(work)
+        renewal = await self._granted(work)
         self._held -= {each.shard for each in leases if isinstance(each, Lease) and each not in renewal.held}
         return renewal
 
@@ -222,6 +229,21 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
 
     async def shards_with_work(self) -> frozenset[int]:
         return await self._read(leases.shards_with_work)
+
+    async def _granted(self, work: Callable[[Connection], T]) -> T:
+        """A process that is too far behind the schema keeps no lease and gets none (SC-23)."""
+
+        def unless_left_behind(db: Connection) -> T:
+            refuse_left_behind(db, self._where, self._known)
+            return work(db)
+
+        try:
+            return await self._change(unless_left_behind)
+        except StoreUnavailable as fault:
+            if fault.fault == "newer" and self._left_behind is None:
+                self._left_behind = fault
+                log.error("%s Until then this process serves nothing.", fault)
+            raise
 
     async def _change(self, work: Callable[[Connection], T]) -> T:
         self._writer.refuse_when_closed()
@@ -250,6 +272,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     async def health(self) -> Health:
         try:
             self._writer.refuse_when_closed()
+            if self._left_behind is not None:
+                raise self._left_behind
             held_up = StoreUnavailable("locked", self._where) if self._writer.is_held_up else None
             if (fault := self._writer.fault or held_up) is not None:
                 try:
@@ -299,11 +323,11 @@ def open_store(
 ) -> PostgresStore:
     """Opens the database of a `postgresql://` address, and brings its schema up to date. `shards`: into how many the
     homes are spread if this is the first time; later it is as it is."""
-    where = address(url)
+    where, steps = address(url), schema or migrations()
     with fault_in(where):
         db = connect(url)
         try:
-            migrate(db, where, schema or migrations(), shards or SHARDS)
+            migrate(db, where, steps, shards or SHARDS)
             found = count_shards(db)
             if shards not in (None, found):
                 hint = f"`rejoinder store rehome --shards {shards}` changes that"
@@ -312,7 +336,7 @@ def open_store(
             db.close()
     listening = Listening(partial(connect, url))
     listening.wait()
-    return PostgresStore(url, found, lease_seconds, listening)
+    return PostgresStore(url, found, lease_seconds, listening, steps[-1].number)
 
 
 def count_shards(db: Connection) -> int:
@@ -347,6 +371,10 @@ def _claim_named(db: Connection, name: str, holder: str, seconds: float) -> Name
 
 def _renew(db: Connection, holder: str, leases: tuple[AnyLease, ...], seconds: float, claims: bool) -> Renewal:
     return renew(db, holder, leases, seconds, _now(db), claims=claims)
+
+
+def _deployment(db: Connection) -> Deployment:
+    return leases.deployment(db, _now(db))
 
 
 def _owners(db: Connection) -> ShardOwners:

@@ -7,10 +7,21 @@ Rule 2: who is not the latest generation of its shard writes nothing (`held`).
 Rule 3: `at` is when it was asked for, also when the writer has to do a group again.
 """
 
+from collections import Counter
 from datetime import datetime
 
 from rejoinder.errors import LeaseLost
-from rejoinder.store.base import IN_FLIGHT, AnyLease, Lease, NamedLease, Renewal, Shard, ShardOwners
+from rejoinder.store.base import (
+    IN_FLIGHT,
+    AnyLease,
+    Deployment,
+    Lease,
+    NamedLease,
+    ProcessState,
+    Renewal,
+    Shard,
+    ShardOwners,
+)
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.outbox import any_of
 from rejoinder.store.sql.values import micros
@@ -145,6 +156,33 @@ def owners(db: SqlConnection, at: datetime) -> ShardOwners:
     sql = "SELECT name, holder FROM named_lease WHERE holder IS NOT NULL AND (lease_until IS NULL OR lease_until > ?)"
     named = dict(db.execute(sql, (now,)).fetchall())
     return ShardOwners(shards, tuple(processes), tuple(fronts), named)
+
+
+WAITING = (
+    "SELECT shard.holder, count(*), min(inbox.accepted) FROM inbox CROSS JOIN shard ON shard.id = inbox.shard "
+    "WHERE inbox.state = 'new' GROUP BY shard.holder"
+)
+
+
+def deployment(db: SqlConnection, at: datetime) -> Deployment:
+    """What operators see of the processes (SC-24)."""
+    now = micros(at)
+    found = owners(db, at)
+    held = Counter(shard.holder for shard in found.shards)
+    waiting = {holder: (count, _seconds(now, oldest)) for holder, count, oldest in db.execute(WAITING)}
+    until = dict(db.execute("SELECT name, lease_until FROM process").fetchall())
+    alive = sorted((*((name, True) for name in found.processes), *((name, False) for name in found.fronts)))
+    processes: list[ProcessState] = []
+    for name, claims in alive:
+        duties = tuple(sorted(duty for duty, holder in found.named.items() if holder == name))
+        left = None if until[name] is None else _seconds(until[name], now)
+        processes.append(ProcessState(name, claims, held[name], duties, left, *waiting.get(name, (0, 0.0))))
+    lag = max((lag for _, lag in waiting.values()), default=0.0)
+    return Deployment(len(found.shards), held[None], lag, tuple(processes))
+
+
+def _seconds(later: int, earlier: int) -> float:
+    return max(0.0, (later - earlier) / 1e6)
 
 
 WITH_WORK = (

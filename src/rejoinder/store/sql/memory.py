@@ -1,5 +1,6 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
+from rejoinder.errors import Superseded
 from rejoinder.events import Step
 from rejoinder.session import Session, session_home
 from rejoinder.store.base import (
@@ -81,9 +82,18 @@ def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
     request = verb.request
     times = (micros(request.asked), micros(request.told), micros(request.expires))
     row = (request.channel, request.account, request.sender, request.code, *times)
+    if verb.most is not None:  # one process at a time counts those of an account: others wait for this row
+        sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
+        db.execute(sql, ("gateway/pairing", f"{request.channel}/{request.account}", b""))
     # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
     db.execute("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
-    db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+    if verb.most is None:
+        db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        return
+    others = "SELECT count(*) FROM knock WHERE channel = ? AND account = ? AND expires > ?"
+    sql = f"INSERT INTO knock ({PAIRING_COLUMNS}) SELECT ?, ?, ?, ?, ?, ?, ? WHERE ({others}) < ? RETURNING code"
+    if db.execute(sql, (*row, request.channel, request.account, times[1], verb.most)).fetchone() is None:
+        raise Superseded(f"{verb.most} pairing requests are pending on {request.channel}/{request.account}")
 
 
 def approve_pairing(db: SqlConnection, verb: PairSender) -> PairingRequest | None:

@@ -1,7 +1,7 @@
 """The reads of the contract over any connection, and a store as the holder of a lease sees it."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from rejoinder.store.base import (
     RESUMED_FOR,
     AccessRows,
     Census,
+    Deployment,
     Health,
     HookQueue,
     InboxEvent,
@@ -39,7 +40,7 @@ from rejoinder.store.base import (
     Verb,
     Workload,
 )
-from rejoinder.store.sql import blobs, hook_events, jobs, lookups, questions, reads, rooms, subagents
+from rejoinder.store.sql import blobs, hook_events, jobs, leases, lookups, questions, reads, rooms, subagents
 from rejoinder.store.sql.recover import recover
 
 T = TypeVar("T")
@@ -181,6 +182,9 @@ class SqlReader:
 
     async def latest_subagents(self, limit: int = 20) -> tuple[KeptSubagent, ...]:
         return await self._read(subagents.latest_subagents, limit)
+
+    async def deployment(self) -> Deployment:
+        return await self._read(leases.deployment, datetime.now(UTC))
 
     async def hook_queues(self) -> tuple[HookQueue, ...]:
         return await self._read(hook_events.hook_queues)

@@ -19,6 +19,7 @@ from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
 from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.base import (
     AnyLease,
+    Deployment,
     Health,
     Lease,
     NamedLease,
@@ -171,6 +172,9 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
 
     async def owners(self) -> ShardOwners:
         return await self._read(leases.owners, self._clock())
+
+    async def deployment(self) -> Deployment:
+        return await self._read(leases.deployment, self._clock())
 
     async def shards_with_work(self) -> frozenset[int]:
         return await self._read(leases.shards_with_work)

@@ -9,6 +9,7 @@ from rejoinder.store.base import (
     Accept,
     BeginTurn,
     ClaimPart,
+    Deployment,
     Lease,
     MarkSent,
     MoveCursor,
@@ -121,6 +122,27 @@ class Leases(Opened):
             await store.renew("worker", ())
             found = await store.owners()
             assert (found.processes, found.fronts) == (("worker",), ("front",))
+
+    async def test_operators_see_the_processes(self, tmp_path: Path) -> None:
+        """SC-24: who is alive, what each holds and does for all, and how long a message has waited."""
+        async with self.shared(tmp_path) as store:
+            assert await store.deployment() == Deployment(store.shards, store.shards, 0.0, ())
+            shard = shard_at(store)
+            await store.claim(shard, "worker")
+            await store.claim_named("telegram", "front")
+            await store.renew("front", (), claims=False)
+            await store.write(Accept((an_inbound(1),), NOW.replace(year=2020)))
+            found = await store.deployment()
+            front, worker = found.processes
+            assert (front.name, front.claims, front.shards, front.duties) == ("front", False, 0, ("telegram",))
+            assert (worker.name, worker.claims, worker.shards, worker.duties) == ("worker", True, 1, ())
+            assert (found.unowned, worker.waiting, front.waiting) == (store.shards - 1, 1, 0)
+            assert found.lag_seconds == worker.lag_seconds > 0
+            if store.lease_seconds is None:
+                assert worker.lease_seconds is None
+            else:
+                assert worker.lease_seconds is not None
+                assert 0 < worker.lease_seconds <= store.lease_seconds
 
     async def test_shards_with_work_are_found_whoever_wrote(self, tmp_path: Path) -> None:
         """SC-12: work is found by shard and state."""

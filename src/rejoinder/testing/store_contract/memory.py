@@ -196,6 +196,20 @@ class Memory(Opened):
             (found,) = await store.events_of("1")
             assert await store.trace(found.id) == (decided, ended)
 
+    async def test_so_many_strangers_wait_on_an_account(self, tmp_path: Path) -> None:
+        """SC-16: the store counts them, whoever decided; those of another account, and who waits already, count not."""
+        async with self.opened(tmp_path) as store:
+
+            def asks(sender: str, account: str = "default") -> KeepPairingRequest:
+                return KeepPairingRequest(
+                    PairingRequest("telegram", account, sender, f"CODE{sender}", NOW, NOW, SOON), 2
+                )
+
+            await store.write(asks("ann"), asks("bob"))
+            await loses(store, asks("eve"))
+            await store.write(asks("bob"), asks("eve", "other"))
+            assert [each.sender for each in await store.pairing_requests("telegram", "default")] == ["ann", "bob"]
+
     async def test_pairing(self, tmp_path: Path) -> None:
         """IN-11: one code for each stranger, approved once, while it is valid."""
         async with self.opened(tmp_path) as store:

@@ -162,7 +162,7 @@ fill(
       "div",
       { class: "cards" },
       column(flow, tables.sessions),
-      column(tables.channels, tables.pairing, tables.people, tables.outbox, tables.quarantine, tables.lanes, tables.subagents, tables.jobs, tables.hooks),
+      column(tables.channels, tables.pairing, tables.people, tables.outbox, tables.quarantine, tables.lanes, tables.subagents, tables.jobs, tables.hooks, tables.processes),
     ),
   ),
 );

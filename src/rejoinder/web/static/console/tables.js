@@ -7,6 +7,7 @@ import { post } from "../shared/api.js";
 import { Card, since, until } from "./card.js";
 import { drawHooks } from "./hooks.js";
 import { drawJobs } from "./jobs.js";
+import { drawProcesses } from "./processes.js";
 import { drawSubagents } from "./subagents.js";
 
 export const cards = () => ({
@@ -19,6 +20,7 @@ export const cards = () => ({
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
   jobs: new Card("jobs", "Clock", "jobs", drawJobs),
   subagents: new Card("subagents", "Sub-agents", "subagents", drawSubagents),
+  processes: new Card("processes", "Processes", "processes", drawProcesses),
   hooks: new Card("hooks", "Hooks", "hooks", drawHooks),
 });
 

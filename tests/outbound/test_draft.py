@@ -97,19 +97,23 @@ class Screen:
                     self.messages.append(part.text)
 
 
-def test_it_opens_with_the_first_word_and_changes_at_its_pace():
-    """DE-20: pace per channel, the latest wins."""
+def test_it_opens_with_the_first_words_and_changes_at_its_pace():
+    """DE-20: pace per channel, the latest wins; what is complete at once is never edited."""
     screen = Screen(EDITS)
     screen.grows("  \n")
     assert screen.works() == Rest()
-    for piece in ("One", " two", " three"):
+    screen.grows("One")
+    assert screen.works() == Wait(SOON)
+    screen.grows(" two")
+    screen.now = SOON
+    for piece in (" three", " four"):
         screen.grows(piece)
         screen.works()
-    assert screen.messages == ["  \nOne"]
-    assert screen.works() == Wait(1.0)
-    screen.now = 1.0
-    assert screen.works() == Rest()
     assert screen.messages == ["  \nOne two three"]
+    assert screen.works() == Wait(SOON + 1.0)
+    screen.now = SOON + 1.0
+    assert screen.works() == Rest()
+    assert screen.messages == ["  \nOne two three four"]
     assert screen.calls == 2
 
 
@@ -165,9 +169,8 @@ def test_equal_frames_are_skipped():
     """DE-20: a piece that changes no source makes no call."""
     screen = Screen(EDITS)
     screen.grows("one two three four five six seven eight nine")
-    screen.works()
-    screen.now = 9
-    screen.works()
+    for screen.now in (SOON, 9):
+        screen.works()
     calls = screen.calls
     screen.grows("  ")
     screen.now = 19
@@ -221,7 +224,7 @@ def test_an_answer_that_is_whole_at_once_is_never_a_mere_sign():
 def test_the_answer_to_a_late_call_changes_nothing():
     """DE-20: a sequence number per slot."""
     draft = drafts.grow(Draft(EDITS), "One", 0)
-    draft, opening = next_step(draft, 0, sources)
+    draft, opening = next_step(draft, SOON, sources)
     draft = drafts.opened(draft, opening, "7", None, 0)
     draft = drafts.grow(draft, " two", 0)
     draft, late = next_step(draft, 1, sources)
@@ -233,7 +236,7 @@ def test_the_answer_to_a_late_call_changes_nothing():
 
 def test_what_was_refused_is_tried_at_its_time_or_not_before_the_end():
     draft = drafts.grow(Draft(EDITS), "One", 0)
-    draft, step = next_step(draft, 0, sources)
+    draft, step = next_step(draft, SOON, sources)
     assert next_step(drafts.refused(draft, step, 5.0), 1, sources)[1] == Wait(5.0)
     assert next_step(drafts.refused(draft, step, None), 9, sources)[1] == Rest()
 

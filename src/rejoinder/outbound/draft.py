@@ -22,7 +22,8 @@ from rejoinder.rendering.white_space import is_seen
 
 PLACEHOLDER = "…"
 SOON = 0.1
-"""Seconds before a mere placeholder is opened: an answer that is complete by then is sent as one message, unedited."""
+"""Seconds before a message is opened that will be edited: an answer that is complete by then is sent as one message,
+unedited, and a longer one begins with more than a word."""
 
 FADES = 20.0
 """Seconds after which a preview that has not grown is shown again: the platform drops it after thirty."""
@@ -124,7 +125,8 @@ Cut = Callable[[str], list[str]]
 
 
 def grow(draft: Draft, piece: str, now: float) -> Draft:
-    begins = draft.streaming.placeholder and not draft.text and not draft.slots
+    is_edited = draft.streaming.mode == "edits" or draft.streaming.placeholder
+    begins = is_edited and not draft.text and not draft.slots
     not_before = now + min(SOON, draft.streaming.pace) if begins else draft.not_before
     return replace(draft, text=draft.text + piece, grown_at=now, not_before=not_before)
 

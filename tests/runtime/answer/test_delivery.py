@@ -17,7 +17,7 @@ from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.outbox import yielding_calls
 from rejoinder.store.base import ClaimPart, HoldPart, Intent, MarkUnknown, PlanParts
 from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from tests.runtime.places import place
 
 MIXED = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9nO2qR5tU8w"
@@ -671,7 +671,7 @@ async def test_nobody_waits_for_a_draft_that_is_not_taken(outcome, monkeypatch):
     async with asyncio.timeout(PATIENCE), place(FakeKeeper(), streaming=Streaming("edits", pace=600.0)) as here:
         answer = here.answer(await here.turn())
         await answer.feed("First I")
-        await here.rests()
+        await until(lambda: here.seen() == ["First I"])
         await answer.feed(" look.")
         here.channel.fails(outcome)
         await answer.catch_up()

@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
-from bench.postgres import LEAST, server, store_url
+from bench.postgres import LEAST, store_url
 from bench.served import Measured, Served, resident_mb
 from bench.timing import Bars, BarsMissed, duration, print_table
 from rejoinder.testing.platform.truth import BOT, Frame
 from tests.cluster.several import Cluster, gateways, until
-from tests.postgres import Server, a_database, database_of
+from tests.postgres import Server, a_database, database_of, durable_server
 
 SERVED = Served("telegram", ("gateway",))
 SHARDS, LEASE = 64, 10.0
@@ -43,7 +43,7 @@ def rate(chats: int, rounds: int, times: int) -> None:
     ways = [("SQLite, 1 process", 0), *((f"PostgreSQL, {n} process{'es' if n > 1 else ''}", n) for n in COUNTS)]
     crowd: list[list[Measured]] = [[] for _ in ways]
     alone: list[list[Measured]] = [[] for _ in ways]
-    with server() as running:
+    with durable_server() as running:
         for _ in range(times):  # in turns, so that a busy moment meets all
             for index, (_, count) in enumerate(ways):
                 crowd[index].append(_course(running, count, chats, rounds))
@@ -85,7 +85,7 @@ def _shards(running: Server, url: str) -> list[int]:
 
 def sessions(count: int, processes: int) -> None:
     bars = Bars()
-    with server() as running, tempfile.TemporaryDirectory() as folder:
+    with durable_server() as running, tempfile.TemporaryDirectory() as folder:
         found, took = asyncio.run(_sessions(running, Path(folder), count, processes))
     head = ["", *(f"process {number + 1}" for number in range(processes))]
     rows = [[what, *(f"{each:.0f} MB" for each in memory)] for what, memory in found]
@@ -137,7 +137,7 @@ async def _ask_each(cluster: Cluster, numbers: Sequence[int]) -> None:
 
 def takeover(kills: int, processes: int, lease: float) -> None:
     bars = Bars()
-    with server() as running, tempfile.TemporaryDirectory() as folder:
+    with durable_server() as running, tempfile.TemporaryDirectory() as folder:
         shards, answers, asked, heard = asyncio.run(_takeover(running, Path(folder), kills, processes, lease))
     rows: list[list[str]] = []
     for what, times in (("others hold all of its shards", shards), ("the last of its chats is answered", answers)):

@@ -4,11 +4,8 @@ The server is one of its own, on this machine: it shares the cores with the gate
 """
 
 import asyncio
-import shutil
 import tempfile
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 from bench.served import Measured, Served
 from bench.store import latencies, rows_per_second
@@ -16,27 +13,12 @@ from bench.timing import Bars, duration, print_table
 from rejoinder.store.base import SharedStore
 from rejoinder.store.postgresql import open_store as open_postgres
 from rejoinder.store.sqlite import open_store as open_sqlite
-from tests.postgres import Server, a_database, install, prepare
+from tests.postgres import Server, a_database, durable_server
 
 LEAST = 0.4
 """The bar: at least this share of SQLite's messages a second."""
 SESSIONS, EACH, ALONE, TIMES = 50, 20, 100, 3
 SERVED = Served("telegram", ("gateway",))
-
-
-@contextmanager
-def server() -> Generator[Server]:
-    install()
-    folder = Path(tempfile.mkdtemp(prefix="rejoinder-bench-postgres-"))
-    running = Server(folder, settings=())
-    try:
-        running.start()
-        prepare(running, "shards", 64)
-        yield running
-    finally:
-        if running.runs:
-            running.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _alone(store: SharedStore) -> tuple[float, float]:
@@ -54,7 +36,7 @@ def run() -> None:
         verdict = bars.verdict(what, (least, postgres / sqlite)) if bar else ""
         rows.append([what, show(sqlite), show(postgres), f"{postgres / sqlite:.2f}", bar, verdict])
 
-    with server() as running:
+    with durable_server() as running:
         crowd: tuple[list[Measured], list[Measured]] = ([], [])
         alone: tuple[list[Measured], list[Measured]] = ([], [])
         stores: list[tuple[float, float]] = []

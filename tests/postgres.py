@@ -11,6 +11,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
@@ -136,6 +138,22 @@ def prepare(server: Server, name: str, shards: int) -> None:
 
     server.execute(f"CREATE DATABASE {name}")
     asyncio.run(open_store(server.url(name), shards=shards).close())
+
+
+@contextmanager
+def durable_server() -> Generator[Server]:
+    """One of its own, with every commit on the disk."""
+    install()
+    folder = Path(tempfile.mkdtemp(prefix="rejoinder-postgres-"))
+    server = Server(folder, settings=())
+    try:
+        server.start()
+        prepare(server, "shards", 64)
+        yield server
+    finally:
+        if server.runs:
+            server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def a_database(server: Server, template: str = "shards") -> str:

@@ -12,18 +12,14 @@ of which it could be known that it had arrived, when nobody took over within 15 
 import argparse
 import asyncio
 import os
-import shutil
 import sys
-import tempfile
 import time
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 
 from tests.cluster.trial import TAKEOVER, Result, Target, Trial, Trouble, run
 from tests.crash.points import FILE_KEPT, POINTS, Personality
 from tests.crash.suite import say
-from tests.postgres import Server, install, prepare
+from tests.postgres import Server, durable_server
 
 PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "slack", "discord")
 TARGETS: tuple[Target, ...] = ("run", "worker")
@@ -125,22 +121,6 @@ def _row(what: str, results: Sequence[Result]) -> tuple[str, ...]:
     return (what, *map(str, figures))
 
 
-@contextmanager
-def a_server() -> Generator[Server]:
-    """One of its own, with every commit on the disk."""
-    install()
-    folder = Path(tempfile.mkdtemp(prefix="rejoinder-cluster-postgres-"))
-    server = Server(folder, settings=())
-    try:
-        server.start()
-        prepare(server, "shards", 64)
-        yield server
-    finally:
-        if server.runs:
-            server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cluster.suite", description=__doc__)
     parser.add_argument("--trouble", default="", help="of point, kill, freeze, partition, database; all if not given")
@@ -152,7 +132,7 @@ def main() -> int:
     parser.add_argument("--lease", type=float, default=10.0, help="seconds; 10 is the default of a gateway")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time, each of five processes")
     given = parser.parse_args()
-    with a_server() as server:
+    with durable_server() as server:
         results = asyncio.run(run_all(trials(given), server, given.jobs))
     failed = [each for each in results if each.wrong]
     for each in failed:

@@ -52,6 +52,7 @@ RANDOM_TALKS: tuple[tuple[Talk, int], ...] = (("answers", 1), ("hands over", 2))
 """What is talked about at random moments, and how much less than elsewhere: there all of it is in one room."""
 ROWS, SERVING_AGAIN, OUTAGE = 10_000, 5.0, 100.0
 """Rows that wait, seconds until a gateway serves again with them, and seconds for which the platform is away."""
+MESSAGES = 20
 COUNTED = Path(__file__).with_name("counted.json")
 RANDOM_KILLS, RANDOM_MESSAGES, RANDOM_SEEDS = 40, 160, (1, 2)
 
@@ -168,14 +169,14 @@ def main() -> int:
     parser.add_argument("--points", default="", help="such as K3,K17; all when not given")
     parser.add_argument("--personalities", default="", help=f"of {', '.join(PERSONALITIES)}; all when not given")
     parser.add_argument("--talk", default="", help="such as files,speaks; all when not given")
-    parser.add_argument("--messages", type=int, default=20, help="in each trial")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="in each trial")
     parser.add_argument("--jobs", type=int, default=4, help="trials at a time")
     given = parser.parse_args()
     wanted = trials(_named(given.points), _named(given.personalities), given.messages)
     talks = _named(given.talk)
     wanted = [trial for trial in wanted if not talks or trial.talk in talks]
     results = asyncio.run(run_all(wanted, given.jobs))
-    is_whole = not (given.points or given.talk)
+    is_whole = not (given.points or given.talk) and given.messages == MESSAGES
     proven = asyncio.run(prove_all()) if is_whole and not given.personalities else []
     if is_whole:
         keep(_rows(results))

@@ -1,11 +1,12 @@
 """A slice of the crash suite: every point once, with a few messages; `make crash` runs all of it, and a sweep."""
 
 import asyncio
+import json
 
 import pytest
 
 from tests.crash.points import AT_RANDOM, PERSONALITIES, POINTS, point, sends_files
-from tests.crash.suite import run_all, table, trials
+from tests.crash.suite import keep, run_all, table, trials
 from tests.crash.trial import Result, Trial
 
 pytestmark = pytest.mark.xdist_group("crash points")  # the trials are run once, for all of these tests
@@ -74,3 +75,11 @@ def test_the_table_counts(results):
     """DU-22: trials, messages, lost, held, duplicated, leaked bytes."""
     last = table(list(results.values())).splitlines()[-1].split(" | ")
     assert last[1:3] == [str(len(results)), str(MESSAGES * len(results))]
+
+
+def test_what_was_counted_of_others_stays(tmp_path):
+    """DU-22: personalities may be run one after the other; the README has the last count of each."""
+    file = tmp_path / "counted.json"
+    for name, trials_run in (("web", "1"), ("slack", "2"), ("web", "3")):
+        keep([(name, trials_run, *["0"] * 7)], file)
+    assert {name: each["trials"] for name, each in json.loads(file.read_text()).items()} == {"web": 3, "slack": 2}

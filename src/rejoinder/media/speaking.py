@@ -54,7 +54,7 @@ class SpeechSynthesizer:
                 return Recording(
                     content, mime, measured.seconds, await asyncio.to_thread(sound.waveform, measured.path)
                 )
-        except NotUnderstood:  # it is sent all the same
+        except NotUnderstood:  # it is sent anyway
             return Recording(content, mime)
 
     async def _speak(self, text: str, voice: str, form: VoiceForm, folder: Path) -> Recording:

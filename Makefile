@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := run
 VENV ?= .venv
 BIN  := $(VENV)/bin
-# One process for each core, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
+# Several processes, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
 PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
 
 .PHONY: run demo demo-discord chat wheel test test-agents test-versions deep crash cluster check format docs bench fuzz clean
@@ -36,7 +36,7 @@ deep: $(VENV)/.dev
 crash: $(VENV)/.dev
 	$(BIN)/python -m tests.crash.suite
 
-# The same on PostgreSQL, with three gateways and two workers, then the figures of docs/scale.md; about an hour.
+# The same on PostgreSQL, with three gateways and two workers, then the figures of docs/scale.md; an hour and a half.
 cluster: $(VENV)/.dev
 	$(BIN)/python -m tests.cluster.suite
 	$(BIN)/python -m bench.cluster rate sessions takeover

@@ -34,17 +34,17 @@ async def measure() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         async with FakePlatform("telegram") as platform:
             file = Path(folder) / "rejoinder.toml"
-            file.write_text(CONFIG.format(folder=folder, token=TOKEN, api=platform.url), "utf-8")
+            file.write_text(CONFIG.format(store=f"sqlite:{folder}/bench.db", token=TOKEN, api=platform.url), "utf-8")
             async with Gateway(load(str(file), {})) as gateway:
                 serving = asyncio.ensure_future(gateway.serve())
                 course = Course(platform, gateway)
                 for _ in range(WARM):
-                    await course.ask()
+                    await course.exchange()
                 took: list[float] = []
                 began = process_time()
                 for _ in range(TIMED):
                     asked = perf_counter()
-                    await course.ask()
+                    await course.exchange()
                     took.append(perf_counter() - asked)
                 cpu = (process_time() - began) / TIMED
                 await gateway.drain(0)

@@ -23,7 +23,7 @@ from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import Limits
 from rejoinder.config.schema import Settings
 from rejoinder.events import Turn
-from rejoinder.garbage import settle_memory
+from rejoinder.programs.garbage_collection import freeze_loaded
 from rejoinder.runtime.runs import Runs
 from rejoinder.secret import Secret
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger
@@ -94,11 +94,11 @@ async def _longest_stop(agent: Agent, channel: FakeMessenger) -> float:
     settings = replace(settings, channels={channel.name: settings.channels[channel.name]})
     gateway = Gateway(settings, agents={agent.name: agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
-        settle_memory()  # as `rejoinder run` does
+        freeze_loaded()  # as `rejoinder run` does
         runs.start("gateway", gateway.serve())
         await channel.says("hello")
         ticking = runs.start("tick", tick())
-        await gateway.runs.idle(besides=gateway.listening)
+        await gateway.runs.idle(besides=gateway.listening.tasks)
         over.set()
         await runs.wait(ticking)
         await channel.close()

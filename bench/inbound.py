@@ -12,7 +12,7 @@ from rejoinder.inbound import decide
 from rejoinder.inbound.dry_run import CHANNEL, rehearsal_rules
 from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import Walk
+from rejoinder.inbound.outcome import StageResult
 from rejoinder.inbound.rules import Rules, make_rules
 from rejoinder.session import Session
 
@@ -33,7 +33,7 @@ def with_entries(rules: Rules, count: int) -> Rules:
     return make_rules(settings, rules.agents.values())
 
 
-def decider(rules: Rules, text: str) -> Callable[[], Walk]:
+def decider(rules: Rules, text: str) -> Callable[[], StageResult]:
     """One decision, with nothing in it that is not part of one."""
     inbound = Inbound(CHANNEL, "1", "1", Chat("sender"), Sender("sender"), text)
     facts = Facts(OwnIdentity("bot-id", "bot"))

@@ -8,8 +8,8 @@ path = "examples"
 
 from collections.abc import Iterator
 
-from rejoinder.agents.further import Further
 from rejoinder.agents.python import text_of
+from rejoinder.agents.steering_offers import SteeringOffers
 from rejoinder.events import Turn
 
 
@@ -18,7 +18,7 @@ def shout(turn: Turn) -> Iterator[str]:
         yield word.upper() + " "
 
 
-def shout_on(turn: Turn, further: Further) -> Iterator[str]:
+def shout_on(turn: Turn, further: SteeringOffers) -> Iterator[str]:
     """The same, and what is said while it shouts it shouts too: the queue mode `steer` hands it over."""
     words = text_of(turn).split()
     while words:

@@ -17,10 +17,11 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, get_args
+from statistics import quantiles
+from typing import Any, NamedTuple, get_args
 
 from rejoinder.agents.failures import SENTENCES
-from rejoinder.agents.think import THINK
+from rejoinder.agents.thinking_levels import THINK
 from rejoinder.channels.base import Limits
 from rejoinder.channels.telegram.emoji import NEAREST
 from rejoinder.cli import OPERATE
@@ -201,6 +202,85 @@ def crashes() -> str:
     return table(["", "trials", "messages", "lost", "bytes of directives shown", "said twice", "kept back"], rows)
 
 
+TROUBLES = {
+    "point": "`kill -9` at each point of the crash suite, of the gateway that listens and of a worker",
+    "kill": "`kill -9` at any moment",
+    "freeze": "it is frozen (SIGSTOP) for longer than its leases, then goes on",
+    "partition": "nothing passes between it and the database for longer than its leases, then what was held arrives",
+    "database": "the database is stopped (`immediate`) and started again after 2 s",
+    "database, longer than the leases": "the same, after longer than the leases",
+}
+NOT_YET = "No whole run has been written down yet."
+
+
+def cluster_trials(counted: Mapping[str, Any]) -> str:
+    """What people saw of five processes, one of which was in trouble, as `make cluster` last counted it."""
+    if not counted:
+        return NOT_YET
+    rows: list[list[str]] = []
+    for trouble, what in TROUBLES.items():
+        if its := counted.get(trouble):
+            figures = (its["trials"], its["messages"], its["lost"], its["held"] + its["twice"], its["violations"])
+            times = (f"{its[f'takeover {which}']:g} s" for which in ("p50", "longest"))
+            command = f"`python -m tests.cluster.suite --trouble {trouble.partition(',')[0]}`"
+            rows.append([what, *(f"{figure:,}" for figure in figures), *times, f"{its['load']:g}", command])
+    unsure = "held, or twice (DU-3)"
+    heads = ("trials", "messages", "lost", unsure, "trials over a bar", "takeover p50", "longest", "load", "command")
+    return table(["what happens to one of the five", *heads], rows)
+
+
+def cluster_figures(measured: Mapping[str, Any]) -> str:
+    """Speed, memory and takeovers, as `python -m bench.cluster` last measured them."""
+    made = [make(measured[name]) for name, make in CLUSTER_FIGURES.items() if name in measured]
+    return "\n\n".join(made) or NOT_YET
+
+
+def _cluster_rate(its: Mapping[str, Any]) -> str:
+    base = its["ways"][0]["per_second"]
+    rows: list[list[str]] = []
+    for way in its["ways"]:
+        count = way["processes"]
+        what = f"PostgreSQL, {count} process{'es' if count > 1 else ''}" if count else "SQLite, 1 process"
+        times = (f"{1000 * way[name]:.1f} ms" for name in ("p50", "p50_alone", "cpu"))
+        rows.append([what, f"{way['per_second']:.0f}", f"{way['per_second'] / base:.2f}", *times])
+    heads = ["", f"messages/s, {its['chats']} chats", "of SQLite", "p50", "p50, one chat", "CPU a message"]
+    return f"`python -m bench.cluster rate`, load {its['load']:g}:\n\n" + table(heads, rows)
+
+
+def _cluster_sessions(its: Mapping[str, Any]) -> str:
+    rows = [
+        [f"{count:,}", *(f"{each:.0f} MB" for each in memory)]
+        for count, memory in zip(its["sessions"], its["memory"], strict=True)
+    ]
+    heads = ["sessions", *(f"process {number + 1}" for number in range(len(its["memory"][0])))]
+    return f"`python -m bench.cluster sessions`, load {its['load']:g}, resident memory:\n\n" + table(heads, rows)
+
+
+def _cluster_takeover(its: Mapping[str, Any]) -> str:
+    rows: list[list[str]] = []
+    for name, what in (("shards", "others hold all of its shards"), ("answers", "the last of its chats is answered")):
+        times = quantiles(its[name], n=100, method="inclusive")
+        rows.append([what, f"{times[49]:.1f} s", f"{times[98]:.1f} s", f"{max(its[name]):.1f} s"])
+    what = (
+        f"`python -m bench.cluster takeover`, load {its['load']:g}: {len(its['answers'])} times `kill -9` of one of "
+        f"{its['processes']} gateways with leases of {its['lease']:g} s; {its['messages']:,} messages, {its['lost']} "
+        f"lost, {its['twice']} twice:"
+    )
+    return f"{what}\n\n" + table(["from the kill until", "p50", "p99", "longest"], rows)
+
+
+CLUSTER_FIGURES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "rate": _cluster_rate,
+    "sessions": _cluster_sessions,
+    "takeover": _cluster_takeover,
+}
+
+
+def _kept(*path: str) -> dict[str, Any]:
+    file = ROOT.joinpath(*path)
+    return json.loads(file.read_text("utf-8")) if file.exists() else {}
+
+
 SCENES = {
     "test_plain_and_streamed": "streams",
     "test_a_tool_with_permission yes": "tool allowed once, reply after it",
@@ -231,6 +311,8 @@ def tested_agents() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     "crashes": crashes,
+    "cluster-trials": lambda: cluster_trials(_kept("tests", "cluster", "counted.json")),
+    "cluster-figures": lambda: cluster_figures(_kept("docs", "cluster.json")),
     "figures": partial(figures, "all", ("what", "rejoinder", "compared with", "command")),
     "figures-few": partial(figures, "few", ("what", "rejoinder", "compared with", "`.venv/bin/python -m`")),
     "figures-others": partial(

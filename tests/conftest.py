@@ -1,5 +1,7 @@
 """What holds for all tests."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
@@ -15,6 +17,12 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     """Bytes are no part of a test's name: a file made while tests are collected may hold the time, and then each
     process would know the test by another name."""
     return "bytes" if isinstance(val, bytes) else None
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more process than cores: many tests wait for a gateway to start, a browser to draw, a lease to end."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1  # macOS has none
+    return cores + 1
 
 
 def pytest_configure(config: pytest.Config) -> None:

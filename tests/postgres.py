@@ -23,6 +23,8 @@ from tests.peers import missing
 
 RUN = "REJOINDER_TEST_POSTGRES"
 """Names the folder of this run to the processes that share its tests."""
+PATIENCE = 300
+"""Seconds: a server that was stopped at once first puts the files of all its databases on the disk."""
 _COUNT = count(1)
 
 
@@ -35,10 +37,7 @@ class Server:
     def start(self) -> None:
         """Makes the cluster if there is none, and waits until it takes connections."""
         if not (self.folder / "data").exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if os.getuid() == 0:
-                user = pwd.getpwnam("postgres")
-                os.chown(self.folder, user.pw_uid, user.pw_gid)
+            self._make_folder()
             made = ["initdb", "-D", self.folder / "data", "-A", "trust", "-U", "owner", "-E", "UTF8", "--no-sync"]
             self._run(*made, "--locale=C")
         self.port = self.port or free_port()
@@ -50,7 +49,24 @@ class Server:
             *self._settings,
         )
         options = " ".join(f"-c {each}" for each in wanted)
-        self._run("pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", "-w", "-o", options, "start")
+        log, data, seconds = self.folder / "log", self.folder / "data", PATIENCE - 10
+        self._run("pg_ctl", "-D", data, "-l", log, "-w", "-t", seconds, "-o", options, "start")
+
+    def start_as_standby(self, primary: "Server") -> None:
+        """As a copy of a running server, which sends it what is written from now on."""
+        self._make_folder()
+        self._run("pg_basebackup", "-D", self.folder / "data", "-R", "-c", "fast", "-d", primary.url("postgres"))
+        self.start()
+
+    def promote(self) -> None:
+        """Returns when the standby can be written."""
+        self._run("pg_ctl", "-D", self.folder / "data", "-w", "promote")
+
+    def _make_folder(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if os.getuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
 
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-D", self.folder / "data", "-m", mode, "-w", "stop")
@@ -73,7 +89,7 @@ class Server:
         command = [str(_programs() / program), *map(str, arguments)]
         if os.getuid() == 0:
             command = ["runuser", "-u", "postgres", "--", *command]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=self.folder)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=self.folder)
         if done.returncode:
             raise RuntimeError(f"{program}: {done.stdout}{done.stderr}")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.durations import lasted
+from rejoinder.durations import duration_text
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from rejoinder.durations import lasted
     ],
 )
 def test_durations(seconds, said):
-    assert lasted(seconds) == said
+    assert duration_text(seconds) == said

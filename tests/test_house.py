@@ -58,7 +58,7 @@ LONGER = {
     "outbound/reader.py: _in_text": "one state of the reader, a branch for each character that matters",
     "web/pages.py: routes": "a list of routes",
     "web/chat.py: routes": "a list of routes",
-    "programs/serving.py: _page_services": "what the pages are given, field by field",
+    "programs/page_services.py: page_services": "what the pages are given, field by field",
     "runtime/engine.py: __init__": "what is built on what, read from top to bottom",
     "config/describe.py: json_schema": "the frame of one document",
 }
@@ -90,6 +90,63 @@ def test_nothing_grows_into_two_ideas():
     assert {each for name in files(".") for each in over_the_bars(name)} == LONGER.keys()
 
 
+SET_LATER = {
+    # what belongs to a library or to Python has its own ways
+    "agents/local/agent.py": {"path", "port", "api_keys", "n_ctx", "n_parallel", "verbosity", "n_threads"},
+    "channels/discord/client.py": {"warn_nacl", "warn_dave", "http"},
+    "channels/discord/connection.py": {"ws", "_max_heartbeat_timeout"},
+    "cli/explain_view.py": {"no_wrap", "overflow"},
+    "cli/log_lines.py": {"message"},
+    "cli/parts.py": {"no_wrap", "overflow"},
+    "inbound/patterns.py": {"case_sensitive", "log_errors"},
+    "media/document_worker.py": {
+        "connect", "getaddrinfo", "create_connection", "ignore_images", "MAX_IMAGE_PIXELS",
+    },
+    "programs/python_worker.py": {"stdout"},
+    "rendering/markdown_parsers.py": {"line", "open"},
+    "store/postgresql/wire.py": {"nonblocking"},
+    "web/server.py": {"should_exit"},
+    # a connection is told what its database says of itself, once it is open
+    "store/postgresql/asking.py": {"shards"},
+    "store/postgresql/connection.py": {"read_only"},
+    "store/postgresql/store.py": {"db", "numbers", "shards"},
+    "store/postgresql/whole.py": {"shards"},
+    "store/postgresql/writer.py": {"touched", "shards", "numbers"},
+    "store/sqlite/__init__.py": {"db", "numbers"},
+    # state that changes, kept by one object and changed by its owner in the file beside it
+    "config/environment.py": {"written"},
+    "runtime/outbox/pacing.py": {"bucket", "frames", "until"},
+}  # fmt: skip
+"""What is set on an object of another file, and why it may be."""
+
+
+def fields(made: ast.ClassDef) -> set[str]:
+    declared = (node.target for node in made.body if isinstance(node, ast.AnnAssign))
+    return attributes(made) | {target.id for target in declared if isinstance(target, ast.Name)}
+
+
+def set_from_outside(name: str) -> set[str]:
+    """Attributes set on anything but `self`, unless another class of the same file has them: its records are its own.
+    The class that sets one does not count, as it would say `self`."""
+    everything = list(ast.walk(tree(name)))
+    classes = {node: fields(node) for node in everything if isinstance(node, ast.ClassDef)}
+    inside = {node: made for made in classes for node in ast.walk(made)}
+    stored = (node for node in everything if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+    outside = (node for node in stored if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")))
+    return {
+        node.attr
+        for node in outside
+        if not any(node.attr in own for made, own in classes.items() if made is not inside.get(node))
+    }
+
+
+def test_an_object_is_complete_when_it_is_made():
+    """Nothing is set on an object by others after it is made: what it needs is given to its constructor, what it is
+    told later is a method. What is done otherwise is named, and leaves the list when it is gone."""
+    product = (name for name in files(".") if not name.startswith("testing/"))
+    assert {name: outside for name in product if (outside := set_from_outside(name))} == SET_LATER
+
+
 OF_ITS_OWN = re.compile(r"(channels|agents|store)/[^/]+/|testing/|web/v1/")
 """Rooms of one platform, one agent kind or one engine: there `wire.Message` is what the platform calls a message."""
 SAME_IDEA = {
@@ -116,7 +173,7 @@ def test_a_class_name_means_one_thing():
 RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("place", "session", "answer", "outbox", "ownership"))]
 
 
-@pytest.mark.parametrize("room", ["agents", "config", "events", "outbound", "rendering", *RUNTIME, "turns"])
+@pytest.mark.parametrize("room", ["agents", "config", "events", "outbound", "rendering", *RUNTIME, "session", "turns"])
 def test_a_large_room_names_its_files(room):
     """Who opens it reads in its first lines what is where."""
     told = re.findall(r"\w+", ast.get_docstring(tree(f"{room}/__init__.py")) or "")

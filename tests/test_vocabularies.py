@@ -4,7 +4,7 @@ from typing import get_args
 
 from rejoinder.agents.base import FailureKind
 from rejoinder.agents.failures import SENTENCES
-from rejoinder.agents.think import LEVELS as OF_AGENTS
+from rejoinder.agents.thinking_levels import LEVELS as OF_AGENTS
 from rejoinder.config.schema import QueueSection as Configured
 from rejoinder.errors import FAULTS, Fault
 from rejoinder.inbound.directives.levels import LEVELS

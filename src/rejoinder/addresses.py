@@ -1,4 +1,4 @@
-"""Addresses of other machines, as they are counted."""
+"""Normalises addresses of other machines, so that all of one network count as one."""
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 

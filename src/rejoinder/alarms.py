@@ -19,6 +19,11 @@ class Alarm:
 
     def cancel(self) -> None:
         self._alarms.pending.discard(self)
+        self.call = _nothing  # whoever set the alarm often keeps it: the two would keep each other alive
+
+
+def _nothing() -> None:
+    pass
 
 
 def call_at(when: float, call: Callable[[], None]) -> Alarm:

@@ -1,40 +1,27 @@
-"""THE wiring: settings -> agents, channels, store, rules, engine."""
+"""Builds a gateway from settings: agents, channels, store, rules, engine."""
 
 import asyncio
 import logging
-import signal
-from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import AbstractContextManager, AsyncExitStack
 from datetime import datetime
 from functools import partial
 from secrets import token_urlsafe
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
 from rejoinder import plugins
-from rejoinder.agents import base as agent_base
-from rejoinder.agents.base import Agent, CanClose, TakesTools, ToolSource
+from rejoinder.agents.base import Agent, ToolSource
 from rejoinder.channels import base as channel_base
-from rejoinder.channels.base import (
-    AcceptsAnywhere,
-    Channel,
-    FollowsLog,
-    HasAccount,
-    ShowsLife,
-    TellsPlaceTrouble,
-    TellsTrouble,
-    UsesStore,
-)
-from rejoinder.channels.base import CanClose as ClosesDown
+from rejoinder.channels.base import AcceptsAnywhere, CanClose, Channel, UsesStore
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
-from rejoinder.config.live import Taken, taken_over
+from rejoinder.config.live import AppliedSettings, apply_changes
 from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import Inbound, Part
 from rejoinder.rendering import RenderOptions
-from rejoinder.room_log import Kept
+from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.abilities import learn
 from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.engine import Engine, utc_now
@@ -42,29 +29,32 @@ from rejoinder.runtime.gateway import Engines
 from rejoinder.runtime.hooks import Hook, Hooks
 from rejoinder.runtime.inlet import ChannelInlet
 from rejoinder.runtime.intake import InboxIntake
+from rejoinder.runtime.listening import Listening
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import HeldLease
 from rejoinder.runtime.ownership.process import machine_name, process_name
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.program_commands import ProgramCommands
-from rejoinder.runtime.place.restarting import Restart, Restarting, Reviving
+from rejoinder.runtime.place.restarting import Restart, RestartCheck, Restarting
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.room_log import ChannelLog
-from rejoinder.runtime.runs import Runs, until_cancelled
-from rejoinder.runtime.services import Services
+from rejoinder.runtime.restart_turns import ask_all
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.services import ProcessMemory, Services
 from rejoinder.runtime.serving import account_of, by_name, listeners
 from rejoinder.runtime.session.background import Background, DiscardChannel
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.settings import RuntimeSettings
-from rejoinder.runtime.sharing import Sharing
+from rejoinder.runtime.sharing import ProcessRole, Sharing
 from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import Health, KeepHookEvents, Lease, NamedLease, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.wiring.opening import open_agents, open_changed_agents, open_channels
+from rejoinder.wiring.agent_pool import AgentPool
+from rejoinder.wiring.opening import open_channels
 from rejoinder.wiring.runtime_settings import runtime_settings, timed_jobs
 from rejoinder.wiring.stores import open_store, sharing
 
@@ -81,10 +71,6 @@ SENDING = 5.0
 """Seconds for which planned parts are still sent after that; the next process sends the rest."""
 PUTTING_AWAY = 15.0
 """Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-Told = signal.Signals | Restart | None
-"""What ended a gateway; None: it ended by itself."""
 SELF = "you"
 """The person at the terminal, who owns what runs in it."""
 
@@ -107,10 +93,10 @@ class Gateway:
         store: str | SharedStore | None = None,
         watcher: Watcher | None = None,
         clock: Callable[[], datetime] = utc_now,
-        reviving: Reviving | None = None,
+        reviving: RestartCheck | None = None,
     ) -> None:
-        self.agents = dict(agents) if agents is not None else open_agents(settings)
-        self._opened = agents is None
+        self._pool = AgentPool(settings, agents)
+        self.agents: Mapping[str, Agent] = self._pool.agents
         opened = tuple(open_channels(settings) if channels is None else channels)
         self.channels, self.listeners = by_name(opened), listeners(opened)
         if unknown := self.channels.keys() - settings.channels.keys():
@@ -120,14 +106,12 @@ class Gateway:
                 "or make the settings with rejoinder.app.with_channel"
             )
         self.runs = Runs()
-        self.hooks = Hooks()
+        self.hooks = Hooks(_told_over_http(settings), self._keep_hook_events)
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
-        learn(self.agents.values(), agent_base)
         learn(opened, channel_base)
         self._configured = settings
-        self._tell_over_http()
         self._settings = Live(runtime_settings(settings, self.agents, self.channels))
         self._jobs = Live(timed_jobs(settings))
         self.commands = ProgramCommands()
@@ -138,20 +122,16 @@ class Gateway:
         self._watcher = watcher or Watcher()
         self._clock = clock
         self._reviving = reviving
-        self._restart: Restart | None = None
-        self.listening: list[asyncio.Task[None]] = []
+        self.restart: Restart | None = None
+        """What an owner has asked for, if that ends it."""
         self._ending = False
         self._stack = AsyncExitStack()
         self._upkeep = Runs()  # separate: waiting until `runs` is idle must not wait for it
-        self._lent: dict[asyncio.Event, Agent] = {}
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls an async function with each happening of this name: `message_received`, `message_decided`,
         `session_started`, `session_ended`, `turn_ended`, `reply_started`, `reply_sent`, `delivery_failed`."""
         self.hooks.on(name, hook)
-
-    def _tell_over_http(self) -> None:
-        self.hooks.over_http = {name: frozenset(said.events) for name, said in self._configured.hooks.items()}
 
     @property
     def tools(self) -> Toolbox:
@@ -160,10 +140,8 @@ class Gateway:
 
     def offer_tools(self, source: ToolSource) -> None:
         """Agents that speak MCP are told where the gateway's tools are, from their next session on."""
-        self.tools.source = source
-        for agent in self.agents.values():
-            if isinstance(agent, TakesTools):
-                agent.take_tools(source)
+        self.tools.serve_from(source)
+        self._pool.offer_tools(source)
 
     async def _keep_hook_events(self, events: KeepHookEvents) -> None:
         await WriteBatch(events).insist(self.store)
@@ -195,38 +173,6 @@ class Gateway:
         """How the channels are spoken to."""
         return tuple(facts.delivery.options for facts in self._settings.now.channels.values())
 
-    def listens(self, listener: str) -> bool:
-        """Whether this one of `listeners` takes messages now."""
-        return self.runs.has(f"channel:{listener}")
-
-    def silent_for(self, listener: str) -> float | None:
-        """Seconds since the platform of this one of `listeners` last showed that it hears us (CH-7); None: it does not
-        tell, or there was no sign yet."""
-        here = self.listeners[listener]
-        last = here.last_sign if isinstance(here, ShowsLife) else None
-        return None if last is None else max(0.0, monotonic() - last)
-
-    def problem(self, listener: str) -> str:
-        """What keeps this one of `listeners` from listening or from sending; empty when everything is fine."""
-        name = f"channel:{listener}"
-        ended = next((task for task in self.listening if task.get_name() == name and task.done()), None)
-        if ended is not None and not ended.cancelled() and (problem := ended.exception()) is not None:
-            return str(problem)
-        here = self.listeners[listener]
-        if isinstance(here, TellsTrouble) and here.trouble:
-            return here.trouble
-        silent = self.silent_for(listener) if isinstance(here, ShowsLife) else None
-        if silent is not None and isinstance(here, ShowsLife) and silent > here.deaf_after:
-            return f"nothing has been heard from its platform for {silent:.0f} s; it is being connected again"
-        account = account_of(here) if isinstance(here, HasAccount) else None
-        refused = next(filter(None, (each.outbox.trouble(here.name, account) for each in self.engines)), "")
-        return f"nothing can be sent: {refused}" if refused else ""
-
-    def place_troubles(self, listener: str) -> tuple[str, ...]:
-        """What keeps it from single places."""
-        here = self.listeners[listener]
-        return here.place_troubles if isinstance(here, TellsPlaceTrouble) else ()
-
     @property
     def kept(self) -> tuple[Part, ...]:
         """What was said in the background and had no place to go."""
@@ -239,26 +185,21 @@ class Gateway:
             raise BadUse(f"another process holds the shard of {turn.session}")
         await engine.background.begin(turn)
 
-    async def serve(self) -> None:
-        """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered."""
+    async def serve(self, role: ProcessRole = "all") -> None:
+        """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered.
+        `role`: what this process does, beside others on the same store (SC-24)."""
         if self.sharing.is_shared:
-            await self.sharing.join(self.listeners, self._configured.session, self._upkeep, GRACE, SENDING)
+            await self.sharing.join(role, self.listeners, self._configured.session, self._upkeep, GRACE, SENDING)
+            if self._reviving is not None:
+                self.sharing.restart_in_turn(self._reviving, self._begin_restart, self._upkeep)
         for engine in self.engines:
             await engine.recover()
-        self._wind_up()
-        self.listening = listening = [
-            self.runs.start(f"channel:{name}", self._listen(name, channel))
-            for name, channel in self.listeners.items()
-            if not self._ending and (self.sharing.role != "worker" or isinstance(channel, FollowsLog))
-        ]
-        if self.sharing.role == "worker" and not self._ending:
-            listening.append(self.runs.start("work", until_cancelled()))
-        for task in listening:
-            await self.runs.wait(task)
+        if not self._ending:
+            self._start_clock()
+            self.listening.start(self._listen, is_worker=role == "worker")
+        await self.listening.until_ended()
         await self.runs.idle()
-        for task in listening:
-            if not task.cancelled() and (problem := task.exception()) is not None:
-                raise problem
+        self.listening.raise_failure()
 
     async def _listen(self, name: str, channel: Channel) -> None:
         def listen(lease: NamedLease | None) -> Coroutine[Any, Any, None]:
@@ -269,29 +210,8 @@ class Gateway:
             return await listen(None)
         await self.sharing.duties.do(name, listen, self.runs)
 
-    async def serve_until_told(self, grace: float = GRACE) -> Told:
-        """Like `serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once. Returns
-        which it was."""
-        loop, told = asyncio.get_running_loop(), list[signal.Signals]()
-
-        def end(number: signal.Signals) -> None:
-            self.runs.start("drain", self.drain(0 if told else grace))
-            if not told and (running := sum(engine.lanes.at_work for engine in self.engines)):
-                answers = "An answer is" if running == 1 else f"{running} answers are"
-                log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
-            told.append(number)
-
-        for number in ENDING:
-            loop.add_signal_handler(number, end, number)
-        try:
-            await self.serve()
-        finally:
-            for number in ENDING:
-                loop.remove_signal_handler(number)
-        return told[0] if told else self._restart
-
     def _begin_restart(self, restart: Restart) -> None:
-        self._restart = restart
+        self.restart = restart
         log.info("An owner has asked for a restart")
         self.runs.start("drain", self.drain())
 
@@ -300,7 +220,7 @@ class Gateway:
         self._ending = True
         for engine in self.engines:
             engine.take_no_more()
-        for task in (*self.listening, *self._upkeep.named("clock"), *self._upkeep.named("own")):
+        for task in (*self.listening.tasks, *self._upkeep.named("clock"), *self._upkeep.named("own")):
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
@@ -313,33 +233,35 @@ class Gateway:
         how = sharing(self._configured.gateway)
         self.store = await asyncio.to_thread(open_store, opens, how) if isinstance(opens, str) else opens
         self._stack.push_async_callback(self.store.close)
-        self.hooks.keep = self._keep_hook_events
-        restarting = Restarting(self._reviving, self._begin_restart, self._clock())
+        is_shared = self.store.lease_seconds is not None
+        ask = partial(ask_all, self.store) if is_shared else None
+        restarting = Restarting(self._reviving, self._begin_restart, self._clock(), ask)
         by_database = DatabaseClock(self._clock)
-        if self.store.lease_seconds is not None:
+        if is_shared:
             self._clock = by_database
         self.blobs = StoredBlobs(self.store, self._clock, lambda: token_urlsafe(18))
         accounts = AccountPaces()
-        make = partial(self._make_engine, restarting, accounts, SlotPool())
-        moved = accounts.share if self.store.lease_seconds is not None else _ignore
+        make = partial(self._make_engine, restarting, accounts, SlotPool(), ProcessMemory())
+        moved = accounts.share if is_shared else _ignore
         self.engines = Engines(self.store, process_name(), make, self.runs, moved=moved)
         self.intake = InboxIntake(self.engines, self.store, self._settings, self._clock, self.hooks)
+        self.listening = Listening(self.listeners, self.runs, self.engines.refusal)
         self._stack.push_async_callback(self.engines.leave)
         self.sharing = Sharing(self.store, self.engines, by_database, accounts)
         if not self.sharing.is_shared:
             for shard in range(self.store.shards):
                 if await self.engines.claim(shard) is None:
                     raise StoreUnavailable("taken", str(self._opens))
-        self._stack.push_async_callback(self._close_agents)
+        self._stack.push_async_callback(self._pool.close)
         for channel in self.listeners.values():
-            if isinstance(channel, ClosesDown):
+            if isinstance(channel, CanClose):
                 self._stack.push_async_callback(channel.close)
         self._stack.push_async_callback(self.hooks.close)
         await self._stack.enter_async_context(self.runs)
         for channel in self.listeners.values():
             if isinstance(channel, UsesStore):
                 log_of = ChannelLog(channel.name, self.intake.record, self.store, self._clock)
-                await channel.use_store(Kept(log_of, self.blobs))
+                await channel.use_store(ChannelStorage(log_of, self.blobs))
         if not self.sharing.is_shared:
             self.store.on_foreign_change(self.engines.changed)
         await self._stack.enter_async_context(self._upkeep)
@@ -352,6 +274,7 @@ class Gateway:
         restarting: Restarting,
         accounts: AccountPaces,
         slots: SlotPool,
+        memory: ProcessMemory,
         store: Store,
         held_lease: HeldLease[Lease],
         runs: Runs,
@@ -371,6 +294,7 @@ class Gateway:
             held_lease,
             accounts,
             slots,
+            memory,
         )
         return Engine(services, self._nowhere, restarting, self.commands, self._watcher)
 
@@ -388,9 +312,9 @@ class Gateway:
         finally:
             await self._stack.aclose()
 
-    def _wind_up(self) -> None:
-        """Starts the clock, if there are jobs for it."""
-        if not self._jobs.now or self._ending:
+    def _start_clock(self) -> None:
+        """If there are jobs for it."""
+        if not self._jobs.now:
             return
         from rejoinder.wiring.jobs import open_scheduler  # noqa: PLC0415 - only loaded where there are jobs
 
@@ -402,35 +326,28 @@ class Gateway:
             self.sharing.looks.append(self.scheduler.changed)
         self._upkeep.start("clock", self.scheduler.run())
 
-    async def _close_agents(self) -> None:
-        async with AsyncExitStack() as stack:  # when one fails to close, the others still are
-            for agent in self.agents.values():
-                stack.push_async_callback(_close, agent)
-
     # --- while it runs ------------------------------------------------------------------------------
 
-    def take_over(self, settings: schema.Settings) -> Taken:
+    def take_over(self, settings: schema.Settings) -> AppliedSettings:
         """Applies what can change, from the next message on; turns under way keep the settings they began with.
 
         When it raises BadConfiguration, nothing has changed.
         """
-        taken = taken_over(self._configured, settings)
-        opened = open_changed_agents(self._configured, taken.settings) if self._opened else {}
-        learn(opened.values(), agent_base)
+        taken = apply_changes(self._configured, settings)
+        opened = self._pool.open_changed(self._configured, taken.settings)
         ready = runtime_settings(taken.settings, {**self.agents, **opened}, self.channels)
         jobs = timed_jobs(taken.settings)
-        retired = [self.agents[name] for name in opened]
-        self.agents.update(opened)
+        replaced = self._pool.replace(opened)
         if self.tools.source is not None:
             self.offer_tools(self.tools.source)
         self._configured = taken.settings
-        self._tell_over_http()
+        self.hooks.over_http.become(_told_over_http(taken.settings))
         self._settings.become(ready)
         self._jobs.become(jobs)
-        if self.scheduler is None and all(engine.is_recovered for engine in self.engines):
-            self._wind_up()
-        for agent in retired:
-            self._upkeep.start(f"retire:{agent.name}", self._retire(agent))
+        if self.scheduler is None and not self._ending and all(engine.is_recovered for engine in self.engines):
+            self._start_clock()
+        for agent in replaced:
+            self._upkeep.start(f"retire:{agent.name}", self._pool.retire(agent, self.engines))
         return taken
 
     def note_not_in_effect(self, sentence: str) -> None:
@@ -446,36 +363,18 @@ class Gateway:
     def not_in_effect(self) -> str:
         return self._settings.now.not_in_effect
 
-    @contextmanager
-    def lend(self, name: str) -> Generator[Agent]:
+    def lend(self, name: str) -> AbstractContextManager[Agent]:
         """Lends an agent for work other than chat turns; it is not closed meanwhile."""
-        agent, back = self.agents[name], asyncio.Event()
-        self._lent[back] = agent
-        try:
-            yield agent
-        finally:
-            del self._lent[back]
-            back.set()
+        return self._pool.lend(name)
 
-    async def _retire(self, agent: Agent) -> None:
-        """Closes a replaced agent when its turns and loans have ended."""
-        try:
-            for engine in self.engines:
-                for run in engine.turn_runner.turns_of(agent):
-                    await run.gone.wait()
-            for back in [back for back, lent in self._lent.items() if lent is agent]:
-                await back.wait()
-        finally:
-            await _close(agent)
+
+def _told_over_http(settings: schema.Settings) -> Mapping[str, frozenset[str]]:
+    """The names of what each hook over HTTP is told."""
+    return {name: frozenset(said.events) for name, said in settings.hooks.items()}
 
 
 def _ignore(_: float) -> None:
     """What a process has to itself, it shares with nobody."""
-
-
-async def _close(agent: Agent) -> None:
-    if isinstance(agent, CanClose):
-        await agent.close()
 
 
 def with_channel(settings: schema.Settings, name: str, agent: str, owners: tuple[str, ...]) -> schema.Settings:

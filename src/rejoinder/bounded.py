@@ -1,9 +1,10 @@
-"""A memory that cannot grow for ever (DU-5)."""
+"""A dictionary with a limited number of entries: the oldest go first (DU-5)."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+_set = dict[Any, Any].__setitem__  # found once: `super()` is looked up for every entry
 
 
 class Bounded(dict[Key, Value]):
@@ -14,7 +15,7 @@ class Bounded(dict[Key, Value]):
         self._most = most
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        super().__setitem__(key, value)
+        _set(self, key, value)
         if len(self) > self._most:
             del self[next(iter(self))]
 

@@ -1,7 +1,9 @@
 """Places in the code where a test can kill the process, to prove that nothing is lost there (DU-20).
 
 `REJOINDER_CRASH_AT=K3` kills at the first pass of K3, `K3:5` at the fifth. Killed means SIGKILL: no handler
-runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison.
+runs, nothing is flushed. Unless the variable names a point, passing one costs a comparison. With
+`REJOINDER_CRASH_ONCE=FILE` only those passes count that come when the file is there: a point may be passed many times
+before anything of interest happens.
 
 Only a channel knows the moment when the platform has accepted something and the answer is still unread; only the
 caller of the channel knows what that something is. So the caller names the point with `calling`, and the channel
@@ -40,16 +42,17 @@ import os
 import signal
 from contextvars import ContextVar
 
-VARIABLE = "REJOINDER_CRASH_AT"
+VARIABLE, ONCE = "REJOINDER_CRASH_AT", "REJOINDER_CRASH_ONCE"
 
 _name, _, _pass = os.environ.get(VARIABLE, "").partition(":")
 _passes_left = int(_pass) if _pass.isdecimal() else 1
+_once = os.environ.get(ONCE, "")
 _called_for: ContextVar[str | None] = ContextVar("called_for", default=None)
 
 
 def crashpoint(name: str) -> None:
     global _passes_left
-    if name != _name:
+    if name != _name or (_once and not os.path.exists(_once)):
         return
     _passes_left -= 1
     if _passes_left <= 0:

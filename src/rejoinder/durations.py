@@ -4,7 +4,7 @@ INTERVAL = r"^(?=\d)(\d{1,6}d)?(\d{1,6}h)?(\d{1,6}m)?(\d{1,6}s)?$"
 """`30m`, `1h30m`, `1d`."""
 
 
-def lasted(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     if seconds < 0.001:
         return f"{max(0.0, seconds) * 1e6:.0f} µs"  # clocks of two machines differ
     if seconds < 1:

@@ -11,6 +11,6 @@ PASSED_ALWAYS = (
 """What a program needs to run at all. Keys and tokens are not in it."""
 
 
-def passed(ours: Mapping[str, str], also: tuple[str, ...] = ()) -> dict[str, str]:
+def environment_for(ours: Mapping[str, str], also: tuple[str, ...] = ()) -> dict[str, str]:
     """`also`: further variables that this program may see."""
     return {name: ours[name] for name in (*PASSED_ALWAYS, *also) if name in ours}

@@ -98,11 +98,11 @@ FAULTS: dict[Fault, str] = {
     "or the password file.",
     "no-database": "There is no such database. Create it with createdb, or correct gateway.store.",
     "no-rights": "This user may not do that in the database. Make it the owner of the database (docs/scale.md).",
-    "crowded": "The database has no room for another connection. Raise max_connections, or stop what needs so many; "
-    "rejoinder then continues by itself.",
-    "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; when it can be "
-    "written, rejoinder then continues by itself.",
-    "served": "A gateway runs on it. Stop every one that does, and try again.",
+    "crowded": "The database has no room for another connection. Raise max_connections, or stop programs that use "
+    "some; rejoinder then continues by itself.",
+    "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; "
+    "rejoinder continues by itself as soon as it can write.",
+    "served": "A gateway is running on it. Stop all gateways that use it, and try again.",
     "closed": "It has been closed.",
 }
 

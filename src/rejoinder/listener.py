@@ -188,7 +188,11 @@ class Listener:
         if (refused := self._open.refused) and now - self._told > QUIET:
             address, most = refused.most_common(1)[0]
             log.warning(
-                "%s had no room for %d connections, %d of them from %s.", self._server, refused.total(), most, address
+                "%s refused %d connections, as too many were open; %d came from %s.",
+                self._server,
+                refused.total(),
+                most,
+                address,
             )
             refused.clear()
             self._told = now
@@ -207,7 +211,7 @@ class Listener:
     def _not_accepted(self, problem: OSError) -> None:
         now = self._loop.time()
         if now - self._told > QUIET:
-            log.error("%s cannot take a connection (%s); it goes on trying.", self._server, problem.strerror)
+            log.error("%s cannot accept a connection (%s); it keeps trying.", self._server, problem.strerror)
             self._told = now
         if problem.errno in NO_ROOM:
             self._loop.remove_reader(self._listening.fileno())

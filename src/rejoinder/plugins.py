@@ -61,7 +61,7 @@ EXTRAS = {"postgresql": "postgres"}
 
 def names(kind: str) -> list[str]:
     """All names of a kind, sorted; of ours only the folder is imported."""
-    return sorted({*_files(KINDS[kind]), *theirs(kind)})
+    return sorted({*_files(KINDS[kind]), *from_packages(kind)})
 
 
 def find(kind: str, name: str) -> ModuleType:
@@ -69,23 +69,23 @@ def find(kind: str, name: str) -> ModuleType:
     where = KINDS[kind]
     if _is_ours(where, name):
         return _imported(kind, name, f"{where.folder}.{name}")
-    if name in theirs(kind):
+    if name in from_packages(kind):
         return find_other(kind, name)
     raise BadConfiguration(_unknown(kind, name))
 
 
 def exists(kind: str, name: str) -> bool:
-    return _is_ours(KINDS[kind], name) or name in theirs(kind)
+    return _is_ours(KINDS[kind], name) or name in from_packages(kind)
 
 
-def theirs(kind: str) -> Mapping[str, str]:
+def from_packages(kind: str) -> Mapping[str, str]:
     """What other packages bring of a kind: the module of each by its name."""
     return installed().get(KINDS[kind].group, {})
 
 
 def others(kind: str) -> list[ModuleType]:
     """What other packages bring of a kind, all of it, in the order of their names."""
-    return [find_other(kind, name) for name in sorted(theirs(kind))]
+    return [find_other(kind, name) for name in sorted(from_packages(kind))]
 
 
 def commands_of_others() -> list[Any]:
@@ -113,7 +113,7 @@ def missing_extra(kind: str, name: str, problem: ModuleNotFoundError) -> Excepti
 
 def find_other(kind: str, name: str) -> ModuleType:
     """The module of this name that another package brings."""
-    place = theirs(kind)[name]
+    place = from_packages(kind)[name]
     try:
         module = import_module(place)
     except Exception as problem:  # another package's code may raise anything

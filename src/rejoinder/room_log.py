@@ -84,7 +84,7 @@ class Fact(Struct, frozen=True):
     body: bytes | None
 
 
-class Once(Struct, frozen=True):
+class OnceRequest(Struct, frozen=True):
     """A request that is done once: who repeats it finds what came of it, as the fact of this kind and key."""
 
     kind: str
@@ -97,7 +97,7 @@ class Changes(Struct, frozen=True, kw_only=True):
 
     events: tuple[RoomEvent, ...] = ()
     facts: tuple[Fact, ...] = ()
-    once: Once | None = None
+    once: OnceRequest | None = None
 
 
 class LogState(Struct, frozen=True):
@@ -203,7 +203,7 @@ class RoomLog(Protocol):
     async def facts(self, kind: str) -> dict[str, bytes]: ...
 
 
-class Kept(Struct, frozen=True):
+class ChannelStorage(Struct, frozen=True):
     """What the store offers a channel."""
 
     log: RoomLog

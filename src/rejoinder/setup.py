@@ -20,3 +20,9 @@ class SetupQuestion(Struct, frozen=True, kw_only=True):
     """Whether the key is left out where the answer is the default."""
     listed: bool = False
     """Whether the key takes a list of texts, of which the answer is the only one."""
+
+
+def asks_api_root(api: str, platform: str, default: str) -> SetupQuestion:
+    """Tests and proxies stand at another address than the platform."""
+    question = f"{api} (Enter: {platform}'s own)"
+    return SetupQuestion(key="api_root", question=question, default=default, takes="address", optional=True)

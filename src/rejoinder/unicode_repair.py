@@ -66,7 +66,7 @@ def as_json(value: object) -> bytes:
         return repair_text(json.dumps(msgspec.to_builtins(value), ensure_ascii=False)).encode()
 
 
-def as_it_came(value: object) -> bytes:
+def encode_as_received(value: object) -> bytes:
     """JSON that we read, encoded with its halves as they were: a name that is changed names nothing."""
     try:
         return _encode(value)

@@ -44,7 +44,7 @@ from rejoinder.agents.base import (
     Usage,
 )
 from rejoinder.agents.process import AgentProcess
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
@@ -158,7 +158,7 @@ async def test_opaque_ids_and_unknown_requests():
         events = await everything(agent, a_turn("unknown"))
         assert text_of(events) == "'s-1':-32601 7:-32601 '1':-32601 1:-32601 "
         assert events[-1] == Done("end")
-        assert "(on stdout) Welcome to fake!" in agent.last_words()
+        assert "(on stdout) Welcome to fake!" in agent.last_output()
 
 
 async def test_cancel_by_closing():
@@ -621,7 +621,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
 async def test_permission_nobody_answers():
     """TU-33: after the timeout it is denied, and the turn goes on."""
     async with fake() as agent:
-        agent.limits = RunLimits(question=0.05)
+        agent.take_limits(RunLimits(question=0.05))
         events = await everything(agent, a_turn("permission"))
         assert json.loads(text_of(events)) == DENIED
 
@@ -683,7 +683,7 @@ async def test_a_question_of_a_cancelled_run_is_closed():
 @pytest.mark.parametrize(
     ("prompt", "kind", "detail"),
     [
-        ("exit", "crashed", "status 3; its last words: panic: out of cheese"),
+        ("exit", "crashed", "status 3; its last output: panic: out of cheese"),
         ("exit-with-child", "crashed", "status 4"),
         ("flood", "crashed", "a line longer than 8 MB"),
         ("close", "crashed", "closed its output"),
@@ -795,6 +795,20 @@ async def test_a_program_that_is_not_there():
     assert "no-such-agent-anywhere" in failure.sentence
     assert os.getcwd() in failure.detail
     await agent.close()
+
+
+async def test_a_program_that_is_installed_later(tmp_path: Path):
+    """TU-33: the next turn starts it; what could not be started is not asked again."""
+    program = tmp_path / "agent"
+    agent = open_agent("coder", Settings(command=(str(program),)))
+    try:
+        assert last_failure(await everything(agent)).kind == "unreachable"
+        assert not agent.is_alive
+        program.write_text(f"#!/bin/sh\nexec {sys.executable} {FAKE}\n")
+        program.chmod(0o755)
+        assert isinstance((await everything(agent))[-1], Done)
+    finally:
+        await agent.close()
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ async def test_what_people_try_is_answered(part: CastMember, text: str):
 
 async def test_who_has_no_name():
     """The page calls such a person "You", which would mean somebody else in an agent's mouth."""
-    assert "Hello! I know" in await answer(BO, "hello", name="You")
+    assert "Hello! I can" in await answer(BO, "hello", name="You")
     assert (await answer(ADA, "ask cleo", name="You")).startswith("@cleo, somebody would like")
 
 

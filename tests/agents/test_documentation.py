@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rejoinder.agents import acp, anthropic, http, local, openai, python
-from rejoinder.agents.think import Thinking
+from rejoinder.agents.thinking_levels import ThinkingSupport
 from rejoinder.config.load import read
 
 PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
@@ -33,8 +33,8 @@ def test_the_examples_are_configurations(kind: str):
 
 def test_the_levels_can_be_replaced_as_the_page_says():
     """IN-59: an endpoint with words of its own."""
-    said = PAGE.split("words of their own: `", 1)[1].split("`", 1)[0]
+    said = PAGE.split("name them differently:\n`", 1)[1].split("`", 1)[0]
     text = f'[agents.a]\nkind = "openai"\nmodel = "m"\n{said}\n'
     (agent,) = read(text, "rejoinder.toml", {}).agents.values()
     own = agent.settings.think
-    assert Thinking("openai", own).setting("m", "off") == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert ThinkingSupport("openai", own).setting("m", "off") == {"chat_template_kwargs": {"enable_thinking": False}}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents.jsonrpc import Gone, Peer, RpcError
+from rejoinder.agents.jsonrpc import Peer, PeerGone, RpcError
 
 
 class Heard:
@@ -99,7 +99,7 @@ async def test_when_the_peer_is_gone():
     waiting = peer.ask("x", None)
     peer.gone("it exited")
     for answer in (waiting, peer.ask("y", None)):
-        with pytest.raises(Gone, match="it exited"):
+        with pytest.raises(PeerGone, match="it exited"):
             await answer
     peer.tell("z", None)
     assert len(sent) == 1

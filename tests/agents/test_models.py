@@ -1,7 +1,7 @@
 """The two kinds that speak to a model themselves, against the model server over real sockets."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 
@@ -31,9 +31,10 @@ from rejoinder.agents.base import (
     Usage,
 )
 from rejoinder.agents.chat_completions import ChatReading
-from rejoinder.agents.failures import RunFailed, failed
+from rejoinder.agents.failures import RunFailed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.agents.settings import Profile
+from rejoinder.agents.sse import EventReader
 from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
@@ -146,14 +147,18 @@ async def test_an_answer_streams(agent: Any, server: ModelServer):
 def test_text_that_came_at_once_is_one_piece_and_never_lost():
     """TU-32: cut anywhere; what was said before something went wrong has been said."""
 
-    def broken() -> Iterator[AgentEvent]:
-        yield from (TextDelta("a"), TextDelta("b"), Thought("hm"), TextDelta("c"), TextDelta("d"))
-        raise RunFailed(failed("overloaded"))
-
-    heard: list[AgentEvent] = []
-    with pytest.raises(RunFailed):
-        heard.extend(together(broken()))
+    overloaded = b'data: {"error": {"type": "overloaded_error", "message": "later"}}'
+    pieces = (
+        b'{"content": "a"}',
+        b'{"content": "b"}',
+        b'{"reasoning": "hm"}',
+        b'{"content": "c"}',
+        b'{"content": "d"}',
+    )
+    sent = [b'data: {"choices": [{"delta": ' + piece + b"}]}" for piece in pieces]
+    heard, failure = together(EventReader().feed(b"\n\n".join((*sent, overloaded, b""))), ChatReading())
     assert heard == [TextDelta("ab"), Thought("hm"), TextDelta("cd")]
+    assert isinstance(failure, RunFailed)
 
 
 async def test_tools_are_shown(agent: Any, server: ModelServer):
@@ -689,7 +694,7 @@ async def test_an_address_that_is_none(kind: str):
 async def test_silence_ends_the_run(kind: str, server: ModelServer):
     """TU-20: a model that goes silent is given up after the idle timeout, and the connection with it."""
     agent = open_agent(kind, server)
-    agent.limits = RunLimits(idle=0.05)
+    agent.take_limits(RunLimits(idle=0.05))
     server.will(Stall("Let me"))
     last = (await everything(agent))[-1]
     assert isinstance(last, Failed)

@@ -229,7 +229,7 @@ def with_number(number: int) -> str:
         (with_two, "cannot be given a turn (missing a required argument: 'other')"),
         (further_first, "cannot be given a turn (multiple values for argument 'further')"),
         (with_keyword, "cannot be given a turn (missing a required"),
-        (with_number, "wants 'number' to be of type int, which nobody gives it"),
+        (with_number, "wants 'number' to be of type int, which it is never given"),
     ],
 )
 def test_a_function_that_cannot_be_called_is_refused_at_the_start(call: Callable[..., Any], why: str):
@@ -277,7 +277,7 @@ async def test_a_generator_does_not_run_away():
 async def test_silence_is_given_up():
     """TU-20: a plain function that never returns is left alone after the idle timeout."""
     agent = agent_of(lambda turn: threading.Event().wait())
-    agent.limits = RunLimits(idle=0.05)
+    agent.take_limits(RunLimits(idle=0.05))
     last = (await everything(agent))[-1]
     assert isinstance(last, Failed)
     assert last.kind == "timeout"

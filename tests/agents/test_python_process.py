@@ -82,7 +82,7 @@ async def test_long_and_broken_text_arrives_as_it_was_said():
         ("raising", "LookupError: no such thing at "),
         ("interrupting", "KeyboardInterrupt"),
         ("exiting", "SystemExit: 3"),
-        ("leaving", "it exited with status 3; its last words: good bye"),
+        ("leaving", "it exited with status 3; its last output: good bye"),
         ("segfaulting", "it was killed by SIGSEGV"),
         ("tasks_that_exit", "it exited with status 3"),
     ],
@@ -102,11 +102,11 @@ async def test_a_busy_one_is_killed_at_its_time_out(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(process, "HEARD_SECONDS", 0.2)
     async with asked("busy") as agent:
         await everything(agent, a_turn("calm"))  # the time to start a process is none of its own
-        agent.limits = RunLimits(idle=1.0)
+        agent.take_limits(RunLimits(idle=1.0))
         *_, last = await everything(agent)
         assert isinstance(last, Failed)
         assert last.kind == "timeout"
-        agent.limits = RunLimits()
+        agent.take_limits(RunLimits())
         events = await everything(agent, a_turn("calm"))
         assert (text_of(events), events[-1]) == ("Let me see.", Done())
 
@@ -120,7 +120,7 @@ async def test_who_shares_a_process_with_a_busy_one_is_told(monkeypatch: pytest.
             pass
         last = (await other)[-1]
         assert isinstance(last, Failed)
-        assert "too busy to hear" in last.detail
+        assert "too busy to notice" in last.detail
 
 
 async def test_a_thread_that_goes_on_ends_with_its_process():

@@ -90,7 +90,7 @@ async def test_a_turn_streams(real: RealAgent, start: Start):
     """TU-33: a real agent answers, in pieces, with what the model said and nothing else."""
     async with start(real) as agent:
         events = await everything(agent, a_turn("Tell me in pieces"))
-        assert isinstance(events[0], SessionOpened), agent.last_words()
+        assert isinstance(events[0], SessionOpened), agent.last_output()
         assert text_of(events) == "[[reply_to:m42]]\nThe answer is in pieces."
         assert len([event for event in events if isinstance(event, TextDelta)]) > 1
         assert events[-1] == Done("end")

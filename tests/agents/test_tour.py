@@ -10,6 +10,7 @@ from rejoinder import read_reply
 from rejoinder.agents.base import Done, TextDelta
 from rejoinder.agents.tour.guide import STREAMED, TRICKS, TourAgent, answer, read_turn
 from rejoinder.events import PromptText, Turn
+from rejoinder.inbound.freshness import GREETING
 
 
 def said(text: str, handle: str = "m7", **context: object) -> Turn:
@@ -31,6 +32,21 @@ def test_the_menu_names_every_trick(text):
     assert not menu.directives
     for trick in TRICKS:
         assert f"**{trick.invite}**" in menu.text
+
+
+def test_a_new_session_is_greeted_with_the_menu():
+    """After `/new` the gateway asks for a greeting; people never read that request."""
+    assert reading(GREETING).text == reading("hello").text
+
+
+@pytest.mark.parametrize("text", ["how do I connect Telegram?", "Can I use my own OpenAI model?", "discord"])
+def test_who_wants_more_than_the_guide_learns_how(text):
+    assert "`rejoinder init`" in reading(text).text
+
+
+@pytest.mark.parametrize("text", ["thanks!", "thank you"])
+def test_thanks_are_answered_like_thanks(text):
+    assert "welcome" in reading(text).text
 
 
 @pytest.mark.parametrize(

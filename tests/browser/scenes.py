@@ -10,9 +10,9 @@ from rejoinder.events import Step
 from rejoinder.web import console_frames as c
 from tests.browser.stage import Stage
 
-ADA = n.Member("ada", "Ada", n.Face(20, "AD", "🦊"), agent=True)
-BEE = n.Member("bee", "Bee", n.Face(95, "BE", "🐝"), agent=True)
-COD = n.Member("cod", "Cod", n.Face(210, "CO"), agent=True)
+ADA = n.Member("ada", "Ada", n.Avatar(20, "AD", "🦊"), agent=True)
+BEE = n.Member("bee", "Bee", n.Avatar(95, "BE", "🐝"), agent=True)
+COD = n.Member("cod", "Cod", n.Avatar(210, "CO"), agent=True)
 AGENTS = (ADA, BEE, COD)
 ROOMS = (
     n.Room("lobby", "group", "lobby", ("ada", "bee", "cod")),

@@ -27,7 +27,7 @@ from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
 
 STATIC = Path(rejoinder.web.__path__[0]) / "static"
-YOU = n.Member("you", "You", n.Face(265, "Y"))
+YOU = n.Member("you", "You", n.Avatar(265, "Y"))
 COMMANDS = (
     p.Command("help", "what I understand"),
     p.Command("new", "begin a new session"),
@@ -260,7 +260,7 @@ class Stage:
 
     async def _person(self, name: str) -> n.Member:
         if name not in self.people:
-            member = n.Member(name.casefold(), name, n.Face(sum(map(ord, name)) * 37 % 360, name[:2].upper()))
+            member = n.Member(name.casefold(), name, n.Avatar(sum(map(ord, name)) * 37 % 360, name[:2].upper()))
             self.people[name] = member
             await self.happen(p.PersonJoined(self.number(), member))
         return self.people[name]

@@ -58,6 +58,18 @@ async def test_what_was_sent_stands_with_what_it_answers(open_page: Open, staged
         await expect(row.locator("h3:text('Sent') + ul > li")).to_have_text(sent)
 
 
+async def test_a_row_says_that_the_agent_stayed_silent(open_page: Open, staged: Playing) -> None:
+    page = await open_page(f"{staged.url}/console")
+    at = int(time.time() * 1000)
+    await staged.stage.show(c.FlowReceived(at, "web", "lobby", "w98", "Mira", "never mind"))
+    await staged.stage.show(c.FlowTurn(at, "web", "lobby", "w98", "web:lobby", "ada", "silent", turn=8))
+    row = page.locator(".journey", has_text="never mind")
+    await expect(row.locator(".outcome")).to_have_text("stayed silent")
+    await row.get_by_role("button").first.click()
+    await expect(row.locator("h3:text('Turns') + ul > li")).to_have_text("ada stayed silent")
+    await expect(row.locator("i.bad")).to_have_count(0)
+
+
 async def test_why_of_any_message(open_page: Open, staged: Playing) -> None:
     """By a click in the chat, by its id, and a sentence when there is none."""
     page = await open_page(f"{staged.url}/console#w37")
@@ -96,7 +108,7 @@ async def test_a_dead_letter_is_dropped_only_by_who_means_it(open_page: Open, st
 async def test_the_clock(open_page: Open, staged: Playing) -> None:
     """Jobs and heartbeats with when they are due and what became of the last; run, paused and resumed from here."""
     page = await open_page(f"{staged.url}/console")
-    clock = page.get_by_role("region", name="Clock")
+    clock = page.get_by_role("region", name="Scheduled jobs")
     row = clock.locator("li")
     await expect(row.nth(0)).to_contain_text("every 30m · in 14 min")
     await expect(row.nth(0)).to_contain_text("passed 16 min ago: these are quiet hours")

@@ -529,7 +529,7 @@ async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
     ("wake", "told", "offered"),
     [
         ("lead", "Ada answers what names nobody.", "reply to me"),
-        ("all", "What names nobody goes to everybody", "reply to me"),
+        ("all", "A message that names nobody goes to every agent", "reply to me"),
         ("mentions", "An agent answers when it is named", "@ada reply to me"),
     ],
 )

@@ -27,6 +27,19 @@ async def test_after_a_click_the_tool_bar_goes_with_the_pointer(open_page: Open,
     await expect(message(page, "two").get_by_role("button", name="Reply", exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize("granted", [["clipboard-read", "clipboard-write"], []])
+async def test_what_is_copied_is_on_the_clipboard(open_page: Open, quiet: Playing, granted: list[str]) -> None:
+    """Also where the browser keeps its clipboard from the page."""
+    await quiet.stage.post("lobby", "ada", "```\nmake run\n```")
+    page = await open_page(f"{quiet.url}/#lobby", permissions=granted)
+    await page.get_by_role("button", name="Copy", exact=True).click()
+    await expect(page.get_by_role("button", name="Copied", exact=True)).to_be_visible()
+    written = box(page)
+    await written.focus()
+    await page.keyboard.press("Control+V")
+    await expect(written).to_have_value(re.compile("make run"))
+
+
 async def test_a_message_that_grew_under_the_pointer_gets_all_its_tools(open_page: Open, quiet: Playing) -> None:
     """Without a move of the pointer; and what is copied is the whole text."""
     growing = await quiet.stage.post("lobby", "ada", "Step by", growing=True)

@@ -68,7 +68,7 @@ def test_a_matrix_event_has_room_around_the_text() -> None:
     [
         ("terminal", "reply react files", "voice"),
         ("telegram", "reply react files silent previews", "ephemeral"),
-        ("discord", "reply react silent threads ephemeral", "voice"),
+        ("discord", "reply react files voice silent threads ephemeral", ""),
         ("slack", "reply react ephemeral threads", "silent"),
         ("matrix", "reply react files", "ephemeral"),
     ],

@@ -17,13 +17,13 @@ from rejoinder.store.base import (
     EndRun,
     HoldPart,
     IndexedMessage,
-    Intent,
     KeepJob,
     KeepPairingRequest,
     MarkSent,
     MarkUnknown,
     NoteMessages,
     PairingRequest,
+    PartIntent,
     PassTick,
     PlanParts,
     PutSession,
@@ -67,8 +67,8 @@ BLOCK = PromptText(
 """What the agent is told of who wrote."""
 
 
-def said(route: Route, key: str, text: str) -> Intent:
-    return Intent(key, route, msgspec.json.encode({"type": "say", "part": Part(route, text, key=key)}), "say")
+def said(route: Route, key: str, text: str) -> PartIntent:
+    return PartIntent(key, route, msgspec.json.encode({"type": "say", "part": Part(route, text, key=key)}), "say")
 
 
 def received(route: Route, number: int, text: str, name: str = "Anna") -> Inbound:

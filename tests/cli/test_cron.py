@@ -165,5 +165,5 @@ def test_nothing_to_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.chdir(tmp_path)
     assert "there is no such file" in refused(1)
     kept(f"sqlite:{tmp_path / 'rejoinder.db'}")
-    assert told() == "There are no timed jobs: configure a [cron.NAME] or a heartbeat, and start the gateway.\n"
+    assert told() == "There are no scheduled jobs: configure a [cron.NAME] or a heartbeat, and start the gateway.\n"
     assert "no gateway with jobs has run on this store" in refused(1, "run", "morning")

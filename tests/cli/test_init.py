@@ -84,6 +84,14 @@ def test_the_shortest_way(folder):
     )
 
 
+@pytest.mark.parametrize(("typed", "served"), [("perhaps\nY", True), ("YES", True), ("2\nno", False), ("", True)])
+def test_a_question_of_yes_or_no_says_what_to_type(folder, typed, served):
+    """An answer that is neither is asked for again, with what to type; nothing typed is the default."""
+    told = answered("1", *typed.split("\n"), *(["8765"] if served else []), "n")
+    assert ("Type y for yes or n for no." in told) is ("\n" in typed)
+    assert ("[channels.web]" in (folder / "rejoinder.toml").read_text()) is served
+
+
 def test_voice_is_one_question_and_off_by_default(folder):
     """CH-12, ME-1, ME-2: what is missing is said with what to install; what is chosen is complete."""
     said = answered("", "", "", "", "3", "n", "9", "3", "y")
@@ -95,7 +103,7 @@ def test_voice_is_one_question_and_off_by_default(folder):
     assert settings.media.text_to_speech.command[0] == "flite"
     assert settings.channels["web"].common.tts == "inbound"
     said = answered("", "", "", "", "2", more=("--force",))
-    assert "OPENAI_API_KEY is not known here" in said
+    assert "OPENAI_API_KEY is not set here" in said
     assert "Set OPENAI_API_KEY in the environment before you start" in said
     assert "media" not in answered("", "", "", "", more=("--force",))
     assert "media" not in (folder / "rejoinder.toml").read_text()
@@ -186,7 +194,7 @@ def test_a_wrong_token_is_asked_for_again(folder):
 def test_what_cannot_be_verified_is_said(folder):
     """An agent whose key is not there yet; one that does not answer is kept only when that is said."""
     said = answered("2", "", "", "", "", "")
-    assert "ANTHROPIC_API_KEY is not known here, so nothing could be verified." in said
+    assert "ANTHROPIC_API_KEY is not set here, so nothing could be verified." in said
     assert load("rejoinder.toml", {"ANTHROPIC_API_KEY": "x"}).agents["helper"].kind == "anthropic"
     said = answered("4", "http://127.0.0.1:1/v1", "n", "1", "", "", "", more=("--force",))
     assert "Nothing answers at http://127.0.0.1:1/v1 (Connection refused)." in said
@@ -218,7 +226,7 @@ def test_who_is_at_an_address_is_asked_about_it(folder):
     """The endpoint is looked at in full once the model is known, too."""
     with beside() as platform:
         said = answered("4", f"{platform.url}/v1", "m", "", "", "n")
-    assert "the endpoint answers, and has no list of models" in said
+    assert "the endpoint answers, but has no list of models" in said
 
 
 @pytest.mark.skipif(not Path("/sys").is_dir(), reason="no folder here in which not even root may write")

@@ -44,6 +44,6 @@ def test_the_last_resort_is_calm_too(capsys: pytest.CaptureFixture[str], monkeyp
 
     resort = logging.StreamHandler(sys.stderr)
     monkeypatch.setattr(logging, "lastResort", resort)
-    log_lines.calm_last_resort()
+    log_lines.format_last_resort()
     resort.handle(entry("%s", FORGED))
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -72,7 +72,7 @@ def document(*arguments: str) -> dict:
 def test_explain_tells_the_whole_way(folder):
     """Each stage with its reason and time, the turn, each part with its receipt."""
     lines = told("explain", "17").splitlines()
-    assert lines[0] == "message 17 m1 of Anna (anna) in telegram 1001"
+    assert lines[0] == "message 17 m1 from Anna (anna) in telegram 1001"
     assert any(line.split() == ["access", "continue", "12", "µs", "let", "in", "as", "owner"] for line in lines)
     assert "  turn 1  answered after 2.0 s" in lines
     assert any(line.split()[:7] == ["1", "sent", "2.0", "s", "1", "m2", "18"] for line in lines)
@@ -149,7 +149,7 @@ def test_so_is_an_answer_that_its_room_told_of(folder):
 
 @pytest.mark.parametrize(
     ("sender", "entry", "told_of"),
-    [("", "cron", "a turn nobody asked for, in"), ("coder", "text", "handed over by coder in")],
+    [("", "cron", "a turn that no message asked for, in"), ("coder", "text", "handed over by coder in")],
 )
 def test_what_was_no_message_is_explained_alone(folder, sender, entry, told_of):
     """The answer of a tick, or after a handoff, leads to that one, not to all that have no id; `last` is a message."""
@@ -204,7 +204,7 @@ def test_sessions(folder):
 
 
 def test_a_limit_says_that_there_is_more(folder):
-    assert told("sessions", "--limit", "1").endswith("1 of 2, the latest touched first; --limit 0 shows all.\n")
+    assert told("sessions", "--limit", "1").endswith("1 of 2, the most recently used first; --limit 0 shows all.\n")
     assert len(document("sessions", "--limit", "1")["sessions"]) == 1
     assert len(document("dead", "--limit", "0")["parts"]) == 2
     assert run("sessions", "--limit", "-1").exit_code == 2
@@ -245,8 +245,10 @@ def test_dead_lists_what_is_quarantined(folder):
     told("dead", "--drop", "3", "--drop", "4")
     assert told("dead").splitlines()[-1] == line
     retry = document("dead")["quarantined"][0]["retry"]
-    assert refused(1, "dead", "--retry", retry).startswith(f"{retry} cannot be run again: another version")
-    assert refused(1, "explain", "99").startswith("another version has kept this in a form of its own")
+    assert refused(1, "dead", "--retry", retry).startswith(
+        f"{retry} cannot be run again: this row was written by another version"
+    )
+    assert refused(1, "explain", "99").startswith("this row was written by another version of rejoinder")
     told("explain", "last")
 
 

@@ -259,9 +259,9 @@ What is done
 @pytest.mark.parametrize(
     ("said", "seen"),
     [
-        ("", "_(no response)_, where a person asked: there is no text, and nothing that acts"),
-        ("[[title:T]]", "_(no response)_, where a person asked: there is no text, and nothing that acts"),
-        ('<react emoji="eyes"/>', "nothing: there is no text, only what is done"),
+        ("", "_(no response)_, where a person asked: there is no text and no action"),
+        ("[[title:T]]", "_(no response)_, where a person asked: there is no text and no action"),
+        ('<react emoji="eyes"/>', "nothing: there is no text, only actions"),
         ("<no-reply/>", "nothing: the agent chose silence"),
     ],
 )

@@ -259,7 +259,7 @@ async def test_a_bot_that_is_refused_pauses_and_goes_on(tmp_path):
         address = (await here.says("The chat is at ")).removeprefix("The chat is at ")
         platform.fault("401", on="send", times=1)
         await platform.says("ann", "ann", "one")
-        await here.says("nothing is sent, what is to be said is kept", "Unauthorized")
+        await here.says("nothing can be sent", "Unauthorized", "messages are kept")
         found = here.health(address)
         assert found["problems"] == ["telegram: nothing can be sent: Unauthorized"]
         assert "Nothing is dead, held or quarantined" in await here.command("dead")

@@ -64,8 +64,7 @@ async def serving(
     """One process beside others."""
     more.setdefault("channels", open_channels(settings))
     async with Gateway(settings, agents=agents, store=url, **more) as gateway:
-        gateway.sharing.role = role
-        task = asyncio.create_task(gateway.serve())
+        task = asyncio.create_task(gateway.serve(role))
         try:
             yield gateway
         finally:

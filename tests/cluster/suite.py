@@ -7,16 +7,19 @@
 
 Prints a line for each trial as it ends, then the table; ends with 1 when anything is lost, out of order, or there twice
 of which it could be known that it had arrived, when nobody took over within 15 s, or when a point was not reached.
+The rows of troubles that were tried whole are kept in counted.json, from which docs/scale.md has them.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
-from tests.cluster.trial import TAKEOVER, Result, Target, Trial, Trouble, run
+from tests.cluster.trial import LEASE, TAKEOVER, Result, Target, Trial, Trouble, run
 from tests.crash.points import FILE_KEPT, POINTS, Personality
 from tests.crash.suite import say
 from tests.postgres import Server, durable_server
@@ -25,8 +28,6 @@ PERSONALITIES: tuple[Personality, ...] = ("telegram hold", "telegram resend", "s
 TARGETS: tuple[Target, ...] = ("run", "worker")
 LISTENING = ("K1", "K2", "K3", "K4", "K5")
 """Points to which only a process comes that listens."""
-LATER = ("K1", "K26")
-"""Points that a process has passed before anybody says something: it dies at a later pass."""
 TROUBLES: tuple[Trouble, ...] = (
     "point",
     "kill",
@@ -35,6 +36,8 @@ TROUBLES: tuple[Trouble, ...] = (
     "database",
     "database, longer than the leases",
 )
+MESSAGES, SEEDS = 32, 3
+COUNTED = Path(__file__).with_name("counted.json")
 HEADS = ("what", "trials", "messages", "lost", "held", "twice (DU-3)", "takeover p50", "longest", "violations")
 
 
@@ -64,7 +67,7 @@ def trials(given: argparse.Namespace) -> list[Trial]:
 def _points(targets: Sequence[Target]) -> list[tuple[str, Target]]:
     named = [each for each in (*POINTS, FILE_KEPT) if each.way != "grown old"]
     return [
-        (f"{each.name}:{each.passes[0] if each.name in LATER else 1}", target)
+        (f"{each.name}:{each.passes[0] if each.way == 'first start' else 1}", target)
         for each in named
         for target in targets
         if target == "run" or each.name not in LISTENING
@@ -78,7 +81,14 @@ async def run_all(wanted: Sequence[Trial], server: Server, jobs: int, tell: bool
     async def one(trial: Trial) -> Result:
         async with free:
             began = time.monotonic()
-            result = await run(trial, server)
+            try:
+                result = await run(trial, server)
+            except (
+                ExceptionGroup,
+                OSError,
+                RuntimeError,
+            ) as error:  # what was counted of the others is not lost with it
+                result = Result(trial, 0, 0, 0, None, [f"it could not be tried: {error!r}"])
         if tell:
             say(f"{trial.name:56} {_told(result)}, {time.monotonic() - began:.0f} s in all")
         return result
@@ -106,6 +116,38 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def counts(results: Sequence[Result], load: float) -> dict[str, dict[str, float]]:
+    """What was counted, by trouble; of both processes that it meets together."""
+    found: dict[str, dict[str, float]] = {}
+    for trouble in TROUBLES:
+        if of := [each for each in results if each.trial.trouble == trouble]:
+            taken = sorted(each.takeover for each in of if each.takeover is not None)
+            found[trouble] = {
+                "trials": len(of),
+                "messages": sum(each.trial.messages for each in of),
+                "lost": sum(each.lost for each in of),
+                "held": sum(each.held for each in of),
+                "twice": sum(each.duplicated for each in of),
+                "takeover p50": round(taken[len(taken) // 2], 1) if taken else 0.0,
+                "takeover longest": round(taken[-1], 1) if taken else 0.0,
+                "violations": sum(bool(each.wrong) for each in of),
+                "load": round(load, 1),
+            }
+    return found
+
+
+def keep(counted: dict[str, dict[str, float]], file: Path = COUNTED) -> None:
+    """What was counted before of other troubles stays."""
+    before = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    file.write_text(json.dumps(before | counted, indent=1) + "\n", "utf-8")
+
+
+def is_whole(given: argparse.Namespace) -> bool:
+    """Whether each trouble that was asked for was tried as often as by default, with leases and talk as by default."""
+    alone = not (given.points or given.target or given.personalities)
+    return alone and (given.messages, given.lease) == (MESSAGES, LEASE) and given.seeds >= SEEDS
+
+
 def _row(what: str, results: Sequence[Result]) -> tuple[str, ...]:
     taken = sorted(each.takeover for each in results if each.takeover is not None)
     figures = (
@@ -127,13 +169,15 @@ def main() -> int:
     parser.add_argument("--points", default="", help="such as K3,K17; all if not given")
     parser.add_argument("--target", default="", choices=("", *TARGETS), help="the one that listens, or a worker")
     parser.add_argument("--personalities", default="", help=f"of {', '.join(PERSONALITIES)}; in turn if not given")
-    parser.add_argument("--messages", type=int, default=32, help="in each trial")
-    parser.add_argument("--seeds", type=int, default=3, help="trials of each trouble that is no point")
-    parser.add_argument("--lease", type=float, default=10.0, help="seconds; 10 is the default of a gateway")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="in each trial")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="trials of each trouble that is no point")
+    parser.add_argument("--lease", type=float, default=LEASE, help="seconds; 10 is the default of a gateway")
     parser.add_argument("--jobs", type=int, default=1, help="trials at a time, each of five processes")
     given = parser.parse_args()
     with durable_server() as server:
         results = asyncio.run(run_all(trials(given), server, given.jobs))
+    if is_whole(given):
+        keep(counts(results, os.getloadavg()[2]))
     failed = [each for each in results if each.wrong]
     for each in failed:
         say(f"\n--- {each.trial.name}: {each.wrong}\n{each.log}")

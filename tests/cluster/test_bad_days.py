@@ -3,20 +3,20 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Accept
+from rejoinder.store.base import Accept, IndexedMessage, MarkSent, NoteMessages, PlanParts, SharedStore
 from rejoinder.store.postgresql import open_store
 from rejoinder.store.postgresql.wire import Wire
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.testing.platform.truth import standing
-from rejoinder.testing.store_contract.given import NOW, an_inbound
+from rejoinder.testing.store_contract.given import HERE, NOW, THREAD, an_inbound, an_intent, claimed
 from tests.crash.gateway import Machine
 from tests.crash.trial import until_done
 from tests.postgres import Server, a_database, install
@@ -66,16 +66,13 @@ async def test_the_server_is_gone_and_back(tmp_path: Path, own_server: Server) -
         assert "can be written again" in machine.log
 
 
-@pytest.mark.parametrize("made", [True, False])
-async def test_a_commit_without_an_answer_is_looked_up(
-    postgres: Server, monkeypatch: pytest.MonkeyPatch, made: bool
-) -> None:
-    """SC-22: the connection is lost while the commit is under way; whether it was made is read, not guessed."""
-    url = a_database(postgres)
-    with cuttable(postgres, url) as (wire, by_wire):
-        store = open_store(by_wire)
-        await store.write(Accept((an_inbound(1),), NOW))
-        send = Wire.send
+@asynccontextmanager
+async def losing_a_commit(
+    server: Server, monkeypatch: pytest.MonkeyPatch, *, made: bool
+) -> AsyncIterator[tuple[SharedStore, Callable[[], None]]]:
+    """A store, and what makes it lose the answer to its next commit; `made`: it is carried out nevertheless."""
+    with cuttable(server, a_database(server)) as (wire, by_wire):
+        store, send = open_store(by_wire), Wire.send
 
         def send_and_cut(self: Wire, sql: str, *rest: Any) -> Any:
             if sql == "COMMIT":
@@ -86,12 +83,59 @@ async def test_a_commit_without_an_answer_is_looked_up(
                     wire.cut()
             return send(self, sql, *rest)
 
-        monkeypatch.setattr(Wire, "send", send_and_cut)
-        if made:
-            assert len(await store.write(Accept((an_inbound(2),), NOW))) == 1
-        else:
-            with pytest.raises(StoreUnavailable):
-                await store.write(Accept((an_inbound(2),), NOW))
-        assert sum((await store.census()).events.values()) == 1 + made
-        assert (await store.health()).fault is None
-        await store.close()
+        async with asyncio.timeout(PATIENCE):
+            yield store, lambda: monkeypatch.setattr(Wire, "send", send_and_cut)
+            assert Wire.send is send, "a commit was lost"
+            assert (await store.health()).fault is None
+            await store.close()
+
+
+@pytest.mark.parametrize("made", [True, False])
+async def test_a_commit_without_an_answer_is_looked_up(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    """SC-22: the connection is lost while the commit is under way. Whether it was made is read, not guessed: if it was,
+    what it returns is read too, if not, it is done again."""
+    async with losing_a_commit(postgres, monkeypatch, made=made) as (store, lose):
+        await store.write(Accept((an_inbound(1),), NOW))
+        lose()
+        (event,) = await store.write(Accept((an_inbound(2),), NOW))
+        assert [each.id for each in await store.events_of(event.inbound.message_id)] == [event.id]
+        assert sum((await store.census()).events.values()) == 2
+
+
+@pytest.mark.parametrize("made", [True, False])
+async def test_parts_of_a_lost_commit_are_planned_once(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    """SC-22, DU-3: their rows are returned as they stand in the store, the first one claimed, and there are no others:
+    what is sent for them, and noted of them, is that of this plan."""
+    async with losing_a_commit(postgres, monkeypatch, made=made) as (store, lose):
+        await store.write(PlanParts((an_intent(1, THREAD),), NOW))
+        lose()
+        rows = await store.write(PlanParts((an_intent(2), an_intent(3)), NOW, claims=True))
+        assert [row.key for row in rows] == ["key-2", "key-3"]
+        assert [row.state for row in rows] == ["sending", "planned"]
+        assert list(rows) == [await store.part(row.id) for row in rows]
+        assert (await store.census()).parts == {"sending": 1, "planned": 2}
+        await store.write(MarkSent(rows[0], "m-1", NOW))
+        assert (await claimed(store)).id == rows[1].id
+
+
+@pytest.mark.parametrize("made", [True, False])
+async def test_messages_of_a_lost_commit_are_noted_once(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch, made: bool
+) -> None:
+    """SC-22, OD-52: their handles are returned as they stand in the index, and the next message has the next one."""
+    async with losing_a_commit(postgres, monkeypatch, made=made) as (store, lose):
+        await store.write(NoteMessages(HERE, (a_message(1),)))
+        lose()
+        noted = await store.write(NoteMessages(HERE, (a_message(2), a_message(3))))
+        (last,) = await store.write(NoteMessages(HERE, (a_message(4),)))
+        kept = {each.id: each for each in await store.messages(HERE, limit=10)}
+        assert list(noted) == [kept["2"], kept["3"]]
+        assert sorted(each.number for each in kept.values()) == [1, 2, 3, 4] == sorted({1, 2, 3, last.number})
+
+
+def a_message(number: int) -> IndexedMessage:
+    return IndexedMessage(str(number), "anna", NOW, text=f"text {number}")

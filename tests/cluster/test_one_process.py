@@ -33,7 +33,7 @@ async def test_a_conversation_and_what_an_operator_sees_of_it(tmp_path: Path, po
                 return said if b"64 shards, lease" in said else b""
 
             doctor = await until(has_all)
-            assert b"is whole, with 1 session, and a gateway runs on it" in doctor
+            assert b"is intact, with 1 session, and a gateway runs on it" in doctor
             assert b"1 on 64 shards" in doctor
             assert b"hunter2secret" not in doctor
             shown = await machine.operator("config")

@@ -7,7 +7,7 @@ or a restart of the database, which all of them feel. What people saw is judged 
 import asyncio
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from random import Random
@@ -17,10 +17,12 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.store.base import StoredPart
+from rejoinder.cli.parts import ShownPart
+from rejoinder.store.base import PartState, StoredPart
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.wiring.stores import open_reader
-from tests.cluster.several import Cluster, until
+from tests.cluster import doubt
+from tests.cluster.several import SHARDS, Cluster, until
 from tests.crash import trial as crash
 from tests.crash.gateway import Machine
 from tests.crash.points import AT_RANDOM, Personality, Point, point
@@ -29,7 +31,7 @@ from tests.store.wire_cut import cuttable
 
 Trouble = Literal["point", "kill", "freeze", "partition", "database", "database, longer than the leases"]
 Target = Literal["run", "worker"]
-GATEWAYS, WORKERS, SHARDS = 3, 2, 64
+GATEWAYS, WORKERS = 3, 2
 LEASE = 10.0
 BEYOND = 4.0
 """Seconds by which a freeze or a partition lasts longer than a lease."""
@@ -38,7 +40,7 @@ TAKEOVER = 15.0
 LOOK = 0.1
 PATIENCE = 300.0
 CHATS = 16
-TRIES = 3
+TRIES = 5
 """How often other people are asked when the one in trouble had nothing to do and so came to no point."""
 NOT_REACHED = "was never reached"
 
@@ -137,6 +139,7 @@ async def _run(trial: Trial, server: Server) -> Result:
                 wire.let_through()
                 for each in machines:
                     await each.kill()
+                running.cluster.close()
             return await _result(trial, running, platform)
 
 
@@ -152,11 +155,10 @@ async def _result(trial: Trial, running: "_Running", platform: FakePlatform) -> 
     listed = await running.beside.unconfirmed()
     wrong = [*running.wrong, *(f"given up: {part.text!r}: {part.why}" for part in listed if part.state == "dead")]
     held = [part.text for part in listed if part.state == "held"]
-    unsure = crash.said_in(list(running.under_way.values()))
-    if len(held) > (len(unsure) if trial.personality == "telegram hold" else 0):
-        wrong.append(f"held {held}, under way were {unsure}")
+    wrong += await running.held_wrongly([part for part in listed if part.state == "held"])
     if running.takeover is not None and running.takeover > TAKEOVER:
         wrong.append(f"taken over after {running.takeover:.1f} s")
+    running.cluster.close()
     log = "\n".join(f"--- {each.folder.name}\n{each.log[-6000:]}" for each in running.cluster.machines)
     channel = trial.personality.partition(" ")[0]
     under_way = list(running.under_way.values())
@@ -181,6 +183,7 @@ class _Running:
         self.asked: list[crash.Question] = []
         self.under_way: dict[int, StoredPart] = {}
         self.takeover: float | None = None
+        self._away = 0.0  # seconds for which the database really was
         self.wrong: list[str] = []
 
     # --- all of them --------------------------------------------------------------------------------
@@ -195,7 +198,7 @@ class _Running:
         late = trial.point.name == "K25"
         if not late:
             at = "" if trial.point.way == "first start" else trial.at
-            await self.target.start(at, command)
+            await self.target.start(at, command, once_armed=True)
             if trial.target == "run":
                 await until(lambda: self._listener() == self.target.pid, PATIENCE)
         roles = [("run",)] * GATEWAYS + [("worker",)] * WORKERS
@@ -208,7 +211,7 @@ class _Running:
     def _all_have_their_share(self) -> bool:
         """Of those that run: one may have died at its point already, as it takes and hands over shards."""
         alive = [each for each in self.cluster.machines if each.is_started and each.status is None]
-        return all(self.cluster.shards_of(each) >= SHARDS // len(alive) for each in alive)
+        return self.cluster.are_even(alive)
 
     async def end(self) -> None:
         for each in self.cluster.machines:
@@ -228,6 +231,8 @@ class _Running:
                 self._talks.set()
                 await asyncio.sleep(self._random.uniform(0.2, 2.0))
 
+        if trial.point.way != "sigterm":
+            self.target.arm()  # a point is to be met under traffic, not while shards move at the start
         async with asyncio.TaskGroup() as all_of_them:
             for place, chat in enumerate(chats):
                 all_of_them.create_task(talk(place, chat))
@@ -261,6 +266,7 @@ class _Running:
                 return
             case "sigterm", _:
                 await until(lambda: len(self.cluster.platform.truth.messages()) > 0)
+                target.arm()  # a shard that is handed over is drained too
                 began = time.monotonic()
                 target.signal(signal.SIGTERM)
             case _, "K25":
@@ -278,10 +284,11 @@ class _Running:
     async def _dies(self) -> bool:
         """Returns when it has; or when everything is done without it."""
         trial, target = self._trial, self.target
+        is_sure = trial.point.name == "K25"  # it is given its share of the shards in any case, and recovers them
         while target.status is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(asyncio.ensure_future(target.ended())), LOOK)
-            if target.status is None and await self.beside.is_done(trial.messages):
+            if target.status is None and not is_sure and await self.beside.is_done(trial.messages):
                 self.wrong.append(f"{trial.at} {NOT_REACHED}")
                 return False
         if target.status != crash.KILLED:
@@ -316,19 +323,39 @@ class _Running:
         sql = f"SELECT part.id FROM part JOIN shard ON shard.id = part.shard WHERE part.state = 'sending' AND {whose}"
         ids = {int(str(number)) for (number,) in await asyncio.to_thread(self.cluster.rows, sql)}
         if ids - self.under_way.keys():
-            reader = open_reader(self.cluster.url)
-            try:
-                self.under_way |= {part.id: part for part in await reader.parts_in("sending") if part.id in ids}
-            finally:
-                await reader.close()
+            await self._keep(ids, "sending")
+
+    async def _keep(self, ids: Collection[int], *states: PartState) -> None:
+        reader = open_reader(self.cluster.url)
+        try:
+            self.under_way |= {part.id: part for part in await reader.parts_in(*states) if part.id in ids}
+        finally:
+            await reader.close()
+
+    async def held_wrongly(self, held: Sequence[ShownPart]) -> list[str]:
+        """What is held and need not be; afterwards `under_way` has all that nobody could be sure of."""
+        trial, blind = self._trial, self._trial.personality == "telegram hold"
+        if not trial.is_common:
+            unsure = crash.said_in(list(self.under_way.values()))
+            if len(held) > (len(unsure) if blind else 0):
+                return [f"held {[part.text for part in held]}, under way were {unsure}"]
+            return []
+        doubted = doubt.in_doubt(await asyncio.to_thread(doubt.noted, self.cluster))
+        await self._keep(doubted, "sent", "held", "dead")
+        return [
+            *doubt.held_wrongly(held, doubted, blind=blind),
+            *doubt.lost_wrongly(doubted, self._away, trial.lease),
+        ]
 
     async def _without_database(self, seconds: float) -> None:
+        await asyncio.to_thread(doubt.begin_to_note, self.cluster)
         await asyncio.sleep(self._random.uniform(0.5, 2.0))
+        stopped = time.monotonic()
         await asyncio.to_thread(self._server.stop, "immediate")
         await asyncio.sleep(seconds)
         await asyncio.to_thread(self._server.start)
         began = time.monotonic()
-        await self._note_under_way("TRUE")
+        self._away = began - stopped
         await until(lambda: sum(self.cluster.shards().values()) == SHARDS and bool(self._listener()))
         self.takeover = time.monotonic() - began
 
@@ -342,7 +369,8 @@ class _Running:
         return int(str(rows[0][0]).split(":")[1]) if rows and rows[0][0] else 0
 
     def told(self, platform: FakePlatform) -> str:
-        frames = [each for each in platform.truth.frames if each.kind in ("message", "edit", "delete")]
+        shown = ("message", "edit", "delete", "typing", "preview")
+        frames = [each for each in platform.truth.frames if each.kind in shown]
         return "\n--- people saw\n" + "\n".join(
             f"{each.at:.2f} {each.chat} {each.by} {each.kind} {each.message} {each.text[:60]!r}" for each in frames
         )

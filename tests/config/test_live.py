@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.jobs import EveryAgent
-from rejoinder.config.live import AT_ONCE, WHEN, markdown_table, taken_over
+from rejoinder.config.live import AT_ONCE, WHEN, apply_changes, markdown_table
 from rejoinder.config.load import read
 from rejoinder.config.schema import SECTIONS, Settings
 
@@ -54,7 +54,7 @@ def test_every_key_is_decided_and_no_other():
 def test_a_changed_key_holds_at_once_or_is_named_and_keeps_its_value(section, key):
     where = "agent_defaults" if section == "agents.defaults" else section
     old, marker = Settings(), object()
-    taken = taken_over(old, replace(old, **{where: replace(getattr(old, where), **{key: marker})}))
+    taken = apply_changes(old, replace(old, **{where: replace(getattr(old, where), **{key: marker})}))
     name = f"{section}.{key}"
     if WHEN[section][key] is AT_ONCE:
         assert (taken.now, taken.later) == ((name,), ())
@@ -89,7 +89,7 @@ def test_a_changed_key_holds_at_once_or_is_named_and_keeps_its_value(section, ke
     ],
 )  # fmt: skip
 def test_agents_and_channels(change, now, later):
-    taken = taken_over(settings(), settings(OLD.replace(*change)))
+    taken = apply_changes(settings(), settings(OLD.replace(*change)))
     assert (taken.now, taken.later) == (now, later)
 
 
@@ -108,7 +108,7 @@ def test_who_puts_pictures_into_words(before, after, now, later, holds):
         said = f'\n[agents.defaults]\ndescriber = "{name}"' if name else ""
         return OLD + said + (THREE if name == "three" else "")
 
-    taken = taken_over(settings(named(before)), settings(named(after)))
+    taken = apply_changes(settings(named(before)), settings(named(after)))
     assert (taken.now, taken.later, taken.settings.agent_defaults.describer) == (now, later, holds)
 
 
@@ -129,7 +129,7 @@ JOB = '\n[cron.tidy]\nprompt = "Tidy."\nevery = "1h"\nagent = "one"\n'
 )
 def test_jobs_of_the_clock(before, after, now, later, every):
     """TU-27: they come, change and go at once, but for those of an agent that does not run yet."""
-    taken = taken_over(settings(OLD + before), settings(OLD + after))
+    taken = apply_changes(settings(OLD + before), settings(OLD + after))
     assert (taken.now, taken.later) == (now, later)
     assert {job.every for job in taken.settings.cron.values()} == ({every} if every else set())
 
@@ -137,15 +137,15 @@ def test_jobs_of_the_clock(before, after, now, later, every):
 def test_what_waits_is_told_again_and_what_holds_is_not():
     """A second look at the same file finds what the first one left."""
     changed = settings(OLD.replace('"t-old"', '"t-new"').replace('"a"', '"b"'))
-    first = taken_over(settings(), changed)
-    second = taken_over(first.settings, changed)
+    first = apply_changes(settings(), changed)
+    second = apply_changes(first.settings, changed)
     assert (second.now, second.later) == ((), ("channels.telegram.token",))
 
 
 def test_what_holds_is_whole_whatever_changes():
     """No channel has an agent that does not run: between any two good files."""
     other = settings('[agents.three]\nkind = "tour"\n[channels.telegram]\ntoken = "t"\nagent = "three"')
-    taken = taken_over(settings(), other)
+    taken = apply_changes(settings(), other)
     for channel in taken.settings.channels.values():
         assert {*channel.common.agents, channel.common.agent} <= {*taken.settings.agents, None}
 

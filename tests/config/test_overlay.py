@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rejoinder.config.load import read
-from rejoinder.config.overlay import laid_over, read_key, read_value
+from rejoinder.config.overlay import overlaid, read_key, read_value
 from rejoinder.errors import BadConfiguration, BadUse
 
 FILE = """
@@ -74,7 +74,7 @@ def test_a_value_is_toml_or_a_text(said: str, value: Any) -> None:
 
 def test_what_is_laid_over_a_document_leaves_it_alone() -> None:
     document = {"a": {"b": {"c": 1}, "d": 2}, "e": 3}
-    assert laid_over(document, {("a", "b", "c"): 9, ("e", "f"): 8}) == {"a": {"b": {"c": 9}, "d": 2}, "e": {"f": 8}}
+    assert overlaid(document, {("a", "b", "c"): 9, ("e", "f"): 8}) == {"a": {"b": {"c": 9}, "d": 2}, "e": {"f": 8}}
     assert document == {"a": {"b": {"c": 1}, "d": 2}, "e": 3}
 
 

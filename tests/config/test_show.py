@@ -87,6 +87,8 @@ def test_how_secrets_are_shown(written, shown):
         ("postgresql://u:p@h/db", "postgresql://u:***@h/db"),
         ("postgresql://u:p@ss/w@h/db", "postgresql://u:***@h/db"),
         ("postgresql://h:5432/db?user=u&password=p&x=1", "postgresql://h:5432/db?user=u&password=***&x=1"),
+        ("postgresql://h/db?sslkey=k&sslpassword=p", "postgresql://h/db?sslkey=k&sslpassword=***"),
+        ("postgresql://h/db?pass%77ord=p&Token=t#x", "postgresql://h/db?pass%77ord=***&Token=***#x"),
         ("http://127.0.0.1:9000/v1", "http://127.0.0.1:9000/v1"),
         ("mail me: a@b.c", "mail me: a@b.c"),
     ],

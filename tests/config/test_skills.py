@@ -25,9 +25,9 @@ def test_every_folder_with_a_skill_file_is_a_skill(tmp_path):
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"poem": b"---\nname: x"}, r"poem/SKILL.md: the head begins with --- and never ends"),
+        ({"poem": b"---\nname: x"}, r"poem/SKILL.md: its header begins with --- and has no end"),
         ({"poem": b"\xff\xfe"}, r"poem/SKILL.md: it is not UTF-8 text"),
-        ({"poem": b""}, r"poem/SKILL.md: it says nothing"),
+        ({"poem": b""}, r"poem/SKILL.md: it has no text"),
         ({"poem": b"---\ntool: time\n---\nx"}, r"poem/SKILL.md: there is no tool called 'time'"),
         ({"a": b"---\nname: x\n---\nx", "b": b"---\nname: X\n---\nx"}, r"b/SKILL.md: .*a/SKILL.md is called 'x' too"),
         ({"two words": b"x"}, r"two words/SKILL.md: 'two words' cannot be typed as a command"),

@@ -46,7 +46,7 @@ def test_the_table_is_long_enough():
 @pytest.mark.parametrize("text", ['a = "\x01"', "a = 12 #\x01"])
 def test_control_characters(text):
     """A control character, which nobody sees, is named by its place."""
-    assert mistakes(text).endswith("a control character stands here; remove it")
+    assert mistakes(text).endswith("there is a control character here; remove it")
 
 
 def test_no_complaint_of_the_standard_library_is_passed_on():

@@ -78,7 +78,7 @@ def signs(monkeypatch) -> list[str]:
             super().__init__(runs, conversation, mode, *more)
             modes.append(mode)
 
-    monkeypatch.setattr("rejoinder.runtime.session.work.TypingSign", Noted)
+    monkeypatch.setattr("rejoinder.runtime.session.turn_parts.TypingSign", Noted)
     return modes
 
 

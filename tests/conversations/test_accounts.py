@@ -70,7 +70,7 @@ async def test_each_bot_answers_for_itself(tmp_path: Path):
             await home.hears("ann", "At home.")
             await work.says("ann", "ann", "hello")
             await work.hears("ann", "At work.")
-            await gateway.runs.idle(besides=gateway.listening)
+            await gateway.runs.idle(besides=gateway.listening.tasks)
             assert len({turn.session for turn in agent.turns}) == 2
             cursors = [await gateway.store.cursor("telegram", "read", account) for account in ("home", "work")]
             assert None not in cursors
@@ -98,12 +98,15 @@ async def test_one_that_fails_leaves_the_other_alone(tmp_path: Path):
         async with two_bots(agent, f"sqlite:{tmp_path}/kept.db", home, work, wrong) as gateway:
             await home.says("ann", "ann", "hello")
             await home.hears("ann", "At home.")
-            await asyncio.wait([task for task in gateway.listening if task.get_name() == "channel:telegram/work"])
-            assert gateway.problem("telegram/work").startswith(
+            await asyncio.wait([task for task in gateway.listening.tasks if task.get_name() == "channel:telegram/work"])
+            assert gateway.listening.problem("telegram/work").startswith(
                 "[channels.telegram.accounts.work] Telegram does not know this bot"
             )
-            assert (gateway.problem("telegram/home"), gateway.listens("telegram/home")) == ("", True)
-            assert not gateway.listens("telegram/work")
+            assert (gateway.listening.problem("telegram/home"), gateway.listening.listens("telegram/home")) == (
+                "",
+                True,
+            )
+            assert not gateway.listening.listens("telegram/work")
 
 
 async def test_doctor_looks_at_each():
@@ -145,5 +148,5 @@ def test_a_job_names_the_account_that_speaks():
     job = '[cron.news]\nevery = "1h"\nprompt = "Sum up."\nchannel = "telegram"\nchat = "7"\n'
     named, first = (jobs_of(read(accounts + job + more, "x.toml", {}))[0] for more in ('account = "work"', ""))
     assert (named.target, first.target) == (Route("telegram", "7", None, "work"), Route("telegram", "7"))
-    with pytest.raises(BadConfiguration, match="an account is one of a channel; add channel and chat"):
+    with pytest.raises(BadConfiguration, match="an account belongs to a channel; add channel and chat"):
         read(accounts + '[cron.news]\nevery = "1h"\nprompt = "Sum up."\naccount = "work"', "x.toml", {})

@@ -58,8 +58,8 @@ async def test_without_a_target_they_are_kept_with_a_warning(target, caplog):
     async with gateway(agent) as (running, _):
         await running.begin(job(agent, target=target))
     assert [part.text.splitlines()[0] for part in running.kept] == ["The disk is full."]
-    (warned,) = [said for said in caplog.messages if "its words are kept" in said]
-    assert "its words are kept: The disk is full. 2024-01-01 ERROR made up" in warned
+    (warned,) = [said for said in caplog.messages if "its answer is stored" in said]
+    assert "its answer is stored: The disk is full. 2024-01-01 ERROR made up" in warned
     assert warned.isprintable()
 
 

@@ -11,7 +11,7 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.place import gateway_commands
-from rejoinder.runtime.session.unconfirmed import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.session.unconfirmed_notice import MAY_HAVE_BEEN_LOST
 from rejoinder.secret import Secret
 from rejoinder.testing import FakeFiles, FakeMessenger, ScriptedAgent, conversation
 from tests.conversations.agents import said, told
@@ -68,7 +68,7 @@ class Plain:
         ("/compact", "The agent plain keeps its memory itself: /new starts a new session."),
         ("/exec host=node", "The agent plain does not take host; valid: default"),
         ("/compact shortly", "The agent plain keeps its memory itself: /new starts a new session."),
-        ("/restart", "This gateway is a part of another program: it starts again with that one."),
+        ("/restart", "This gateway is part of another program: restart that program."),
         ("/tts on", "Nothing speaks here; the owner can add [media.text_to_speech] to the configuration."),
         ("/config show", "/config is off; commands.config = true turns it on."),
         ("/approve q1", "There is no request q1 for you here; it may have been answered or have run out."),
@@ -210,14 +210,14 @@ async def test_the_allow_list_changes_at_once():
     async with conversation(agent, settings=settings) as chat:
         await chat.says("hello?", sender="bob", chat="bobs")
         await chat.says("/allowlist add bob")
-        await chat.hears("bob is on the allow-list of fake; to keep it so, write it into channels.fake.allow.")
+        await chat.hears("bob is on the allow-list of fake; to make that permanent, add it to channels.fake.allow.")
         await chat.says("hello", sender="bob", chat="bobs")
         await chat.hears("Hi Bob.")
         await chat.says("/allowlist")
         await chat.hears("On the list of fake: bob. Groups: none.")
         await chat.says("/allowlist remove bob")
         await chat.hears(
-            "bob is no longer on the allow-list of fake; to keep it so, take it out of channels.fake.allow."
+            "bob is no longer on the allow-list of fake; to make that permanent, remove it from channels.fake.allow."
         )
         await chat.says("hello again", sender="bob", chat="bobs")
     assert [said(turn) for turn in agent.turns] == [["hello"]]

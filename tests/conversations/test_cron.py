@@ -10,7 +10,7 @@ from rejoinder.agents.base import Failed
 from rejoinder.app import with_channel
 from rejoinder.config.schema import MessagesSettings
 from rejoinder.inbound.settings import SendPolicy
-from rejoinder.store.base import PauseJob, WantJob
+from rejoinder.store.base import PauseJob, RequestJobRun
 from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import ScriptedAgent
 from tests.conversations.agents import said, told
@@ -195,7 +195,7 @@ async def test_the_words_of_an_operator(tmp_path):
     async with days.running(agent):
         await days.known()
         operator = open_for_operator(days.url)
-        await operator.write(WantJob("tidy"))
+        await operator.write(RequestJobRun("tidy"))
         days.look()  # as the store tells within a second
         await days.chat.hears("By hand.")
         job = await days.job(lambda job: not job.is_open)

@@ -19,6 +19,7 @@ from rejoinder.store.base import PutSession
 from rejoinder.store.sqlite import SqliteStore
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import ScriptedAgent
+from rejoinder.testing.patience import PATIENCE, until
 from tests.conversations.restarting import Machine, settled
 
 
@@ -145,13 +146,15 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
     assert len(agent.turns) == 1
 
 
-async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, monkeypatch):
-    """DU-15, DU-2: a full disk does not hold up a stop; the next process runs what could not be kept once more."""
+@pytest.mark.parametrize("while_it", ["ends", "writes"])
+async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, monkeypatch, while_it):
+    """DU-15, DU-2: a full disk does not hold up a stop, also when a draft is about to be shown; the next process runs
+    what could not be kept once more."""
     monkeypatch.setattr(unit, "PAUSE", 0.01)
     monkeypatch.setattr(app, "PUTTING_AWAY", 0.1)
     machine = Machine(tmp_path)
     tried, go = asyncio.Event(), asyncio.Event()
-    agent = ScriptedAgent([go.wait, "Hi."])
+    agent = ScriptedAgent([go.wait, "Hi.", *([asyncio.Event().wait] if while_it == "writes" else [])])
     settings = app.with_channel(machine.settings, machine.channel.name, agent.name, ("ann",))
     gateway = app.Gateway(settings, agents={agent.name: agent}, channels=[machine.channel], store=machine.url)
     async with Runs() as runs, gateway:
@@ -162,8 +165,11 @@ async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, 
             broken.setattr(Writer, "_do", refusing(sqlite3.SQLITE_FULL, tried))
             go.set()
             await tried.wait()
+            if while_it == "writes":
+                await until(lambda: any(each._requests for each in gateway.engine.outbox._senders.values()))
             await gateway.drain(grace=0)
-            await runs.idle()
+            async with asyncio.timeout(PATIENCE):
+                await runs.idle()
     async with machine.running(ScriptedAgent("Hi once more.")):
         await machine.chat.hears("Hi once more.")
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from rejoinder.agents.base import Failed
 from rejoinder.channels.base import Rejected
 from rejoinder.config.jobs import HeartbeatSettings
-from rejoinder.store.base import WantJob
+from rejoinder.store.base import RequestJobRun
 from rejoinder.testing import ScriptedAgent
 from rejoinder.turns.heartbeat import PROMPT
 from tests.conversations.agents import said
@@ -146,7 +146,7 @@ async def test_quiet_hours(tmp_path):
     async with days.running(agent) as gateway:
         await days.known()
         assert (await beat(days)).reason == "these are quiet hours"  # 09:30 in Berlin
-        await gateway.store.write(WantJob("heartbeat/scripted"))
+        await gateway.store.write(RequestJobRun("heartbeat/scripted"))
         days.look()
         await days.job(lambda job: job.outcome == "silent")
         await days.rests()

@@ -96,6 +96,29 @@ async def test_a_turn_that_fails_says_why(heard):
     assert [(each.outcome, each.why) for each in heard if isinstance(each, TurnEnded)] == [("failed", "refused")]
 
 
+@pytest.mark.parametrize(
+    "said", ["<no-reply/>", "NO_REPLY", "Not for me.\n\nNO_REPLY", '<react emoji="eyes" />\nNO_REPLY']
+)
+async def test_a_turn_in_which_the_agent_stays_silent_says_so(heard, said):
+    """OD-41: hooks and `/why` agree that nothing was said, also when words were taken back or a reaction was left."""
+    async with conversation(ScriptedAgent(said)) as chat:
+        await chat.says("hello")
+        await heard.until("TurnEnded")
+        await chat.says("/why")
+        why = await chat.hears()
+    assert [each.outcome for each in heard if isinstance(each, TurnEnded)] == ["silent"]
+    assert "read it and chose to stay silent." in why.text.partition("\n")[0]
+
+
+async def test_an_empty_answer_is_no_chosen_silence(heard):
+    """The person is told that there was no response, so the turn counts as answered."""
+    async with conversation(ScriptedAgent("")) as chat:
+        await chat.says("hello")
+        assert "no response" in (await chat.hears()).text
+        await heard.until("TurnEnded")
+    assert [each.outcome for each in heard if isinstance(each, TurnEnded)] == ["answered"]
+
+
 async def test_a_hook_that_hangs_holds_up_nobody(monkeypatch):
     """IN-8: the answer is there while the hook still waits."""
     go, reached = asyncio.Event(), asyncio.Event()

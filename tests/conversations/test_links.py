@@ -70,6 +70,6 @@ async def test_what_cannot_be_read_is_said_to_the_agent():
         await chat.says("Look at https://169.254.169.254/latest and http://localhost/")
         await chat.hears("One.")
     assert [page["unread"] for page in pages(agent.turns[0])] == [
-        "it does not lead to the internet",
+        "it is not on the public internet",
         "only https addresses are read",
     ]

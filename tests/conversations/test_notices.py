@@ -24,7 +24,7 @@ from rejoinder.runtime.session.notices import (
     TOO_MANY,
     TOO_MANY_SHORTENED,
 )
-from rejoinder.runtime.session.unconfirmed import ASK_AGAIN, MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN, MAY_HAVE_BEEN_LOST
 from rejoinder.store.base import Accept, TryEvents
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer

@@ -6,7 +6,7 @@ from contextlib import closing
 import msgspec
 import pytest
 
-from rejoinder.runtime.place import consequences
+from rejoinder.runtime.place import turn_routing
 from rejoinder.runtime.session import journal, payloads
 from rejoinder.runtime.session.notices import UNREADABLE
 from rejoinder.store.sql.values import seal
@@ -24,7 +24,7 @@ def kept_strangely(monkeypatch, name: str, text: str):
     def pack(value, *rest):
         return STRANGE if text in str(value) else as_usual(value, *rest)
 
-    monkeypatch.setattr(consequences if name == "pack" else journal, name, pack)
+    monkeypatch.setattr(turn_routing if name == "pack" else journal, name, pack)
 
 
 async def test_a_turn_that_cannot_be_read_is_quarantined(tmp_path, monkeypatch, caplog):

@@ -146,7 +146,7 @@ async def longer_than_no_time() -> None:
 
 async def test_an_agent_takes_its_time_to_come_to_its_next_step(monkeypatch):
     """TU-3: at its next step, however long the one before it takes."""
-    monkeypatch.setattr("rejoinder.runtime.session.lane.STEER_PATIENCE", 0)
+    monkeypatch.setattr("rejoinder.runtime.session.run_driver.STEER_PATIENCE", 0)
 
     class Slow(Steerable):
         async def steer(self, turn) -> bool:
@@ -169,7 +169,7 @@ async def test_an_agent_takes_its_time_to_come_to_its_next_step(monkeypatch):
 
 async def test_a_run_that_is_over_is_not_waited_for_long(monkeypatch):
     """TU-3, TU-9: an agent that never says whether it took a message in did not; the lane goes on."""
-    monkeypatch.setattr("rejoinder.runtime.session.lane.STEER_PATIENCE", 0.01)
+    monkeypatch.setattr("rejoinder.runtime.session.run_driver.STEER_PATIENCE", 0.01)
 
     class Mute(Steerable):
         async def steer(self, turn) -> bool:
@@ -191,7 +191,7 @@ async def test_a_run_that_is_over_is_not_waited_for_long(monkeypatch):
 
 async def test_what_was_taken_in_is_never_run_as_well_though_the_disk_is_slow(monkeypatch):
     """TU-2, TU-3: the agent has it; that this is still being written down changes nothing."""
-    monkeypatch.setattr("rejoinder.runtime.session.lane.STEER_PATIENCE", 0)
+    monkeypatch.setattr("rejoinder.runtime.session.run_driver.STEER_PATIENCE", 0)
     steered, over = LaneJournal.steered, asyncio.Event()
 
     async def steered_late(self, run, asked):

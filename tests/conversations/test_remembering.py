@@ -116,7 +116,7 @@ async def test_a_conversation_from_before_a_restart_can_be_shortened(tmp_path):
 
 async def test_who_has_rested_long_is_told_again(tmp_path, monkeypatch):
     """DU-5, TU-33: an agent keeps as many conversations as it has room for; the store keeps them all."""
-    monkeypatch.setattr("rejoinder.runtime.session.reminding.REMEMBERED", 4)
+    monkeypatch.setattr("rejoinder.runtime.services.REMEMBERED", 4)
     machine, agent = Machine(tmp_path), Recalling(*["Hi."] * 5)
     async with machine.running(agent):
         for sender in ("ann", "bob", "cid", "ann", "cid"):
@@ -124,3 +124,16 @@ async def test_who_has_rested_long_is_told_again(tmp_path, monkeypatch):
             await machine.chat.hears("Hi.")
     ((question, answer),) = agent.recalled
     assert ("I am ann." in question, answer) == (True, "Hi.")
+
+
+async def test_why_is_about_the_last_message_even_if_it_was_long_ago(tmp_path):
+    """IN-64, DU-5: what became of it stands in the store; a process that does not have it in mind looks there."""
+    machine = Machine(tmp_path)
+    async with machine.running(Recalling("Hi.")):
+        await machine.chat.says("hello")
+        await machine.chat.hears("Hi.")
+        await machine.chat.says("/whoami")
+        await machine.chat.hears()
+    async with machine.running(Recalling()):
+        await machine.chat.says("/why")
+        assert "agent scripted: answered" in (await machine.chat.hears()).text

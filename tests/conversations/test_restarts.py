@@ -14,24 +14,27 @@ from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, GatewaySettings, MessagesSettings, QueueSection, Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Route, Sender
+from rejoinder.programs.signals import serve_until_told
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
+from rejoinder.runtime.session.backlogs import Backlogs
+from rejoinder.runtime.session.journal import LaneJournal
 from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAIN
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.questions import RESTARTED, WITHDRAWN
-from rejoinder.runtime.session.work import AgentTurnRunner
+from rejoinder.runtime.session.turn_runner import AgentTurnRunner
 from rejoinder.store.base import (
     Accept,
     EndRun,
-    Intent,
+    PartIntent,
     PlanParts,
     QuarantineEvent,
+    RequestEventRerun,
+    RequestTurnRerun,
     ResumeTurn,
     TryEvents,
-    WantEvent,
-    WantTurn,
 )
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.operator import open_for_operator
@@ -67,8 +70,20 @@ def queueing(mode: str, **options) -> Settings:
 # --- what was stopped -----------------------------------------------------------------------------
 
 
-async def test_a_turn_that_is_stopped_before_it_goes_on_does_not_come_back(tmp_path):
+async def test_a_turn_that_is_stopped_before_it_goes_on_does_not_come_back(tmp_path, monkeypatch):
     """TU-2, IN-70: interrupted before its run was claimed again, it has its end; no later restart runs it."""
+    queued, queue, resume = asyncio.Event(), Backlogs.queue, LaneJournal._resume
+
+    async def tell(self, backlog):
+        await queue(self, backlog)
+        queued.set()
+
+    async def claim_late(self, run, resumed):
+        await queued.wait()
+        return await resume(self, run, resumed)
+
+    monkeypatch.setattr(Backlogs, "queue", tell)
+    monkeypatch.setattr(LaneJournal, "_resume", claim_late)
     machine = Machine(tmp_path, queueing("queue"))
     async with machine.running(ScriptedAgent([never]), killed=True) as gateway:
         await machine.chat.says("one")
@@ -271,7 +286,7 @@ async def test_an_answered_turn_is_only_delivered(tmp_path):
         await machine.chat.says("hello")
         await machine.chat.asked(first, 1)
         (run,) = gateway.engine.lanes.running
-        plan = PlanParts((Intent("k", ROOM, b"{}"),), datetime.now(UTC), run.claim, final=True)
+        plan = PlanParts((PartIntent("k", ROOM, b"{}"),), datetime.now(UTC), run.claim, final=True)
         await gateway.store.write(plan)
     second = ScriptedAgent("Next.")
     async with machine.running(second) as gateway:
@@ -434,7 +449,7 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
         else:
             (quarantined,) = await gateway.store.quarantined()
             operator = open_for_operator(machine.url)
-            await operator.write(WantTurn(quarantined.number))
+            await operator.write(RequestTurnRerun(quarantined.number))
             await operator.close()
             await machine.chat.hears("Not so bad.")
         await settled(gateway)
@@ -449,7 +464,7 @@ async def test_what_is_wanted_while_no_gateway_runs_is_run_by_the_next(tmp_path)
     message = Inbound("fake", "e1", "m1", Chat("room"), Sender("ann"), "hello")
     (event,) = await store.write(Accept((message,), datetime.now(UTC)))
     await store.write(QuarantineEvent(event.id, "odd"))
-    await store.write(WantEvent(event.id))
+    await store.write(RequestEventRerun(event.id))
     await store.close()
     async with machine.running(ScriptedAgent("Hi.")) as gateway:
         await machine.chat.hears("Hi.")
@@ -544,7 +559,7 @@ async def test_sigterm_ends_in_good_order(tmp_path):
     agent = ScriptedAgent([go.wait, "Hi."])
     settings = with_channel(Settings(), "fake", agent.name, ("ann",))
     async with Gateway(settings, agents={agent.name: agent}, channels=[machine.channel], store=machine.url) as gateway:
-        serving = asyncio.create_task(gateway.serve_until_told())
+        serving = asyncio.create_task(serve_until_told(gateway))
         await machine.chat.says("hello")
         await machine.chat.asked(agent, 1)
         os.kill(os.getpid(), signal.SIGTERM)

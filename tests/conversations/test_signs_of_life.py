@@ -24,12 +24,12 @@ async def test_the_age_of_the_last_sign_is_told():
     channel = Living()
     async with conversation(ScriptedAgent(), channel) as chat:
         await channel.until(lambda: channel.listens)
-        assert (chat.gateway.silent_for("fake"), chat.gateway.problem("fake")) == (None, "")
+        assert (chat.gateway.listening.silent_for("fake"), chat.gateway.listening.problem("fake")) == (None, "")
         channel.last_sign = monotonic() - 10
-        assert 10 <= chat.gateway.silent_for("fake") < 60
-        assert chat.gateway.problem("fake") == ""
+        assert 10 <= chat.gateway.listening.silent_for("fake") < 60
+        assert chat.gateway.listening.problem("fake") == ""
         channel.last_sign = monotonic() - 100
-        assert chat.gateway.problem("fake").startswith("nothing has been heard from its platform for 10")
+        assert chat.gateway.listening.problem("fake").startswith("nothing has been heard from its platform for 10")
 
 
 def hello(event: str) -> Inbound:

@@ -8,7 +8,7 @@ import pytest
 
 from rejoinder.agents.base import ToolEnded, ToolStarted
 from rejoinder.runtime.outbox.performing import WITHDRAWN
-from rejoinder.runtime.session.unconfirmed import MAY_HAVE_BEEN_LOST
+from rejoinder.runtime.session.unconfirmed_notice import MAY_HAVE_BEEN_LOST
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.platform import oracles
 from tests.conversations.test_telegram import telegram

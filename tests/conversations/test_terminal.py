@@ -108,8 +108,12 @@ async def test_an_answer_longer_than_the_screen_is_all_there_in_order():
     async with chatting(long, rows=10) as terminal:
         terminal.keys("go\r")
         await terminal.shows("line 199")
-        seen = [line.strip() for line in terminal.text().splitlines() if "of many" in line]
-        assert seen == [line.strip() for line in long]
+
+        def seen() -> list[str]:
+            return [line.strip() for line in terminal.text().splitlines() if "of many" in line]
+
+        # The live rows can be drawn an instant before the rows above them are moved into the scrollback.
+        await terminal.until(lambda: seen() == [line.strip() for line in long])
 
 
 async def test_a_message_typed_meanwhile_waits_below_and_is_answered_next():

@@ -44,10 +44,10 @@ async def test_silence_is_said_to_the_person_and_to_the_agent():
     agent = ScriptedAgent("Say it again, please.")
     async with telegram(agent, hearing(PRINTS)) as platform:
         await platform.says("ann", "ann", "", voice=(silence(), 2))
-        await platform.hears("ann", "Your voice message could not be heard: there is nothing to be heard in it.")
+        await platform.hears("ann", "Your voice message could not be heard: nothing can be heard in it.")
         await platform.hears("ann", "Say it again, please.")
     (note,) = files(agent.turns[0])
-    assert note["missing"] == "it could not be heard: there is nothing to be heard in it"
+    assert note["missing"] == "it could not be heard: nothing can be heard in it"
 
 
 async def test_in_a_group_only_what_is_for_the_agent_is_fetched():
@@ -220,7 +220,7 @@ async def test_a_restart_does_not_listen_again(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        (voice(b"\x00\x01nothing anybody has"), "its format is not known here"),
+        (voice(b"\x00\x01nothing anybody has"), "its format is not supported"),
         (voice(b"OggS" + bytes(300)), "the program for it failed"),
         (voice(b"", size=3_000_000_000), "it has more than 25 MB"),
         (voice(b"", seconds=10_800), "it is longer than 10 minutes"),

@@ -17,7 +17,7 @@ import msgspec
 
 from rejoinder.cli.dead import DeadPage
 from rejoinder.cli.parts import ShownPart
-from rejoinder.crashpoint import VARIABLE
+from rejoinder.crashpoint import ONCE, VARIABLE
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Census, StoredPart
 from rejoinder.testing.patience import PATIENCE, until
@@ -145,13 +145,18 @@ class Machine:
         (folder / "rejoinder.toml").write_text(config)
         self.url = f"sqlite:{folder / 'rejoinder.db'}" if store.startswith("sqlite:") else store
         self._process: asyncio.subprocess.Process | None = None
+        self._arming = folder.absolute() / "armed"
 
-    async def start(self, crash_at: str = "", command: Sequence[str] = ("run",)) -> None:
-        environment = {**os.environ, VARIABLE: crash_at}
+    async def start(self, crash_at: str = "", command: Sequence[str] = ("run",), *, once_armed: bool = False) -> None:
+        """`once_armed`: it dies there at a pass that comes after `arm`."""
+        environment = {**os.environ, VARIABLE: crash_at, ONCE: str(self._arming) if once_armed else ""}
         with (self.folder / "log").open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *self._program, *command, cwd=self.folder, env=environment, stdout=log, stderr=log
             )
+
+    def arm(self) -> None:
+        self._arming.touch()
 
     @property
     def is_started(self) -> bool:

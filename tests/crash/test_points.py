@@ -16,7 +16,7 @@ ON_WEB = ("K2", "K4", "K8", "K9", "K10", "K14", "K15", "K19", "K22", "K23")
 ALSO = (("K11", "web"), ("K17", "web"), ("K5", "slack"), ("K17", "slack"))
 ON_ALONE = ("K16", "K17", "K18")
 """Exactly one message is of unknown fate there."""
-FILES = (("K27", "web"), ("K27", "telegram hold"), ("K17", "telegram resend"), ("K17", "slack"), ("K18", "discord"))
+FILES = (("K27", "web"), ("K17", "telegram resend"), ("K17", "slack"), ("K18", "discord"))
 SPOKEN = (("K27", "telegram hold"), ("K15", "web"))
 HANDED = (("K15", "telegram hold", 2), ("K19", "web", 1), ("K22", "telegram resend", 1))
 

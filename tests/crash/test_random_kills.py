@@ -5,7 +5,7 @@ import pytest
 from tests.crash.random_kills import LONGEST_LIFE, random_kills
 
 
-@pytest.mark.parametrize("on_unknown", ["hold", "resend"])
+@pytest.mark.parametrize("on_unknown", ["hold", pytest.param("resend", marks=pytest.mark.deep)])
 async def test_nothing_innocent_is_quarantined_and_no_draft_is_left(on_unknown):
     """DU-2, DU-22: killed again and again while many talk, all is answered; nobody is suspected enough to be
     quarantined, and no bare sign or half an answer stays."""

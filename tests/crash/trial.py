@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.outbound.operations import decode, words
-from rejoinder.runtime.session.unconfirmed import ASK_AGAIN
+from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN
 from rejoinder.store.base import StoredPart
 from rejoinder.testing.platform import FakePlatform, Frame, oracles
 from rejoinder.testing.platform.truth import BOT, Truth, by_bot, standing

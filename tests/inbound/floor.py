@@ -9,7 +9,7 @@ from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.inbound import decide
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.facts import Facts, OwnIdentity
-from rejoinder.inbound.outcome import Walk
+from rejoinder.inbound.outcome import StageResult
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
 from rejoinder.session import Session
@@ -56,16 +56,16 @@ def send(
     of: Session | None = None,
     now: datetime = NOW,
     **known: Any,
-) -> Walk:
+) -> StageResult:
     """The walk of a message; `known` are facts that differ."""
     facts = replace(facts, **known) if known else facts
     return decide(inbound, facts, lambda message: of or session(), rules, now, lambda: 0.0)
 
 
-def outcome(walk: Walk) -> str:
+def outcome(walk: StageResult) -> str:
     return {"Continue": "turn", "Answer": "answer", "Drop": "drop"}[type(walk.outcome).__name__]
 
 
-def last(walk: Walk) -> tuple[str, str | None]:
+def last(walk: StageResult) -> tuple[str, str | None]:
     """The stage that had the last word, and its reason."""
     return walk.trace[-1].stage, walk.trace[-1].reason

@@ -12,7 +12,7 @@ from rejoinder.inbound import decide
 from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.inbound.directives.model import Models
 from rejoinder.inbound.facts import ThreadFacts
-from rejoinder.inbound.outcome import Walk
+from rejoinder.inbound.outcome import StageResult
 from rejoinder.inbound.rooms import named_in, who_wakes
 from rejoinder.inbound.rules import AgentProfile
 from rejoinder.session import Session
@@ -218,7 +218,7 @@ ADA, BO = AgentProfile("ada"), AgentProfile("bo", Models("llama", aliases={"tiny
 ROOM = house(ADA, BO, agents=("ada", "bo"))
 
 
-def in_room(text: str, **more: Any) -> Walk:
+def in_room(text: str, **more: Any) -> StageResult:
     """With the session of the agent it is about."""
 
     def find(message: Any) -> Session:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import Attachment, Chat, Inbound, Mention, Quote, Sender
-from rejoinder.inbound.debounce import Row, flushes, joined, view, waits_for
+from rejoinder.inbound.debounce import DebounceRow, flushes, joined, view, waits_for
 from rejoinder.inbound.settings import InboundDebounce
 from tests.inbound.floor import NOW, house, says, send
 
@@ -18,11 +18,11 @@ def at(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-def rows(*said: tuple[str, float, bool]) -> list[Row]:
-    return [Row(str(number), key, at(when), flush) for number, (key, when, flush) in enumerate(said, 1)]
+def rows(*said: tuple[str, float, bool]) -> list[DebounceRow]:
+    return [DebounceRow(str(number), key, at(when), flush) for number, (key, when, flush) in enumerate(said, 1)]
 
 
-def groups(said: list[Row], now: float) -> list[list[str]]:
+def groups(said: list[DebounceRow], now: float) -> list[list[str]]:
     return [[row.id for row in group] for group in view(said, WAIT, at(now)).ready]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rejoinder.events import Attachment, EarlierMessage, Forward, Quote
-from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.finalise import undecided_message
 from rejoinder.inbound.freshness import GREETING
 from tests.inbound.floor import FACTS, GUEST, OWNER, house, last, outcome, says, send
 
@@ -51,7 +51,7 @@ def test_a_directive_is_cut_out_of_the_channels_own_wrapping() -> None:
 
 def test_nothing_is_authorised_before_somebody_said_so() -> None:
     """IN-4: default deny."""
-    assert arrived(says("x"), FACTS).command_authorised is False
+    assert undecided_message(says("x"), FACTS).command_authorised is False
     assert send(says("x", OWNER), house()).message.command_authorised is True
     assert send(says("x", GUEST), house()).message.command_authorised is False
 

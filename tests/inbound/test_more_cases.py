@@ -21,7 +21,7 @@ from rejoinder.inbound import decide
 from rejoinder.inbound.dry_run import as_document
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import Walk
+from rejoinder.inbound.outcome import StageResult
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
 from rejoinder.inbound.settings import InboundSettings
 from rejoinder.inbound.skills import Skill
@@ -81,7 +81,7 @@ def test_configured(case: Case) -> None:
     assert [effect for effect in case.get("never", ()) if effect in found["effects"]] == []
 
 
-def walked(case: Case) -> Walk:
+def walked(case: Case) -> StageResult:
     """The walk of a case through the house as it is and what it changes."""
     rules = rules_of(*(json.dumps(case.get(key)) for key in ("config", "agents", "skills")))
     sender, text = IDS[case["as"]], case["text"]

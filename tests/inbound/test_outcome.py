@@ -4,8 +4,8 @@ from itertools import count
 
 from rejoinder.events import ResetSession
 from rejoinder.inbound import BEFORE_SESSION, WITH_SESSION, decide
-from rejoinder.inbound.finalise import arrived
-from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, walk
+from rejoinder.inbound.finalise import undecided_message
+from rejoinder.inbound.outcome import PASS, Answer, Continue, Drop, run_stages
 from tests.inbound.floor import FACTS, NOW, house, says, send, session
 
 
@@ -51,7 +51,7 @@ def test_a_walk_stops_where_a_stage_says_so_and_keeps_what_came_before() -> None
         lambda *_: Answer(("second",), reason="enough"),
         lambda *_: Drop("never asked"),
     )
-    done = walk(stages, arrived(says("x"), FACTS), session(), house(), NOW, lambda: 0.0)
+    done = run_stages(stages, undecided_message(says("x"), FACTS), session(), house(), NOW, lambda: 0.0)
     assert done.replies == ("first", "second")
     assert done.effects == (effect,)
     assert [step.decision for step in done.trace] == ["continue", "continue", "answer"]

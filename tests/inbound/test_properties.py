@@ -25,7 +25,7 @@ from rejoinder.inbound import decide
 from rejoinder.inbound.directives.removal import BLANKS, remove
 from rejoinder.inbound.dry_run import as_document, rehearsal_rules, rehearse
 from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
-from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
+from rejoinder.inbound.outcome import Answer, Continue, Drop, StageResult
 from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import GroupSettings
 from rejoinder.inbound.skills import Skill
@@ -179,7 +179,7 @@ HOUSES = [
 def test_no_message_raises(inbound: Inbound, facts: Facts, rules: Any) -> None:
     """For every message there is an outcome with a reason, the same each time, and nobody gets more than is theirs."""
 
-    def decided() -> Walk:
+    def decided() -> StageResult:
         return decide(inbound, facts, lambda message: session(agent=message.agents[0]), rules, NOW, lambda: 0.0)
 
     walk = decided()

@@ -5,12 +5,12 @@ from msgspec.structs import replace
 
 from rejoinder.events import Attachment, Forward, LinkedPage, Quote
 from rejoinder.inbound.understanding import (
-    ToUnderstand,
+    MediaToUnderstand,
     UnderstandingSettings,
     links_in,
     to_understand,
-    told_unheard,
     understood,
+    unheard_notice,
 )
 from tests.inbound.floor import GUEST, OWNER, house, says, send
 
@@ -37,7 +37,7 @@ def wanted(inbound, settings=HEARS, rules=None, **facts):
 )
 def test_recordings_are_listened_to(inbound, files):
     """ME-1: voice notes and audio files, those of the message it answers too."""
-    assert wanted(inbound) == ToUnderstand(files)
+    assert wanted(inbound) == MediaToUnderstand(files)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_where_nobody_listens_nothing_is_wanted():
 )
 def test_limits_come_before_reading(file, why):
     """ME-1: three hours of audio, and two gigabytes, are refused by what the platform tells of them."""
-    assert wanted(says("", attachments=(file,))) == ToUnderstand(refused={"v": why})
+    assert wanted(says("", attachments=(file,))) == MediaToUnderstand(refused={"v": why})
 
 
 def test_own_voice_is_own_text_and_nothing_else_is():
@@ -104,7 +104,7 @@ def test_a_failure_is_told_once_and_the_agent_has_its_turn():
     )
     assert to_understand(done, HEARS) is None
     assert done.message.agent_text == ""
-    assert told_unheard(says("hello")) == ()
+    assert unheard_notice(says("hello")) == ()
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from rejoinder.media.guarded import Connect, Guarded
+from rejoinder.media.guarded_client import Connect, GuardedClient
 
 PUBLIC = "93.184.216.34"
 
@@ -45,6 +45,6 @@ async def hostile(handle, names=None):
         return leads.pop(0) if len(leads) > 1 else leads[0]
 
     try:
-        yield Guarded(resolve, connect), connect, seen
+        yield GuardedClient(resolve, connect), connect, seen
     finally:
         await runner.cleanup()

@@ -22,13 +22,13 @@ def bad_sounds() -> dict[str, tuple[str, bytes, str]]:
     """A name, the content, and what is said of it."""
     return {
         "audio of three hours": ("talk.mp3", three_hours(), "it is longer than 10 minutes"),
-        "silence": ("silence.ogg", silence(), "there is nothing to be heard in it"),
+        "silence": ("silence.ogg", silence(), "nothing can be heard in it"),
         "a codec nobody has": ("note.ogg", b"OggS" + bytes(range(256)) * 40, "the program for it failed"),
         "half a recording": ("half.webm", spoken(form="webm")[:200], "the program for it failed"),
         "a picture that claims to be a voice": (
             "voice.ogg",
             b"\x89PNG\r\n\x1a\n" + bytes(99),
-            "its format is not known here",
+            "its format is not supported",
         ),
-        "a playlist that names a file": ("list.m3u8", PLAYLIST, "its format is not known here"),
+        "a playlist that names a file": ("list.m3u8", PLAYLIST, "its format is not supported"),
     }

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 
 from rejoinder.errors import NotUnderstood
-from rejoinder.media import guarded
+from rejoinder.media import guarded_client
 from rejoinder.media.addresses import checked, target
 from rejoinder.media.links import CommandReader, LinkReader, _decoded, page_reader
 from rejoinder.media.settings import LinkSettings
@@ -150,8 +150,8 @@ async def test_redirects_are_followed_a_few_times():
         assert (await reader.read("https://example.org/a")).text.startswith("# Hello")
         assert len(connect.went) == 3
     async with server(moves(*["/again"] * 50)) as (reader, _, seen):
-        assert await unread(reader) == "it leads on and on"
-    assert len(seen) == guarded.REDIRECTS + 1
+        assert await unread(reader) == "it has too many redirects"
+    assert len(seen) == guarded_client.REDIRECTS + 1
 
 
 @pytest.mark.parametrize("leads", [["127.0.0.1"], [PUBLIC, "10.0.0.1"], ["::1"], ["::ffff:192.168.0.1"], []])
@@ -170,13 +170,13 @@ async def test_a_name_that_changes_is_asked_once():
         assert connect.went == [[PUBLIC]]
     names = {"example.org": [[PUBLIC], ["127.0.0.1"]]}
     async with server(moves("https://example.org/again"), names) as (reader, connect, _):
-        assert await unread(reader) == "it does not lead to the internet"
+        assert await unread(reader) == "it is not on the public internet"
         assert len(connect.went) == 1
 
 
 async def test_the_connection_is_pinned():
     """DE-38: the connector gets the address that was checked, and asks nobody else."""
-    found = await guarded._Pinned([PUBLIC], None).resolve("example.org", 443)
+    found = await guarded_client._Pinned([PUBLIC], None).resolve("example.org", 443)
     assert [(each["host"], each["port"], each["hostname"]) for each in found] == [(PUBLIC, 443, "example.org")]
 
 
@@ -245,7 +245,7 @@ async def test_packed_pages_are_read():
         ({"content_type": "application/octet-stream", "charset": None}, "it is not a page of text"),
         ({"status": 404}, "its server says 404"),
         ({"status": 500}, "its server says 500"),
-        ({"headers": {"Content-Encoding": "br"}}, "it is packed in a way that is not known here"),
+        ({"headers": {"Content-Encoding": "br"}}, "its compression is not supported"),
         ({"headers": {"Content-Encoding": "gzip"}}, "it is broken"),
         ({"body": b"<script>only()</script>"}, "there is no text in it"),
     ],

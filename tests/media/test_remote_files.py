@@ -88,7 +88,7 @@ async def test_a_name_that_changes_is_asked_once():
     async with server(gives(), {"a.example": [["93.184.216.34"], ["10.0.0.1"]]}) as (files, connect, _):
         await loaded(files)
         assert connect.went == [["93.184.216.34"]]
-        assert "does not lead to the internet" in await refused(files)
+        assert "is not on the public internet" in await refused(files)
 
 
 async def test_what_is_too_large_is_refused_before_it_is_read_or_as_soon_as_it_is():
@@ -142,7 +142,7 @@ async def test_half_a_file_is_no_file():
     [
         (gives(b"<p>Not found</p>", Content_Type="text/html"), "there is a page at this address, not a file"),
         (gives(b""), "it is empty"),
-        (gives(PICTURE, Content_Encoding="br"), "it is packed in a way that is not known here"),
+        (gives(PICTURE, Content_Encoding="br"), "its compression is not supported"),
     ],
 )
 async def test_what_is_no_file_is_a_sentence(answer, why):

@@ -14,9 +14,9 @@ from rejoinder.outbound.draft import (
     Draft,
     EditSlot,
     Feed,
+    Idle,
     OpenSlot,
     Preview,
-    Rest,
     SendBlock,
     Streaming,
     Wait,
@@ -56,7 +56,7 @@ class Screen:
         while True:
             self.draft, step = next_step(self.draft, self.now, self.cut)
             match step:
-                case Rest() | Wait():
+                case Idle() | Wait():
                     return step
                 case OpenSlot(source=source):
                     assert source == PLACEHOLDER or not self.draft.streaming.placeholder, "words that could stand twice"
@@ -101,7 +101,7 @@ def test_it_opens_with_the_first_words_and_changes_at_its_pace():
     """DE-20: pace per channel, the latest wins; what is complete at once is never edited."""
     screen = Screen(EDITS)
     screen.grows("  \n")
-    assert screen.works() == Rest()
+    assert screen.works() == Idle()
     screen.grows("One")
     assert screen.works() == Wait(SOON)
     screen.grows(" two")
@@ -112,7 +112,7 @@ def test_it_opens_with_the_first_words_and_changes_at_its_pace():
     assert screen.messages == ["  \nOne two three"]
     assert screen.works() == Wait(SOON + 1.0)
     screen.now = SOON + 1.0
-    assert screen.works() == Rest()
+    assert screen.works() == Idle()
     assert screen.messages == ["  \nOne two three four"]
     assert screen.calls == 2
 
@@ -120,7 +120,7 @@ def test_it_opens_with_the_first_words_and_changes_at_its_pace():
 def test_a_preview_grows_at_its_pace_and_is_no_message():
     """DE-20: the latest wins; the final is planned as if nothing had been shown."""
     draft = drafts.grow(Draft(Streaming("preview", pace=1.0)), "  \n", 0.0)
-    assert next_step(draft, 0.0, sources)[1] == Rest()
+    assert next_step(draft, 0.0, sources)[1] == Idle()
     draft, step = next_step(drafts.grow(draft, "One", 0.0), 0.0, sources)
     assert step == Preview("  \nOne", 1, 6)
     draft = drafts.grow(drafts.shown(draft, step, 0.0), " two", 0.5)
@@ -137,7 +137,7 @@ def test_a_preview_is_shown_again_before_it_fades():
     draft = drafts.shown(draft, step, 0.0)
     assert next_step(draft, 5.0, sources)[1] == Wait(1.0 + FADES)
     assert next_step(draft, 1.0 + FADES, sources)[1] == Preview("One", 2, 3)
-    assert next_step(drafts.close(draft), 1.0 + FADES, sources)[1] == Rest(), "not beside the final"
+    assert next_step(drafts.close(draft), 1.0 + FADES, sources)[1] == Idle(), "not beside the final"
 
 
 def test_of_a_long_answer_the_preview_shows_what_grows():
@@ -174,7 +174,7 @@ def test_equal_frames_are_skipped():
     calls = screen.calls
     screen.grows("  ")
     screen.now = 19
-    assert screen.works() == Rest()
+    assert screen.works() == Idle()
     assert screen.calls == calls
 
 
@@ -217,7 +217,7 @@ def test_an_answer_that_is_whole_at_once_is_never_a_mere_sign():
     assert screen.works() == Wait(SOON)
     screen.draft = drafts.close(screen.draft)
     screen.now = SOON
-    assert screen.works() == Rest()
+    assert screen.works() == Idle()
     assert screen.frames == []
 
 
@@ -230,7 +230,7 @@ def test_the_answer_to_a_late_call_changes_nothing():
     draft, late = next_step(draft, 1, sources)
     closed = drafts.close(draft)
     assert drafts.shown(closed, late, 2) == closed
-    assert next_step(drafts.grow(closed, " three", 2), 9, sources)[1] == Rest()
+    assert next_step(drafts.grow(closed, " three", 2), 9, sources)[1] == Idle()
     assert drafts.opened(drafts.close(Draft(EDITS)), opening, "7", None, 0).slots[0].message == "7"
 
 
@@ -238,7 +238,7 @@ def test_what_was_refused_is_tried_at_its_time_or_not_before_the_end():
     draft = drafts.grow(Draft(EDITS), "One", 0)
     draft, step = next_step(draft, SOON, sources)
     assert next_step(drafts.refused(draft, step, 5.0), 1, sources)[1] == Wait(5.0)
-    assert next_step(drafts.refused(draft, step, None), 9, sources)[1] == Rest()
+    assert next_step(drafts.refused(draft, step, None), 9, sources)[1] == Idle()
 
 
 def test_live_feeds_every_piece():

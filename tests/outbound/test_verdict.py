@@ -3,9 +3,9 @@
 import pytest
 
 from rejoinder.events import NewThread, Part, Route
+from rejoinder.events.outcomes import Delivered, Rejected, RetryAfter, Unknown
 from rejoinder.outbound.operations import Amend, Open, React, Remove, Say
-from rejoinder.outbound.verdict import MOST_TRIES, Arrived, Forget, GiveUp, Hold, Look, Retry, judge
-from rejoinder.outcomes import Delivered, Rejected, RetryAfter, Unknown
+from rejoinder.outbound.verdict import MOST_TRIES, Arrived, Forget, GiveUp, HoldBack, LookUp, Retry, judge
 
 ROUTE = Route("fake", "room")
 PLAIN = Part(ROUTE, "*hi*")
@@ -37,8 +37,8 @@ BLIND, KEYS, FINDS = "nothing", "keys", "messages"
         (RetryAfter(None, "502"), SAY, BLIND, Retry(1.0, "502")),
         (RetryAfter(9, "502"), SAY, BLIND, Retry(9, "502")),
         (Unknown("reset"), SAY, KEYS, Retry(1.0, "reset")),
-        (Unknown("reset"), SAY, FINDS, Look("reset")),
-        (Unknown("reset"), SAY, BLIND, Hold("reset")),
+        (Unknown("reset"), SAY, FINDS, LookUp("reset")),
+        (Unknown("reset"), SAY, BLIND, HoldBack("reset")),
         (Unknown("reset"), EDIT, BLIND, Retry(1.0, "reset")),
         (Unknown("reset"), REACT, BLIND, Retry(1.0, "reset")),
         (Unknown("reset"), Remove("5"), BLIND, Retry(1.0, "reset")),
@@ -79,7 +79,7 @@ def test_a_concession_is_made_once(outcome, operation, conceded):
 def test_an_edit_that_became_a_message_is_one():
     """DU-3: it may have arrived, and said again it would stand twice."""
     became = frozenset({"message"})
-    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == Hold("reset")
+    assert judge(Unknown("reset"), EDIT, BLIND, tries=1, conceded=became) == HoldBack("reset")
 
 
 def test_pauses_grow_and_end():

@@ -67,3 +67,11 @@ def test_the_configuration_can_be_read() -> None:
     named = {"OPENAI_API_KEY": "k", "REJOINDER_TOKEN": "a-token-that-is-long-enough-for-anybody"}
     settings = load(str(DEPLOY / "rejoinder.toml"), {**os.environ, **named})
     assert settings.gateway.store.startswith("postgresql://")
+
+
+def test_the_readme_tells_of_every_example_what_is_untested() -> None:
+    """A table row for each file: what is checked, and what is not."""
+    rows = [line for line in (DEPLOY / "README.md").read_text().splitlines() if line.startswith("| [")]
+    named = {row.partition("[")[2].partition("]")[0] for row in rows}
+    assert named == {file.name for file in DEPLOY.iterdir()} - {"README.md"}
+    assert all(row.count("|") == 5 and row.split("|")[4].strip() for row in rows)

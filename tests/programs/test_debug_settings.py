@@ -111,4 +111,4 @@ async def test_what_cannot_hold_is_refused_and_not_kept(file, asked, told):
 async def test_who_was_given_settings_by_a_program_has_no_file_to_lay_others_over(file):
     settings = load(str(file), {})
     async with conversation(ScriptedAgent(), FakeMessenger("telegram"), settings, owners=("1001",)) as chat:
-        assert (await says(chat, "/debug set messages.queue.cap 3")).startswith("This gateway was given its settings")
+        assert (await says(chat, "/debug set messages.queue.cap 3")).startswith("This gateway got its settings")

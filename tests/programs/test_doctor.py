@@ -14,8 +14,8 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from rejoinder.channels.slack.gaps import NO_EVENTS
 from rejoinder.channels.slack.intake import TROUBLE
+from rejoinder.channels.slack.missing_events import NO_EVENTS
 from rejoinder.cli import app
 from rejoinder.config.load import read
 from rejoinder.programs import doctor
@@ -78,10 +78,10 @@ def model(kind: str, url: str) -> str:
 @pytest.mark.parametrize(
     ("status", "body", "ok", "words"),
     [
-        (200, {"data": [{"id": "m"}]}, True, "the endpoint takes the key and serves m"),
-        (200, {"data": [{"id": "n"}]}, True, "the endpoint takes the key; m is not among the 1 models it lists"),
-        (200, [], True, "the endpoint takes the key and serves m"),
-        (404, {}, True, "the endpoint answers, and has no list of models"),
+        (200, {"data": [{"id": "m"}]}, True, "the endpoint accepts the key and serves m"),
+        (200, {"data": [{"id": "n"}]}, True, "the endpoint accepts the key; m is not among the 1 models it lists"),
+        (200, [], True, "the endpoint accepts the key and serves m"),
+        (404, {}, True, "the endpoint answers, but has no list of models"),
         (401, {"error": {"message": "Incorrect API key: canary"}}, False, "; set the right key"),
         (402, {"error": {"message": "credit balance"}}, False, "; top up the account of this key"),
     ],
@@ -198,7 +198,7 @@ def test_what_is_quarantined_is_told(folder):
 
 def test_a_store_that_is_whole_and_one_that_is_not(folder):
     keep()
-    assert examined()["store"] == (True, "rejoinder.db is whole, with 0 sessions")
+    assert examined()["store"] == (True, "rejoinder.db is intact, with 0 sessions")
     content = bytearray((folder / "rejoinder.db").read_bytes())
     content[:100] = bytes(100)
     (folder / "rejoinder.db").write_bytes(content)
@@ -247,7 +247,10 @@ def test_what_waits_for_programs_is_told(folder):
     asyncio.run(kept())
     report = examined(status=1)
     assert report["hooks.fine"] == (True, "nothing waits")
-    assert report["hooks.sad"] == (False, "2 events wait since 2030-01-02 03:04 UTC: it answered 500; see to it")
+    assert report["hooks.sad"] == (
+        False,
+        "2 events wait since 2030-01-02 03:04 UTC: it answered 500; they are posted once that is fixed",
+    )
     assert report["hooks.lost"] == (True, "0 events wait; 1 were given up after 24 hours")
 
 
@@ -391,7 +394,7 @@ async def test_what_files_need_is_said_with_what_to_install(monkeypatch):
     assert "pip install" in said
     ok, said = await found("[media.links]\nenabled = true\n", "media.links")
     assert not ok
-    assert said.startswith("pages are read with the extra 'documents'; it is not installed: ")
+    assert said.startswith("reading pages needs the extra 'documents', which is not installed: ")
 
 
 async def test_a_model_that_a_command_names_has_to_be_there(tmp_path):

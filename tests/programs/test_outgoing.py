@@ -16,10 +16,9 @@ from aiohttp import web
 from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from rejoinder import webhooks
 from rejoinder.agents.base import Done, Failed, TextDelta
 from rejoinder.config.programs import HookSettings
-from rejoinder.programs import outgoing
+from rejoinder.programs import outgoing, webhook_signatures
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.secret import Secret
 from rejoinder.store.base import HookEvent, KeepHookEvents
@@ -112,7 +111,7 @@ async def test_a_program_is_told_what_happens(caplog):
     assert (by_name["turn_ended"]["outcome"], by_name["turn_ended"]["agent"]) == ("answered", "helper")
     for headers, body in receiver.requests:
         lower = {name.lower(): value for name, value in headers.items()}
-        key = webhooks.PREFIX + base64.b64encode(SECRET.encode()).decode()
+        key = webhook_signatures.PREFIX + base64.b64encode(SECRET.encode()).decode()
         assert Webhook(key).verify(body.decode(), lower)["id"] == lower["webhook-id"]
         with pytest.raises(WebhookVerificationError):
             Webhook(key).verify(body.decode() + " ", lower)
@@ -402,10 +401,10 @@ async def test_the_receiver_of_the_docs_checks_and_prints(tmp_path):
             port = (await process.stdout.readline()).decode().split()[-1]
             body = b'{"id":"evt_1","event":"reply_sent","at":"2026-11-17T12:00:00Z","data":{"text":"Hi"}}'
             now = int(datetime.now(UTC).timestamp())
-            good = webhooks.headers(SECRET, "evt_1", now, body)
-            old, early = (webhooks.headers(SECRET, "evt_1", now + skew, body) for skew in (-3600, 3600))
-            late = webhooks.headers(SECRET, "evt_1", now - 120, body)  # clocks differ by a minute or two
-            strange = webhooks.headers("another-secret-0123456789", "evt_1", now, body)
+            good = webhook_signatures.headers(SECRET, "evt_1", now, body)
+            old, early = (webhook_signatures.headers(SECRET, "evt_1", now + skew, body) for skew in (-3600, 3600))
+            late = webhook_signatures.headers(SECRET, "evt_1", now - 120, body)  # clocks differ by a minute or two
+            strange = webhook_signatures.headers("another-secret-0123456789", "evt_1", now, body)
             statuses: list[int] = []
             async with aiohttp.ClientSession() as http:
                 refused = ((strange, body), (old, body), (early, body), (good, body + b" "))
@@ -423,5 +422,5 @@ async def test_the_receiver_of_the_docs_checks_and_prints(tmp_path):
 
 def test_a_secret_may_be_written_as_standard_webhooks_has_it():
     """The same key, raw or as `whsec_` with base64, signs alike."""
-    raw, coded = SECRET, webhooks.PREFIX + base64.b64encode(SECRET.encode()).decode()
-    assert webhooks.headers(raw, "e", 1, b"x") == webhooks.headers(coded, "e", 1, b"x")
+    raw, coded = SECRET, webhook_signatures.PREFIX + base64.b64encode(SECRET.encode()).decode()
+    assert webhook_signatures.headers(raw, "e", 1, b"x") == webhook_signatures.headers(coded, "e", 1, b"x")

@@ -121,7 +121,7 @@ async def test_who_may_talk_changes_with_the_next_message(home):
 async def test_an_agent_changes_with_the_next_turn_and_a_turn_under_way_ends_as_it_began(home, monkeypatch):
     """The agent of the turn is closed when it has ended it, not before."""
     closed: list[PythonAgent] = []
-    monkeypatch.setattr("rejoinder.app._close", lambda agent: asyncio.sleep(0, closed.append(agent)))
+    monkeypatch.setattr("rejoinder.wiring.agent_pool.close", lambda agent: asyncio.sleep(0, closed.append(agent)))
     before = home.gateway.agents["helper"]
     await home.chat.says("wait", sender=ANN)
     await home.chat.sees("Once I was told:")

@@ -17,8 +17,8 @@ from rejoinder.inbound.rules import make_rules
 from rejoinder.inbound.settings import InboundSettings
 from rejoinder.outbound.draft import Streaming
 from rejoinder.rendering import RenderOptions
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.delivery import StreamedAnswer
-from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.options import AnswerOptions
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -26,7 +26,7 @@ from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.unconfirmed import ASK_AGAIN
+from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN
 from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSettings
 from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
 from rejoinder.store.blob_keeper import StoredBlobs
@@ -57,7 +57,9 @@ class Place:
     def restart(self):
         """A new process on the same store: nothing is remembered but what the store knows."""
         settings = RuntimeSettings(rules=make_rules(InboundSettings()), channels={self.channel.name: self.facts})
-        hooks: Any = SimpleNamespace(tell=lambda each, **_: self.told.append(each), kept=lambda _: ())
+        hooks: Any = SimpleNamespace(
+            tell=lambda each, **_: self.told.append(each), kept=lambda _: (), wants=lambda _: True
+        )
         channels = {self.channel.name: self.channel}
         live = Live(settings)
         self.services = services = Services({}, channels, self.store, self.runs, live, self.now, hooks, self.blobs)
@@ -83,7 +85,7 @@ class Place:
 
     def answer(self, run=None, *, earlier=(), occasion=None, **options) -> StreamedAnswer:
         how = AnswerOptions(run=run, earlier=earlier, **options)
-        return StreamedAnswer(self.conversation, occasion or Occasion("id-0", "bot", "ann"), how)
+        return StreamedAnswer(self.conversation, occasion or AnswerContext("id-0", "bot", "ann"), how)
 
     async def says(self, *pieces, run=None, **options) -> StreamedAnswer:
         answer = self.answer(run, **options)

@@ -237,7 +237,7 @@ async def test_all_of_it_comes_to_an_end(seed, caplog):
         await channel.until(lambda: channel.listens)
         await talk(channel, random)
         async with asyncio.timeout(PATIENCE):
-            await gateway.runs.idle(besides=gateway.listening)
+            await gateway.runs.idle(besides=gateway.listening.tasks)
         assert not [left for left in await left_over(gateway) if left]
         await channel.close()
     assert not agent.wrong

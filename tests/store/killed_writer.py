@@ -11,8 +11,8 @@ from rejoinder.store.base import (
     ClaimPart,
     Destination,
     EndRun,
-    Intent,
     MarkSent,
+    PartIntent,
     PlanParts,
     RouteEvent,
     RunClaim,
@@ -44,7 +44,7 @@ async def main(url: str, life: str, rounds: int) -> None:
             begin = BeginTurn(session, route, (event.id,), now)
             _, run = await store.write(RouteEvent(event.id, (Destination(session),)), begin)
             assert isinstance(run, RunClaim)
-            plan = PlanParts((Intent(f"key-{name}", route, name.encode()),), now, run, final=True)
+            plan = PlanParts((PartIntent(f"key-{name}", route, name.encode()),), now, run, final=True)
             _, part = await store.write(plan, ClaimPart(route, now))
             assert isinstance(part, StoredPart)
             confirm("sending", name)

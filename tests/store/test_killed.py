@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.crashpoint import VARIABLE
+from rejoinder.crashpoint import ONCE, VARIABLE
 from rejoinder.store.base import Accept, RecoveryRows
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing.store_contract.given import NOW
@@ -157,3 +157,9 @@ def test_a_crash_point_is_inert_unless_named(tmp_path: Path) -> None:
     for named, status in (("", 0), ("K4", 0), ("K3:2", 0), ("K3", KILLED), ("K3:1", KILLED)):
         done = subprocess.run([sys.executable, "-c", program], env={**os.environ, VARIABLE: named}, capture_output=True)
         assert done.returncode == status, named
+    armed = tmp_path / "armed"
+    for status in (0, KILLED):  # with a file named besides, it waits for the file
+        environment = {**os.environ, VARIABLE: "K3", ONCE: str(armed)}
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True)
+        assert done.returncode == status
+        armed.touch()

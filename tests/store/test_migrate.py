@@ -21,6 +21,21 @@ def test_the_numbers_are_whole() -> None:
     assert [step.number for step in migrations()] == [*range(1, len(migrations()) + 1)]
 
 
+def test_a_store_in_memory_is_as_one_that_took_every_step(tmp_path: Path) -> None:
+    """The first is a copy of what the steps make, and both know their version."""
+
+    def made(where: str) -> list[str]:
+        db = connect(where, 1.0)
+        try:
+            migrate(db, where, migrations())
+            marks = [str(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("user_version", "application_id")]
+            return [*marks, *db.iterdump()]
+        finally:
+            db.close()
+
+    assert made(":memory:") == made(str(tmp_path / "rejoinder.db"))
+
+
 def in_store(path: Path, schema: list[Migration] | None = None) -> int:
     """Opens it, accepts one more event, and counts them."""
 

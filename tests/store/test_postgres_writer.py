@@ -12,12 +12,17 @@ from rejoinder.store.base import Accept, Destination, InboxEvent, RouteEvent, Se
 from rejoinder.store.postgresql import PostgresStore, open_store
 from rejoinder.store.postgresql.wire import Wire
 from rejoinder.testing.store_contract.given import NOW, an_inbound
-from tests.postgres import Server, an_emptied_database
+from tests.postgres import Server, an_emptied_database, database_of
 
 
 @pytest.fixture
-async def store(postgres: Server) -> AsyncIterator[PostgresStore]:
-    opened = open_store(an_emptied_database(postgres, "shards"))
+def url(postgres: Server) -> str:
+    return an_emptied_database(postgres, "shards")
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[PostgresStore]:
+    opened = open_store(url)
     yield opened
     await opened.close()
 
@@ -128,13 +133,16 @@ async def test_a_lease_that_was_lost_writes_nothing(store: PostgresStore) -> Non
     assert (await store.events_of("1"))[0].reason == "of the new one"
 
 
-async def test_a_connection_that_ended_unnoticed_is_made_again(postgres: Server, store: PostgresStore) -> None:
+async def test_a_connection_that_ended_unnoticed_is_made_again(
+    postgres: Server, url: str, store: PostgresStore
+) -> None:
     """SC-22: nobody is told of a fault when the next connection is good."""
     await accepted(store, an_inbound(1))
     await store.admission("test", "default")
     postgres.execute(
         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
-        "WHERE application_name = 'rejoinder' AND pid <> pg_backend_pid()"
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
+        database_of(url),
     )
     assert len(await accepted(store, an_inbound(2))) == 1
     assert len(await store.undecided()) == 2

@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -114,7 +115,7 @@ async def test_no_statement_of_a_message_makes_a_table(tmp_path, written):
 
 
 def dumped(path) -> list[str]:
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         return list(db.iterdump())
 
 

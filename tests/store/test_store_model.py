@@ -27,9 +27,9 @@ from rejoinder.store.base import (
     DropInputs,
     EndRun,
     HoldPart,
-    Later,
     MarkSent,
     MarkUnknown,
+    NotBefore,
     PlanParts,
     ReleaseRun,
     ResendPart,
@@ -195,7 +195,7 @@ class StoreModel(RuleBasedStateMachine):
         if first is None or first.state not in ("planned", "retry"):
             assert got is None
         elif first.retry_at is not None and first.retry_at > now:
-            assert got == Later(first.retry_at)
+            assert got == NotBefore(first.retry_at)
         else:
             assert (got.key, got.body, got.state) == (first.key, first.body, "sending")
             assert got.generation > max(part.generation for part in self.parts.values())

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import signal
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -92,6 +94,52 @@ async def test_there_and_back(tmp_path: Path, postgres: Server) -> None:
     (after,) = await back.write(Accept((an_inbound(51),), NOW))
     assert (after.id, after.shard) == (11, 0)
     await back.close()
+
+
+KILLED = """
+import os, signal
+from rejoinder.store.sql import whole
+{where} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from rejoinder.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("where", ["whole._copy_table", "whole.reshard", "whole._sum"])
+@pytest.mark.parametrize("to_postgres", [True, False], ids=["to PostgreSQL", "to a file"])
+async def test_a_copy_that_is_killed_leaves_an_empty_target(
+    tmp_path: Path, postgres: Server, to_postgres: bool, where: str
+) -> None:
+    """SC-23: at its first table, when all rows are written, and while they are compared: nothing of it is there
+    afterwards, the source is as it was, and the same command again copies everything."""
+    file, database = f"sqlite:{tmp_path / 'a.db'}", a_database(postgres)
+    source, target = (file, database) if to_postgres else (database, file)
+    store = open_sqlite(source) if to_postgres else open_postgres(source)
+    await fill(store)
+    await store.close()
+    command = (sys.executable, "-c", KILLED.format(where=where), "store", "copy", source, target)
+    killed = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.PIPE)
+    _, said = await killed.communicate()
+    assert killed.returncode == -signal.SIGKILL, said.decode()
+    copied = await asyncio.to_thread(copy_store, source, target, quiet)
+    assert {each.table: each.rows for each in copied}["inbox"] == 9
+
+
+async def test_a_copy_that_differs_is_taken_back(tmp_path: Path, postgres: Server) -> None:
+    """SC-23: the hash of each table tells, also where the numbers of rows are the same."""
+    source, target = f"sqlite:{tmp_path / 'a.db'}", a_database(postgres)
+    store = open_sqlite(source)
+    await fill(store)
+    await store.close()
+    changed = "BEGIN NEW.body := '\\x00'; RETURN NEW; END"
+    postgres.execute(
+        f"CREATE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS $${changed}$$; "
+        "CREATE TRIGGER changes BEFORE INSERT ON fact FOR EACH ROW EXECUTE FUNCTION changed()",
+        database_of(target),
+    )
+    with pytest.raises(StoreUnavailable, match="the copy is not the same: fact: 1 rows were read and 1 written"):
+        await asyncio.to_thread(copy_store, source, target, quiet)
+    assert postgres.execute("SELECT count(*) FROM inbox", database_of(target)) == [(0,)]
 
 
 async def test_what_is_in_use_or_not_empty_is_refused(tmp_path: Path, postgres: Server) -> None:

@@ -25,10 +25,14 @@ class Cut:
         while True:
             try:
                 here, _ = self._listening.accept()
-                self._flows.wait()
-                there = socket.create_connection(("127.0.0.1", self._target))
-            except OSError:
+            except OSError:  # closed
                 return
+            self._flows.wait()
+            try:
+                there = socket.create_connection(("127.0.0.1", self._target))
+            except OSError:  # the server is stopped: whoever calls it is told so, as without this wire
+                here.close()
+                continue
             self._open += [here, there]
             for source, target, answers in ((here, there, False), (there, here, True)):
                 threading.Thread(target=self._carry, args=(source, target, answers), daemon=True).start()

@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.events import PromptImage, PromptText
-from rejoinder.turns.context import ContextBudget, Past, Size, measure, together, told
+from rejoinder.turns.context import ContextBudget, PastExchange, Size, context_report, measure, together
 from rejoinder.turns.prompt import (
     ChatMetadata,
     SenderContext,
@@ -17,8 +17,8 @@ from rejoinder.turns.prompt import (
 ANN = SenderContext("1", "ann", "Ann", "web", "room")
 
 
-def question(text: str, *images: PromptImage) -> Past:
-    return Past(tuple(user_parts(UserPart((TurnMessage(text, ANN, images=images),)), "b0")), f"re: {text}")
+def question(text: str, *images: PromptImage) -> PastExchange:
+    return PastExchange(tuple(user_parts(UserPart((TurnMessage(text, ANN, images=images),)), "b0")), f"re: {text}")
 
 
 WHERE = "where it is, and how to read a turn"
@@ -72,13 +72,13 @@ def test_pictures_cost_tokens_and_no_characters() -> None:
     ],
 )
 def test_the_budget_is_told_where_there_is_one(budget: ContextBudget, last: str) -> None:
-    shown = told("guide", [Size("one", 1000, 300), Size("two", 2000, 600)], budget)
+    shown = context_report("guide", [Size("one", 1000, 300), Size("two", 2000, 600)], budget)
     assert shown.startswith("What guide is told here. Tokens are estimated.\n\n| part | characters | tokens |")
     assert shown.splitlines()[-1] == last
 
 
 def test_who_keeps_the_conversation_is_told() -> None:
     """What such an agent was told earlier is not sent again, so it is not counted with the rest."""
-    shown = told("guide", [Size("one", 10, 3)], ContextBudget(), kept=together([question("hello")]))
+    shown = context_report("guide", [Size("one", 10, 3)], ContextBudget(), kept=together([question("hello")]))
     assert "guide keeps the conversation itself: " in shown
     assert "| together | 10 | 3 |" in shown

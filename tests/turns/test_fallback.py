@@ -12,22 +12,24 @@ from rejoinder.turns.fallback import (
     ON_FAILURE,
     Candidate,
     Cooldown,
+    FallbackState,
     NoFallback,
     Rests,
-    Trial,
     after_failure,
     begin,
     refreshed,
-    rested,
     transition_notice,
+    with_cooldown,
 )
 
 BIG, SMALL, OTHER = Candidate("big", "work"), Candidate("small", "work"), Candidate("other", "home")
 ALL = (BIG, SMALL, OTHER)
 
 
-def fails(trial: Trial, kind: str, rests: Rests | None = None, now: float = 0) -> tuple[Trial | NoFallback, Rests]:
-    rests = rested(rests or {}, trial, kind, now)
+def fails(
+    trial: FallbackState, kind: str, rests: Rests | None = None, now: float = 0
+) -> tuple[FallbackState | NoFallback, Rests]:
+    rests = with_cooldown(rests or {}, trial, kind, now)
     return after_failure(trial, kind, rests, now), rests
 
 
@@ -40,7 +42,7 @@ def test_every_failure_an_agent_can_name_has_a_treatment() -> None:
 def test_classified_failures_go_on_with_the_next_model(kind: str) -> None:
     """TU-22."""
     following, _ = fails(begin((BIG, OTHER), {}, 0), kind)
-    assert isinstance(following, Trial)
+    assert isinstance(following, FallbackState)
     assert following.current == OTHER
 
 
@@ -48,10 +50,10 @@ def test_classified_failures_go_on_with_the_next_model(kind: str) -> None:
 def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
     """TU-22: transient, one retry; and a first hiccup brings no cool-down. Silence for minutes is no hiccup."""
     again, rests = fails(begin((BIG, OTHER), {}, 0), kind)
-    assert isinstance(again, Trial)
+    assert isinstance(again, FallbackState)
     assert (again.current, rests) == (BIG, {})
     following, rests = fails(again, kind)
-    assert isinstance(following, Trial)
+    assert isinstance(following, FallbackState)
     assert following.current == OTHER
     assert rests == {"work": Cooldown(1, 60)}
 
@@ -59,13 +61,13 @@ def test_a_hiccup_is_tried_once_more_before_the_next_model(kind: str) -> None:
 @pytest.mark.parametrize(("wait", "tries"), [(None, 1), (0.0, 2), (5.0, 2), (5.1, 1)])
 def test_who_says_when_to_come_back_is_tried_once_more_when_it_is_the_last(wait: float | None, tries: int) -> None:
     """TU-22: a wait of a few seconds is better than no answer; with another model there is no wait."""
-    trial: Trial | NoFallback = begin((BIG,), {}, 0)
+    trial: FallbackState | NoFallback = begin((BIG,), {}, 0)
     for _ in range(tries):
-        assert isinstance(trial, Trial)
+        assert isinstance(trial, FallbackState)
         trial = after_failure(trial, "rate_limit", {}, 0, retry_after=wait)
     assert trial == NoFallback("rate_limit")
     following = after_failure(begin((BIG, OTHER), {}, 0), "rate_limit", {}, 0, retry_after=wait)
-    assert isinstance(following, Trial)
+    assert isinstance(following, FallbackState)
     assert (following.current, following.wait) == (OTHER, 0)
 
 
@@ -90,7 +92,7 @@ def test_what_another_model_cannot_mend_is_given_up(kind: str) -> None:
 def test_an_unreachable_endpoint_is_tried_twice_and_no_more() -> None:
     """TU-22."""
     again, _ = fails(begin(ALL, {}, 0), "unreachable")
-    assert isinstance(again, Trial)
+    assert isinstance(again, FallbackState)
     assert fails(again, "unreachable")[0] == NoFallback("unreachable")
 
 
@@ -99,7 +101,7 @@ def test_cool_downs_grow_and_are_forgotten_after_a_success() -> None:
     rests: Rests = {}
     minutes: list[float] = []
     for _ in range(5):
-        rests = rested(rests, begin((BIG,), {}, 0), "rate_limit", now=1000)
+        rests = with_cooldown(rests, begin((BIG,), {}, 0), "rate_limit", now=1000)
         minutes.append((rests["work"].until - 1000) / 60)
     assert minutes == [1, 5, 25, 60, 60]
     assert refreshed(rests, "work") == {}
@@ -109,7 +111,7 @@ def test_cool_downs_grow_and_are_forgotten_after_a_success() -> None:
 @pytest.mark.parametrize(("asked", "rest"), [(None, 60), (10, 60), (600, 600)])
 def test_a_cool_down_is_as_long_as_the_provider_wants_it_at_least(asked: float | None, rest: float) -> None:
     """TU-22: asked again sooner, it would only refuse again."""
-    rests = rested({}, begin((BIG,), {}, 0), "billing", 1000, retry_after=asked)
+    rests = with_cooldown({}, begin((BIG,), {}, 0), "billing", 1000, retry_after=asked)
     assert rests["work"].until == 1000 + rest
 
 
@@ -132,11 +134,11 @@ def test_when_all_rest_the_one_that_is_ready_first_is_tried() -> None:
 )
 def test_a_turn_ends(kinds: list[str], candidates: list[Candidate]) -> None:
     """TU-22: whatever fails, no model is asked more than twice, and none after it was left."""
-    trial: Trial | NoFallback = begin(tuple(candidates), {}, 0)
+    trial: FallbackState | NoFallback = begin(tuple(candidates), {}, 0)
     rests: Rests = {}
     asked: list[Candidate] = []
     for kind in kinds * 10:
-        assert isinstance(trial, Trial)
+        assert isinstance(trial, FallbackState)
         asked.append(trial.current)
         trial, rests = fails(trial, kind, rests)
         if isinstance(trial, NoFallback):
@@ -148,9 +150,11 @@ def test_a_turn_ends(kinds: list[str], candidates: list[Candidate]) -> None:
 
 def test_each_transition_is_told_once() -> None:
     """TU-22: when it begins, and when the selected model answers again."""
-    fallen = Trial(ALL, OTHER, (BIG,))
+    fallen = FallbackState(ALL, OTHER, (BIG,))
     told = transition_notice(None, fallen, "rate_limit")
-    assert told == "Model fallback: other answers instead of big: the account asks too often."
+    assert told == "Model fallback: other answers instead of big: the account made too many requests."
     assert transition_notice("other", fallen, "rate_limit") is None
-    assert transition_notice("other", Trial(ALL, BIG), None) == ("Model fallback over: big answers again (was other).")
-    assert transition_notice(None, Trial(ALL, BIG), None) is None
+    assert transition_notice("other", FallbackState(ALL, BIG), None) == (
+        "Model fallback over: big answers again (was other)."
+    )
+    assert transition_notice(None, FallbackState(ALL, BIG), None) is None

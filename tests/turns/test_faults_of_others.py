@@ -1,8 +1,9 @@
 """Bugs that gateways of this kind have had, each held off by name."""
 
 from rejoinder.turns.backlog import Summary
-from rejoinder.turns.lane import Lane, Phase, may_speak, restore, step
+from rejoinder.turns.lane import Lane, may_speak, restore, step
 from rejoinder.turns.modes import Mode, QueueSettings
+from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
     MessageArrived,

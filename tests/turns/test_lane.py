@@ -5,8 +5,9 @@ from typing import get_args
 import pytest
 
 from rejoinder.turns.backlog import LINE_LENGTH, QueuedMessage, Summary
-from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, Decision, Lane, Phase, may_speak, restore, step
+from rejoinder.turns.lane import Decision, Lane, may_speak, restore, step
 from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
+from rejoinder.turns.phases import ON_ARRIVAL, ON_EVENT, Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,

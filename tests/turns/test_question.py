@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.events import Option, Question
-from rejoinder.turns.question import MOST_BUTTONS, buttons, how_to_answer, meant
+from rejoinder.turns.question import MOST_BUTTONS, buttons, chosen_option, how_to_answer
 
 PERMISSION = Question("1", "May I?")
 OPTIONS = Question("2", "Which?", ("red", Option("b-17", "Blue"), Option("no", "None of them", "no")))
@@ -23,7 +23,7 @@ OPTIONS = Question("2", "Which?", ("red", Option("b-17", "Blue"), Option("no", "
 )
 def test_an_option_is_meant_by_its_number_its_id_or_its_label(said: str, id: str | None) -> None:
     """TU-34."""
-    found = meant(OPTIONS, said)
+    found = chosen_option(OPTIONS, said)
     assert (None if found is None else found.id) == id
 
 

@@ -8,11 +8,11 @@ from rejoinder.turns.status import (
     EMOJI,
     Action,
     Add,
-    Became,
     Ended,
     Event,
     RemoveReaction,
     State,
+    StateChanged,
     Status,
     StatusSettings,
     WakeAfter,
@@ -22,7 +22,7 @@ from rejoinder.turns.status import (
 )
 
 ON = StatusSettings(enabled=True)
-QUEUED, THINKING, CODING = Became(State.QUEUED), Became(State.THINKING), Became(State.CODING)
+QUEUED, THINKING, CODING = StateChanged(State.QUEUED), StateChanged(State.THINKING), StateChanged(State.CODING)
 
 
 def after(status: Status, *events: Event) -> tuple[Status, tuple[Action, ...]]:
@@ -103,7 +103,7 @@ def test_what_a_tool_is_for(title: str, state: State) -> None:
     assert state_of_tool(title) is state
 
 
-working = st.sampled_from([Became(s) for s in (State.THINKING, State.TOOL, State.CODING, State.WEB)])
+working = st.sampled_from([StateChanged(s) for s in (State.THINKING, State.TOOL, State.CODING, State.WEB)])
 timers = st.builds(Woke, st.sampled_from(["debounce", "stall", "linger"]), st.integers(0, 12))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, RerunPolicy, again
+from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, RerunPolicy, rerun_policy
 
 
 @pytest.mark.parametrize(
@@ -25,14 +25,14 @@ from rejoinder.turns.suspicion import MOST_ALONE, VERDICTS, RerunPolicy, again
 )
 def test_by_the_evidence(crashes: int, alone: int, expected: RerunPolicy):
     """DU-2: crashes beside others never condemn; of those alone, the last counts in a stable process only."""
-    assert again(crashes, alone) is expected
+    assert rerun_policy(crashes, alone) is expected
 
 
 def test_every_verdict_can_be_reached():
     assert {verdict for _, verdict in VERDICTS} == set(RerunPolicy)
-    assert all(again(least.crashes, least.alone) is verdict for least, verdict in VERDICTS)
+    assert all(rerun_policy(least.crashes, least.alone) is verdict for least, verdict in VERDICTS)
 
 
 def test_crashes_beside_others_are_no_proof():
     """DU-2: however many."""
-    assert all(again(crashes, MOST_ALONE - 1) is not RerunPolicy.NEVER for crashes in range(1000))
+    assert all(rerun_policy(crashes, MOST_ALONE - 1) is not RerunPolicy.NEVER for crashes in range(1000))

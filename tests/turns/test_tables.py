@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from rejoinder.turns.fallback import ON_FAILURE
-from rejoinder.turns.lane import Phase
 from rejoinder.turns.modes import MODES
+from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import Event
 from rejoinder.turns.tables import BLOCKS, arrival_table, event_table, failure_table, mode_table, phase_list
 

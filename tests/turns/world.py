@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from rejoinder.events import Route
 from rejoinder.turns.backlog import QueuedMessage, buffer_of
-from rejoinder.turns.lane import Lane, Phase, may_speak, restore, step
+from rejoinder.turns.lane import Lane, may_speak, restore, step
 from rejoinder.turns.modes import QueueSettings
+from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,

@@ -9,7 +9,8 @@ import jsonschema
 import pytest
 import pytest_asyncio
 
-from rejoinder.web.api import ENDPOINTS, openapi
+from rejoinder.web.api import ENDPOINTS
+from rejoinder.web.openapi import openapi
 from tests.web.running import Site, running, settings
 
 MARK = {"X-Rejoinder": "1"}
@@ -28,7 +29,7 @@ async def test_every_answer_is_as_described(site, path):
         await page.hears("Hello.")
     status, body = await site.get(path)
     assert status == 200
-    document = openapi("1")
+    document = openapi("1", ENDPOINTS)
     schema = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     jsonschema.validate(body, {**schema, "components": document["components"]})
 
@@ -46,7 +47,7 @@ async def test_it_describes_itself(site, path):
     [
         ("GET", "/api/messages/w999/trace", "no message has the id w999"),
         ("POST", "/api/outbox/7/retry", "no dead or unconfirmed part has the number 7"),
-        ("POST", "/api/pairing/ABCDEFGH/approve", "nobody waits with the code ABCDEFGH"),
+        ("POST", "/api/pairing/ABCDEFGH/approve", "no pairing request has the code ABCDEFGH"),
         ("GET", "/api/messages/%24a%2Fb/trace", "no message has the id $a/b"),
         ("POST", "/api/outbox/7/drop", "no dead or unconfirmed part has the number 7"),
         ("POST", "/api/outbox/x/drop", "no dead or unconfirmed part has the number x"),

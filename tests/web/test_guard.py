@@ -159,7 +159,7 @@ async def test_beyond_loopback_a_token_is_needed(tmp_path):
     async with running(made) as site:
         token = site.token
         assert token is not None
-        assert "Other machines reach both by the address of this one, at the same port." in site.said
+        assert "Other machines reach both at this machine's address, on the same port." in site.said
         for path in ("/console", "/metrics", "/api/sessions", "/v1/models", "/files/x"):
             assert (await site.get(path, allow_redirects=False))[0] in (401, 303)
             assert (await site.get(path, allow_redirects=False, headers={"Accept": "text/html"}))[0] == 303

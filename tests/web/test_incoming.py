@@ -84,7 +84,7 @@ async def test_the_same_key_is_the_same_message_after_a_restart_too(tmp_path):
         ),
         (403, "this token may not write in 'helper~you'", {"json": {**BODY, "chat": "helper~you"}}),
         (403, "this token may not use 'coder'", {"json": {**BODY, "agent": "coder"}}),
-        (422, "there is nothing in this message", {"json": {**BODY, "text": " \n"}}),
+        (422, "this message is empty", {"json": {**BODY, "text": " \n"}}),
         (422, "this text is too long", {"json": {**BODY, "text": "x" * 100_001}}),
         (422, "The message this thread belongs to does not exist", {"json": {**BODY, "thread": "w1"}}),
         (

@@ -19,8 +19,8 @@ from rejoinder.listener import ConnectionLimits, Listener, OpenConnections
 from rejoinder.secret import Secret
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.web import bodies, guard, server
+from rejoinder.web.access_check import AccessCheck
 from rejoinder.web.addresses import Addresses
-from rejoinder.web.entrance import Entrance
 from rejoinder.web.login import Login
 from tests.web.running import Site, running, settings
 
@@ -170,7 +170,7 @@ async def test_an_answer_that_nobody_takes_is_given_up(monkeypatch: pytest.Monke
 
     guarded = guard.Guard(
         app,
-        Entrance(Login(None), Addresses()),
+        AccessCheck(Login(None), Addresses()),
         ("localhost",),
         lambda _: 100,
         OpenConnections(ConnectionLimits(), lambda _: False),
@@ -255,7 +255,7 @@ async def test_no_room_for_a_connection_costs_one_line(caplog: pytest.LogCapture
             opened.close()
             writer.close()
     assert [record.getMessage() for record in caplog.records if record.name == listener.__name__] == [
-        "The page cannot take a connection (Too many open files); it goes on trying."
+        "The page cannot accept a connection (Too many open files); it keeps trying."
     ]
 
 

@@ -107,6 +107,23 @@ async def test_the_console_follows_a_message():
             await late.told("received", text="Hi")
 
 
+async def test_silence_is_no_answer_on_the_console_and_in_the_metrics():
+    """The frame, the metrics and the recorded sentence say that the agent stayed silent; no answer is timed."""
+    async with (
+        running(settings(("<no-reply/>",))) as site,
+        site.page(path="/console/socket") as console,
+        site.page() as page,
+    ):
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        turn = await console.told("turn")
+        assert turn["outcome"] == "silent"
+        metrics = (await site.get("/metrics"))[1]
+        assert 'rejoinder_turns_total{agent="helper",outcome="silent"} 1.0' in metrics
+        assert "rejoinder_answer_seconds_count 0.0" in metrics
+        explained = (await site.get(f"/api/messages/{turn['message']}/trace"))[1]
+        assert "read it and chose to stay silent" in explained["events"][0]["sentence"]
+
+
 async def test_what_was_answered_together_ends_together_on_the_console(monkeypatch: pytest.MonkeyPatch):
     """Messages that came while the agent spoke are one turn; none of them stays at work for ever."""
     gate = asyncio.Event()

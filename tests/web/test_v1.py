@@ -128,7 +128,7 @@ async def test_no_name_of_a_parameter_gets_into_the_headers_unread(path, odd, ca
     async with running(settings(), agents={"helper": agent}) as site:
         status, refusal = await site.post(f"/v1/{path}", json=body)
     assert status == 400
-    assert "parameters have plain names" in refusal["error"]["message"]
+    assert "unknown parameters are accepted" in refusal["error"]["message"]
     assert agent.turns == []
     assert not [record for record in caplog.records if record.exc_info]
 
@@ -432,7 +432,7 @@ ECHOED = [[TALK[0], TALK[1]], [TALK[0], TALK[1], ("assistant", "One?"), ("user",
             id="anthropic",
         ),
         pytest.param(LANGCHAIN, [WELL, WELL, "temperature", *[TOLD] * 3] * 2, [TALK] * 4, 2, id="langchain-openai"),
-        pytest.param(LITELLM, [WELL] * 4, [], 0, id="litellm"),
+        pytest.param(LITELLM, [WELL] * 4, [], 0, id="litellm", marks=pytest.mark.deep),  # its import alone takes long
         pytest.param(LLM, [WELL, WELL, *[TOLD] * 3], ECHOED * 2, 1, id="llm"),
     ],
 )

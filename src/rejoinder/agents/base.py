@@ -329,10 +329,10 @@ class CanHearAudio(Protocol):
 
 
 @runtime_checkable
-class CanTellMore(Protocol):
+class HasLastOutput(Protocol):
     """Has something for `/status` and the operator: the last lines an agent's process wrote on stderr."""
 
-    def last_words(self) -> str: ...
+    def last_output(self) -> str: ...
 
 
 @runtime_checkable
@@ -378,10 +378,11 @@ class RunLimits(Struct, frozen=True):
 
 @runtime_checkable
 class KeepsLimits(Protocol):
-    """Ends its runs in time by itself, and so can report a timeout in its own words. The configured limits are set
-    after the agent has been opened."""
+    """Ends its runs in time by itself, and so can report a timeout in its own words."""
 
-    limits: RunLimits
+    def take_limits(self, limits: RunLimits) -> None:
+        """Called once, when the agent has been opened."""
+        ...
 
 
 @runtime_checkable

@@ -21,11 +21,11 @@ from rejoinder.agents.cast_lines import (
     asks,
     asks_all,
     is_told,
-    manners,
     reply,
     reply_with,
+    small_talk,
 )
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.events import Turn
 from rejoinder.prompt_blocks import last_message
 
@@ -132,7 +132,7 @@ PARTS = (
         (
             CastLine(asks_all("review", "retry"), _three_issues, thinks=1.5),
             CastLine(is_told("drop"), _revised, reply_with("thumbsup"), 2.5),
-            *manners(ADA),
+            *small_talk(ADA),
         ),
     ),
     CastMember(
@@ -141,7 +141,7 @@ PARTS = (
         (
             CastLine(is_told("agree"), _two_of_three, reply, 2.0),
             CastLine(asks_all("review", "retry"), always(SHORT_REVIEW), reply),
-            *manners(BO),
+            *small_talk(BO),
         ),
     ),
     CastMember(
@@ -152,7 +152,7 @@ PARTS = (
             CastLine(asks("first"), always(FIRST_TEST), reply, 1.5),
             CastLine(asks_all("test", "retry"), always(TESTS), reply_with("eyes")),
             CastLine(asks("test", "tests"), always(ANY_TESTS), reply_with("eyes")),
-            *manners(CLEO),
+            *small_talk(CLEO),
         ),
     ),
 )

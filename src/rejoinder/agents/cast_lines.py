@@ -116,8 +116,8 @@ def remarks(heard: HeardMessage) -> str:
 
 SUM = re.compile(r"(?<![\w./-])(\d{1,9})\s*([-+*x×/])\s*(\d{1,9})(?![\w./-])")
 CAN = (
-    "how to **review** code you paste, **react with 🎉**, **ask {peer}**, tell a **joke** or the **time**, "
-    "and what **7 x 6** is"
+    "**review** code you paste, **react with 🎉**, **ask {peer}**, tell a **joke** or the **time**, "
+    "and work out **7 x 6**"
 )
 
 
@@ -156,15 +156,15 @@ def _passes_on(heard: HeardMessage) -> str:
 
 
 def _comes(heard: HeardMessage) -> str:
-    return f"Here I am; {heard.who} called me. What can I do for you? I know {_can(heard)}."
+    return f"Here I am; {heard.who} called me. What can I do for you? I can {_can(heard)}."
 
 
 def _greets(heard: HeardMessage) -> str:
-    return f"{'Hello, ' + heard.who if heard.who else 'Hello'}! I know {_can(heard)}."
+    return f"{'Hello, ' + heard.who if heard.who else 'Hello'}! I can {_can(heard)}."
 
 
 def _helps(heard: HeardMessage) -> str:
-    return f"I know {_can(heard)}. Commands such as `/status` and `/why` are the gateway's own."
+    return f"I can {_can(heard)}. Commands such as `/status` and `/why` are the gateway's own."
 
 
 def _tricks(heard: HeardMessage) -> str:
@@ -176,11 +176,11 @@ def _knows_no_answer(heard: HeardMessage) -> str:
     line = " ".join(re.sub(r"`+", "'", heard.text.replace("@", "")).split())
     line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
     return f"""\
-`{line}`: there is no model behind me, so I have to pass. I know {_can(heard)}; \
+`{line}`: there is no model behind me, so I have to pass. I can {_can(heard)}; \
 an agent of your own, which `rejoinder init` sets up, knows more."""
 
 
-def manners(character: Character) -> tuple[CastLine, ...]:
+def small_talk(character: Character) -> tuple[CastLine, ...]:
     """What this agent of the cast knows besides its part in the play."""
     return (
         CastLine(asks("silent", "silence", "quiet", "hush", "shh"), SILENCE, thinks=0.0),

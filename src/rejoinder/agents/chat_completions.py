@@ -8,10 +8,10 @@ from msgspec import Raw, Struct
 from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.history import SaidSoFar
+from rejoinder.agents.history import BoundedText
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.settings import EndpointSettings
-from rejoinder.agents.think import Setting
+from rejoinder.agents.thinking_levels import Setting
 from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText, Turn
 from rejoinder.secret import Secret
 
@@ -137,7 +137,7 @@ class ChatReading:
     def __init__(self, secret: str = "", most: int = MAX_ANSWER_CHARS) -> None:
         self.complete = False
         self._secret = secret
-        self._said = SaidSoFar(most)
+        self._said = BoundedText(most)
         self._tools: dict[int | str, str] = {}
         self._stop: str | None = None
 

@@ -17,7 +17,7 @@ from rejoinder.unicode_repair import repair_text
 IMAGE_TOKENS = 1500
 
 
-class SaidSoFar:
+class BoundedText:
     """What a model says in one turn. People are not shown more than `most` characters, and no more is remembered."""
 
     def __init__(self, most: int = MAX_ANSWER_CHARS) -> None:

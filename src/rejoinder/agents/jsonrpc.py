@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import msgspec
 
 from rejoinder.documents import is_object
-from rejoinder.unicode_repair import as_it_came, from_json
+from rejoinder.unicode_repair import encode_as_received, from_json
 
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -29,7 +29,7 @@ class RpcError(Exception):
         self.code = code
 
 
-class Gone(Exception):
+class PeerGone(Exception):
     """The peer is no longer there to answer."""
 
 
@@ -49,10 +49,10 @@ class Peer:
         self._handler = handler
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._next = 0
-        self._gone: Gone | None = None
+        self._gone: PeerGone | None = None
 
     def ask(self, method: str, params: Any) -> "asyncio.Future[Any]":
-        """The future gets the result, Refused, or Gone."""
+        """The future gets the result, Refused, or PeerGone."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if self._gone is not None:
             answer.set_exception(self._gone)
@@ -75,7 +75,7 @@ class Peer:
 
     def gone(self, reason: str) -> None:
         """Fails all pending requests, and every later one at once."""
-        self._gone = Gone(reason)
+        self._gone = PeerGone(reason)
         for answer in list(self._asked.values()):
             if not answer.done():
                 answer.set_exception(self._gone)
@@ -116,4 +116,4 @@ class Peer:
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._gone is None:
-            self._send(as_it_came({"jsonrpc": "2.0", **message}))
+            self._send(encode_as_received({"jsonrpc": "2.0", **message}))

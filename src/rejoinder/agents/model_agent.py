@@ -7,8 +7,8 @@ running answer, as one more request of the same turn (TU-11).
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import suppress
 from time import monotonic
 from typing import Any, ClassVar, Protocol
 
@@ -30,13 +30,14 @@ from rejoinder.agents.base import (
 )
 from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, PostedRequest, content_type, no_answer, whole_body
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.profiles import Headers, ModelEndpoint, ModelEndpoints
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.sse import EventReader, ServerEvent
-from rejoinder.agents.think import LEVELS, Provider, Setting, Thinking
+from rejoinder.agents.steering_offers import SteeringOffers
+from rejoinder.agents.thinking_levels import LEVELS, Provider, Setting, ThinkingSupport
+from rejoinder.alarms import call_at
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
 from rejoinder.secret import Secret
@@ -45,7 +46,7 @@ from rejoinder.unicode_repair import from_json
 LAST_BYTES = 0.05
 """Seconds to wait for the end of a response whose answer is complete."""
 NO_LIST = (404, 405)
-NO_TOOLS = "the model asked for a tool, and this agent runs none"
+NO_TOOLS = "the model asked for a tool, but this agent runs none"
 
 TO_COMPACT = (
     "Summarise our conversation so far for yourself: it will replace the conversation. Keep names, facts, "
@@ -105,14 +106,17 @@ class ModelAgent:
         self._model = settings.model
         self.aliases = settings.models
         self._path = path
-        self._thinking = Thinking(self.provider, {**settings.think})
+        self._thinking = ThinkingSupport(self.provider, {**settings.think})
         self._histories = Histories(settings.history_tokens)
         self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
         self._endpoints = ModelEndpoints(settings, key, headers)
         self.profiles = self._endpoints.profiles
-        self._further: dict[str, Further] = {}  # what is said into the running turn of each session
+        self._offers: dict[str, SteeringOffers] = {}  # what is said into the running turn of each session
         self._listed: tuple[str, ...] = ()
         self._listed_until = 0.0
+
+    def take_limits(self, limits: RunLimits) -> None:
+        self.limits = limits
 
     def _known_as(self, model: str | None) -> str:
         """The endpoint's name for the model a turn asks for."""
@@ -134,12 +138,12 @@ class ModelAgent:
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         past = self._histories.before(turn.session, turn.parts)
-        return self._events(turn, past, self._reading_of(turn), Further())
+        return self._events(turn, past, self._reading_of(turn), SteeringOffers())
 
     async def steer(self, turn: Turn) -> bool:
         """Returns once the running turn has taken it in, or has ended without."""
-        further = self._further.get(turn.session)
-        return further is not None and await further.offer(turn)
+        offers = self._offers.get(turn.session)
+        return offers is not None and await offers.offer(turn)
 
     def _reading_of(self, turn: Turn) -> AnswerReading:
         return self._reading(self._endpoint_of(turn.model).key)
@@ -187,15 +191,15 @@ class ModelAgent:
         endpoint = self._endpoints.own.endpoint
         status, said = await endpoint.look(self._models_path, CHECK_SECONDS)
         if status in NO_LIST:
-            return "the endpoint answers, and has no list of models"
+            return "the endpoint answers, but has no list of models"
         if not 200 <= status < 300:
             raise endpoint.refusal(status, said, {})
         model = self._known_as(None)
         with suppress(msgspec.MsgspecError):
             known = {each.id for each in from_json(said, _MODELS).data}
             if model not in known:
-                return f"the endpoint takes the key; {model} is not among the {len(known)} models it lists"
-        return f"the endpoint takes the key and serves {model}"
+                return f"the endpoint accepts the key; {model} is not among the {len(known)} models it lists"
+        return f"the endpoint accepts the key and serves {model}"
 
     async def offered(self) -> tuple[str, ...]:
         """The models the endpoint lists; none if it does not say so at once."""
@@ -213,76 +217,66 @@ class ModelAgent:
         await self._endpoints.close()
 
     def _events(
-        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, further: Further | None = None
+        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None = None
     ) -> AsyncIterator[AgentEvent]:
-        answer = self._answer(turn, past, reading) if further is None else self._steered(turn, past, reading, further)
+        answer = self._answer(turn, past, reading, offers)
         return guarded(answer, idle=self.limits.idle, hard=self.limits.hard)
 
-    async def _steered(
-        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, further: Further
+    async def _answer(
+        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None
     ) -> AsyncGenerator[AgentEvent, None]:
         """The turn's request, and further ones for as long as messages are said into it."""
-        self._further[turn.session] = further
+        if offers is not None:
+            self._offers[turn.session] = offers
         try:
             while True:
-                done: Done | None = None
-                async with aclosing(self._answer(turn, past, reading)) as events:
-                    async for event in events:
-                        if isinstance(event, Done):
-                            done = event
-                        else:
-                            yield event
-                taken = further.take() if done is not None else []
+                is_known = True
+                try:
+                    async with await self._asked(turn, past) as response:
+                        self._heard.renew(turn.session, turn.model)
+                        yield ModelSelected(self._known_as(turn.model))
+                        if await _is_whole(response):
+                            for event in reading.whole(await whole_body(response)):
+                                yield event
+                        events = EventReader()
+                        while not reading.complete and (chunk := await response.content.read(CHUNK_BYTES)):
+                            said, failure = together(events.feed(chunk), reading)
+                            for event in said:
+                                yield event
+                            if failure is not None:
+                                raise failure
+                            if len(chunk) == CHUNK_BYTES:
+                                await asyncio.sleep(0)  # more is there already: the others get their turn first
+                        await _drained(response)
+                    *ended, last = reading.finish()
+                except RunFailed as problem:
+                    # A question that is too long is not remembered: it would make every following request too long.
+                    is_known = problem.failure.kind != "context_overflow" or bool(reading.answer)
+                    if problem.failure.kind == "context_overflow":
+                        self._heard.renew(turn.session, turn.model)
+                    raise
+                finally:
+                    # Also after a cancellation: people have seen the answer so far, so the model has to know it.
+                    if is_known:
+                        self._histories.remember(turn.session, turn.parts, reading.answer)
+                for event in ended:
+                    yield event
+                taken = offers.take() if offers is not None and isinstance(last, Done) else ()
                 if not taken:
                     break
                 yield SegmentEnded()
                 turn = structs.replace(turn, parts=tuple([part for said in taken for part in said.parts]))
                 past, reading = self._histories.before(turn.session, turn.parts), self._reading_of(turn)
         finally:
-            further.close()
-            if self._further.get(turn.session) is further:
-                del self._further[turn.session]
-        if done is not None:
-            yield done
+            if offers is not None:
+                offers.close()
+                if self._offers.get(turn.session) is offers:
+                    del self._offers[turn.session]
+        yield last
 
-    async def _answer(
-        self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading
-    ) -> AsyncGenerator[AgentEvent, None]:
-        model = self._known_as(turn.model)
+    async def _asked(self, turn: Turn, past: tuple[Exchange, ...]) -> PostedRequest:
         messages = self._histories.messages(turn.session, past, turn.parts, self._content)
-        is_known = True
-        try:
-            async with await self._asked(turn, model, messages) as response:
-                self._heard.renew(turn.session, turn.model)
-                yield ModelSelected(model)
-                kind = content_type(response)
-                if kind == "text/html":
-                    raise no_answer("it is a web page", await response.content.read(200))
-                if kind == "application/json":
-                    for event in reading.whole(await whole_body(response)):
-                        yield event
-                events = EventReader()
-                while not reading.complete and (chunk := await response.content.read(CHUNK_BYTES)):
-                    for event in together(_read(events.feed(chunk), reading)):
-                        yield event
-                    if len(chunk) == CHUNK_BYTES:
-                        await asyncio.sleep(0)  # more is there already: the others get their turn first
-                await _drained(response)
-            for event in reading.finish():
-                yield event
-        except RunFailed as problem:
-            # A question that is too long must not be remembered: it would make every following request too long.
-            is_known = problem.failure.kind != "context_overflow" or bool(reading.answer)
-            if problem.failure.kind == "context_overflow":
-                self._heard.renew(turn.session, turn.model)
-            raise
-        finally:
-            # Also after a cancellation: people have seen the answer so far, so the model has to know it.
-            if is_known:
-                self._histories.remember(turn.session, turn.parts, reading.answer)
-
-    async def _asked(self, turn: Turn, model: str, messages: list[Raw]) -> PostedRequest:
-        chosen = self._endpoint_of(turn.model)
+        model, chosen = self._known_as(turn.model), self._endpoint_of(turn.model)
         while True:
             thinking = self._thinking.setting(model, turn.think)
             try:
@@ -292,40 +286,50 @@ class ModelAgent:
                     raise
 
 
-def _read(told: Iterable[ServerEvent], reading: AnswerReading) -> Iterator[AgentEvent]:
-    for event in told:
-        yield from reading.feed(event.data)
-        if reading.complete:
-            return
-
-
-def together(events: Iterator[AgentEvent]) -> Iterator[AgentEvent]:
-    """Joins text that came in one chunk into one piece: each piece costs the consumers time."""
+def together(told: Iterable[ServerEvent], reading: AnswerReading) -> tuple[list[AgentEvent], RunFailed | None]:
+    """What came in one chunk, and how it failed after that. Neighbouring texts are joined into one piece: each piece
+    costs the consumers time."""
+    events: list[AgentEvent] = []
     texts: list[str] = []
+    failure: RunFailed | None = None
     try:
-        for event in events:
-            if isinstance(event, TextDelta):
-                texts.append(event.text)
-                continue
-            if texts:
-                yield TextDelta("".join(texts))
-                texts.clear()
-            yield event
-    except RunFailed:
-        if texts:
-            yield TextDelta("".join(texts))
-        raise
+        for server_event in told:
+            for event in reading.feed(server_event.data):
+                if isinstance(event, TextDelta):
+                    texts.append(event.text)
+                    continue
+                if texts:
+                    events.append(TextDelta("".join(texts)))
+                    texts.clear()
+                events.append(event)
+            if reading.complete:
+                break
+    except RunFailed as problem:
+        failure = problem
     if texts:
-        yield TextDelta("".join(texts))
+        events.append(TextDelta("".join(texts)))
+    return events, failure
+
+
+async def _is_whole(response: aiohttp.ClientResponse) -> bool:
+    """Whether the answer comes in one piece and not as a stream."""
+    kind = content_type(response)
+    if kind == "text/html":
+        raise no_answer("it is a web page", await response.content.read(200))
+    return kind == "application/json"
 
 
 async def _drained(response: aiohttp.ClientResponse) -> None:
     """Reads the rest of a response whose answer is complete: otherwise the connection cannot be reused."""
-    if not response.content.is_eof():
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LAST_BYTES):
-                while await response.content.readany():
-                    pass
+    if response.content.is_eof():
+        return
+    late = call_at(asyncio.get_running_loop().time() + LAST_BYTES, response.close)
+    try:
+        with suppress(aiohttp.ClientError):
+            while await response.content.readany():
+                pass
+    finally:
+        late.cancel()
 
 
 def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:

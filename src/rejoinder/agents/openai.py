@@ -19,11 +19,11 @@ class Settings(EndpointSettings, frozen=True, kw_only=True, forbid_unknown_field
 
     model: Annotated[Text, Meta(examples=["gpt-x"])]
     base_url: Url = "https://api.openai.com/v1"
-    """The endpoint, up to and with `/v1`."""
+    """The endpoint, up to and including `/v1`."""
     api_key: Secret | None = None
     """The key, if the endpoint wants one: `${OPENAI_API_KEY}`."""
     hears_audio: bool = False
-    """Whether its model takes recordings: it gets voice notes themselves besides their transcript."""
+    """Whether its model accepts recordings; it then gets voice notes as sound, as well as their transcript."""
 
 
 def open_agent(name: str, settings: Settings) -> "ChatAgent":

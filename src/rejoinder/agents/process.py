@@ -63,7 +63,7 @@ class AgentProcess(asyncio.SubprocessProtocol):
             else:
                 pipe.resume_reading()
 
-    def last_words(self) -> str:
+    def last_output(self) -> str:
         """The end of its stderr."""
         rest = self._stderr_line.decode("utf-8", "replace")
         return "\n".join((*self._stderr, *([rest] if rest else ())))

@@ -28,14 +28,11 @@ class ModelEndpoint:
 
 class ModelEndpoints:
     def __init__(self, settings: EndpointSettings, key: Secret | None, headers: Headers) -> None:
-        self._endpoints = {OWN: ModelEndpoint(settings, Profile(), key, headers)}
+        self.own = ModelEndpoint(settings, Profile(), key, headers)
+        self._endpoints = {OWN: self.own}
         self._endpoints |= {
             name: ModelEndpoint(settings, profile, key, headers) for name, profile in settings.profiles.items()
         }
-
-    @property
-    def own(self) -> ModelEndpoint:
-        return self._endpoints[OWN]
 
     @property
     def profiles(self) -> tuple[str, ...]:
@@ -43,6 +40,8 @@ class ModelEndpoints:
 
     def parted(self, model: str) -> tuple[str, ModelEndpoint]:
         """The model's name without its profile, and the endpoint that has it."""
+        if "@" not in model:
+            return model, self.own
         name, at, profile = model.rpartition("@")
         return (name, self._endpoints[profile]) if at and name and profile in self._endpoints else (model, self.own)
 

@@ -16,7 +16,7 @@ from msgspec import Meta
 from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
 from rejoinder.agents.declaration import AgentKind
 from rejoinder.agents.settings import AgentSettings
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 

@@ -18,17 +18,17 @@ class AgentSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     system_prompt: str = ""
     """What the agent is told about itself at the start of every turn. `{{Sender}}`, `{{Chat}}`, `{{Channel}}`,
-    `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message stand for what it says."""
+    `{{SessionId}}`, `{{IsNewSession}}` and every other field of the message are replaced by their values."""
     startup_notes: str = ""
-    """What the agent is told once more after its conversation was shortened."""
+    """What the agent is told again after its conversation was shortened."""
     spawn: tuple[Text, ...] | None = None
     """The agents that may be started as its sub-agents, by `/subagents spawn` and, with a grant, by itself; unset: only
     itself."""
     tts: TtsMode | None = None
     """Which of its answers are spoken, where the channel does not say: `off`, `always`, `inbound` or `tagged`."""
     max_answer_chars: Count = MAX_ANSWER_CHARS
-    """Where an answer is cut that is longer than people read. If the agent may send files, the whole goes with it as
-    one."""
+    """An answer is cut after this many characters. If the agent may send files, the whole answer is attached as a
+    file."""
 
 
 class ModelSettings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,14 +55,14 @@ class EndpointSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_
     """What every agent has that asks a model itself."""
 
     model: Text
-    """The model it begins with."""
+    """The model it starts with."""
     base_url: Url
     """The endpoint."""
     history_tokens: Count = 100_000
-    """How much of the conversation is sent along with each turn, in tokens as estimated."""
+    """How much of the conversation is sent along with each turn, in estimated tokens."""
     sees_images: bool = True
-    """Whether its model takes pictures; one that does not is told of them, and `agents.defaults.describer` may put
-    them into words."""
+    """Whether its model accepts pictures; one that does not is told that there are pictures, and
+    `agents.defaults.describer` may describe them."""
     options: dict[str, Any] = {}
     """Added to every request as it is: `{ temperature = 0.3 }`."""
     headers: dict[str, Secret] = {}
@@ -70,4 +70,4 @@ class EndpointSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_
     profiles: dict[str, Profile] = {}
     """Other keys and endpoints, by name: `/model NAME@PROFILE` uses one."""
     think: dict[ThinkLevel, dict[str, Any]] = {}
-    """What a level of `/think` adds to the request, for endpoints with words of their own."""
+    """What each level of `/think` adds to the request, for endpoints that name it differently."""

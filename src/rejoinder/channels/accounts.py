@@ -8,7 +8,12 @@ from rejoinder.channels.base import ONLY
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
-def misnamed(accounts: Iterable[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def section_of(channel: str, account: str) -> str:
+    """Where an account is set up in the file, as sentences about it say."""
+    return channel if account == ONLY else f"{channel}.accounts.{account}"
+
+
+def name_problems(accounts: Iterable[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Where a name cannot be used, and why."""
     for name in accounts:
         if not _NAME.fullmatch(name) or name == ONLY:

@@ -22,14 +22,14 @@ from rejoinder.events import (
     ReplyContext,
     Route,
 )
+from rejoinder.events.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
+from rejoinder.events.outcomes import Outcome as Outcome
+from rejoinder.events.outcomes import Refusal as Refusal
+from rejoinder.events.outcomes import Rejected as Rejected
+from rejoinder.events.outcomes import RetryAfter as RetryAfter
+from rejoinder.events.outcomes import Unknown as Unknown
 from rejoinder.filetypes import FileLimits as FileLimits
-from rejoinder.outcomes import Delivered as Delivered  # what `send` answers with is a part of this contract
-from rejoinder.outcomes import Outcome as Outcome
-from rejoinder.outcomes import Refusal as Refusal
-from rejoinder.outcomes import Rejected as Rejected
-from rejoinder.outcomes import RetryAfter as RetryAfter
-from rejoinder.outcomes import Unknown as Unknown
-from rejoinder.room_log import Kept, RoomEntry
+from rejoinder.room_log import ChannelStorage, RoomEntry
 
 
 class Limits(Struct, frozen=True):
@@ -263,9 +263,11 @@ class PrefersQueue(Protocol):
 
 @runtime_checkable
 class ShowsMenu(Protocol):
-    """Has the platform's own menu of commands. The gateway fills it before `listen`."""
+    """Has the platform's own menu of commands."""
 
-    menu: tuple[MenuCommand, ...]
+    def take_menu(self, menu: tuple[MenuCommand, ...]) -> None:
+        """Called once, before `listen`."""
+        ...
 
 
 @runtime_checkable
@@ -326,7 +328,7 @@ class LimitsFilesByPlace(Protocol):
 class UsesStore(Protocol):
     """Keeps something of its own in the gateway's store, such as rooms if it is a platform itself."""
 
-    async def use_store(self, kept: Kept) -> None:
+    async def use_store(self, kept: ChannelStorage) -> None:
         """Called once, before anything is heard or sent."""
         ...
 

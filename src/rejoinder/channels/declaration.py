@@ -12,9 +12,9 @@ from msgspec import Struct
 from rejoinder.channels.base import Channel, FileLimits, Limits
 from rejoinder.events import Ability
 from rejoinder.identity import ANYBODY, Identity
+from rejoinder.media_services import VoiceForm
 from rejoinder.rendering import MARKDOWN, Renderer
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
-from rejoinder.senses import VoiceForm
 from rejoinder.setup import SetupQuestion
 
 DeliveryClass = Literal["native key", "short-window key", "read back", "blind"]

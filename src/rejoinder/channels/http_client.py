@@ -8,6 +8,21 @@ from rejoinder.secret import Secret
 KEEPALIVE = 15.0
 """Seconds. If the platform has closed a connection that we keep, nobody knows whether a message arrived."""
 
+OK = 200
+PIECE = 65_536
+
+
+async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str:
+    """What the platform answers with, or why it is not taken."""
+    if response.status != OK:
+        return f"status {response.status}"
+    content = bytearray()
+    async for piece in response.content.iter_chunked(PIECE):
+        content += piece
+        if len(content) > limit:
+            return f"it has more than {limit} bytes"
+    return bytes(content)
+
 
 class HttpClient:
     def __init__(self, root: str, token: Secret, headers: dict[str, str] | None = None) -> None:

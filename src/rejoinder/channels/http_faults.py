@@ -1,4 +1,4 @@
-"""What a failed HTTP request tells: whether a byte of it can have reached the platform."""
+"""Whether a byte of a failed HTTP request can have reached the platform."""
 
 import asyncio
 from urllib.request import getproxies, proxy_bypass

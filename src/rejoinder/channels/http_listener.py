@@ -1,5 +1,5 @@
-"""Listens for a channel whose platform calls us. It is open to the world like the page: slow and idle connections are
-closed, and only so many are accepted.
+"""Listens for a channel whose platform calls us. Anybody can reach it, so slow and idle connections are closed, and
+their number is limited.
 
 Whoever calls from this machine is a proxy, and may have all connections.
 """

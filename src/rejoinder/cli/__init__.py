@@ -25,8 +25,8 @@ from rejoinder.cli.send import send
 from rejoinder.cli.sessions import list_sessions
 from rejoinder.cli.store import store
 
-OPERATE = "On a store, also while a gateway runs on it"
-ALONE = "On a store while no gateway runs on it"
+OPERATE = "On a store, whether or not a gateway is running on it"
+ALONE = "On a store, only while no gateway is running on it"
 
 app = typer.Typer(
     cls=ErrorReportingGroup,

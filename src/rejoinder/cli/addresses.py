@@ -11,6 +11,7 @@ from urllib.request import getproxies
 import typer
 
 from rejoinder.cli.errors import run
+from rejoinder.cli.yes_or_no import ask_yes_or_no
 
 SECONDS = 5.0
 PORTS = {"http": 80, "https": 443}
@@ -30,7 +31,7 @@ def ask_address(question: str, default: str | None, misspelled: Callable[[str], 
             return said, "answers"
         else:
             print(f"  Nothing answers at {said} ({nobody}).")
-            return said, "kept" if typer.confirm("  Keep it anyway?", default=False) else "dropped"
+            return said, "kept" if ask_yes_or_no("  Keep it anyway?", default=False) else "dropped"
 
 
 async def _nobody(address: str) -> str | None:

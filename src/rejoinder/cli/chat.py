@@ -23,9 +23,9 @@ def chat(
 ) -> None:
     """Talk to an agent in this terminal; in a pipe, one message per line."""
     from rejoinder.config.load import FILE
-    from rejoinder.garbage import settle_memory
     from rejoinder.programs import one_conversation
     from rejoinder.programs.agent_choice import with_agent
+    from rejoinder.programs.garbage_collection import freeze_loaded
     from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)
@@ -34,7 +34,7 @@ def chat(
         print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
     # The screen belongs to the chat: messages for its owner are shown there as notes.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
-    settle_memory()
+    freeze_loaded()
     overlay: dict[tuple[str, ...], Any] = {}
     source = SettingsSource(
         watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay, read_settings
@@ -65,11 +65,11 @@ def read_settings(file: str | None, overlay: "Overlay | None" = None) -> "Settin
 
 def settings_to_serve(file: str | None, overlay: "Overlay | None" = None) -> "Settings":
     """Like `read_settings`, but refuses settings that do not work yet."""
-    from rejoinder.config.kinds import to_come
+    from rejoinder.config.kinds import unsupported_keys
     from rejoinder.config.load import FILE, mistakes
     from rejoinder.errors import BadConfiguration
 
     settings = read_settings(file, overlay)
-    if complaints := tuple(to_come(settings)):
+    if complaints := tuple(unsupported_keys(settings)):
         raise BadConfiguration(*mistakes(file or FILE, complaints))
     return settings

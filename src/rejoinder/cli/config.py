@@ -16,7 +16,7 @@ def show_config(
     import os
     import sys
 
-    from rejoinder.config.kinds import to_come
+    from rejoinder.config.kinds import unsupported_keys
     from rejoinder.config.load import FILE, load, mistakes
     from rejoinder.config.schema import Settings
     from rejoinder.config.show import as_toml, effective
@@ -34,7 +34,7 @@ def show_config(
             settings = Settings()
         else:
             settings = load(found, os.environ)
-            if notices := mistakes(found, to_come(settings)):
+            if notices := mistakes(found, unsupported_keys(settings)):
                 print(f"rejoinder: {BadConfiguration(*notices)}", file=sys.stderr)
     except BadConfiguration as error:
         if as_json:

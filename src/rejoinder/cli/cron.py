@@ -11,7 +11,7 @@ from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError, Superseded
 
 if TYPE_CHECKING:
-    from rejoinder.store.base import KeptJob, PauseJob, WantJob
+    from rejoinder.store.base import KeptJob, PauseJob, RequestJobRun
 
 Action = Literal["run", "pause", "resume"]
 A_DAY, NO_TIME = timedelta(days=1), timedelta()
@@ -49,12 +49,12 @@ class JobChange(Struct, frozen=True):
 def cron(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[run|pause|resume NAME]", help="What to do with which job."),
+        typer.Argument(metavar="[run|pause|resume NAME]", help="What to do, and the name of the job."),
     ] = None,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """List the jobs of the clock with their last and next tick; run one now, pause it, or let it go on."""
+    """List the scheduled jobs with their last and next run; run one now, pause it or resume it."""
     match words or []:
         case []:
             _show(finish(_jobs(file)), as_json)
@@ -101,7 +101,7 @@ def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
         return
     out, now = console(), datetime.now(UTC)
     if not jobs:
-        out.print("There are no timed jobs: configure a [cron.NAME] or a heartbeat, and start the gateway.")
+        out.print("There are no scheduled jobs: configure a [cron.NAME] or a heartbeat, and start the gateway.")
         return
 
     def row(job: ShownJob) -> list[Text]:
@@ -118,7 +118,7 @@ def _show(jobs: tuple[ShownJob, ...], as_json: bool) -> None:
 
 
 def _next(job: ShownJob, now: datetime) -> str:
-    from rejoinder.durations import lasted
+    from rejoinder.durations import duration_text
 
     if job.paused:
         return "paused"
@@ -126,7 +126,7 @@ def _next(job: ShownJob, now: datetime) -> str:
         return "once a gateway runs" if job.needs_schedule else "never again"
     left = job.next - now
     if left < A_DAY:
-        return f"in {lasted(left.total_seconds())}" if left > NO_TIME else "due"
+        return f"in {duration_text(left.total_seconds())}" if left > NO_TIME else "due"
     return f"{job.next.astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -159,10 +159,10 @@ async def _ask(file: str | None, action: Action, name: str) -> JobChange:
         return JobChange(name, action, await store.gateway())
 
 
-def _verb(action: Action, name: str) -> "WantJob | PauseJob":
-    from rejoinder.store.base import PauseJob, WantJob
+def _verb(action: Action, name: str) -> "RequestJobRun | PauseJob":
+    from rejoinder.store.base import PauseJob, RequestJobRun
 
-    return WantJob(name) if action == "run" else PauseJob(name, action == "pause")
+    return RequestJobRun(name) if action == "run" else PauseJob(name, action == "pause")
 
 
 def _tell(done: JobChange, as_json: bool) -> None:

@@ -193,7 +193,9 @@ def _tell(done: DeadChange) -> None:
         if parts
     ]
     if done.missed:
-        said.append("Somebody else was faster: " + ("nothing was changed." if not said else "the others were left."))
+        said.append(
+            "Somebody else was faster: " + ("nothing was changed." if not said else "the rest was left as it is.")
+        )
     if done.perhaps_twice:
         named = ", ".join(map(str, done.perhaps_twice[:10]))
         said.append(f"{named} may have arrived before: people may see it twice.")
@@ -217,7 +219,7 @@ def _sorted(wanted: Sequence[str]) -> tuple[list[int], list[str]]:
 
 async def _rerun(store: "OperatorStore", wanted: Sequence[str] | None) -> tuple[str, ...]:
     """None: all that can be run again."""
-    from rejoinder.store.base import WantEvent, WantTurn
+    from rejoinder.store.base import RequestEventRerun, RequestTurnRerun
 
     listed = {_reference(each): each for each in await store.quarantined(ALL) if each.number}
     for each in wanted or ():
@@ -227,7 +229,7 @@ async def _rerun(store: "OperatorStore", wanted: Sequence[str] | None) -> tuple[
     for reference in listed if wanted is None else dict.fromkeys(wanted):
         each = listed[reference]
         try:
-            await store.write(WantTurn(each.number) if each.kind == "turn" else WantEvent(each.number))
+            await store.write(RequestTurnRerun(each.number) if each.kind == "turn" else RequestEventRerun(each.number))
         except Superseded:
             continue
         except Unreadable as problem:

@@ -57,7 +57,7 @@ class ErrorReportingGroup(TyperGroup):
         except UnicodeEncodeError:
             if not any(map(_is_no_text, sys.argv)):
                 raise
-            _say(BadUse("an argument is not text that can be read as UTF-8; write it as it is shown elsewhere"))
+            _say(BadUse("an argument is not valid UTF-8 text; copy it as rejoinder prints it"))
             sys.exit(WRONG_USE)
         except BrokenPipeError:
             # Python flushes stdout once more when it ends, and would complain about it.
@@ -100,9 +100,9 @@ def run(work: Coroutine[Any, Any, T], new_loop: "Callable[[], AbstractEventLoop]
     """Runs it to its end, or until SIGTERM or SIGHUP ends it cleanly."""
     import asyncio
 
-    from rejoinder.cli.log_lines import calm_last_resort
+    from rejoinder.cli.log_lines import format_last_resort
 
-    calm_last_resort()
+    format_last_resort()
 
     async def until_told() -> T:
         task = asyncio.current_task()

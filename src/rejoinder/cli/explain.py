@@ -13,17 +13,18 @@ if TYPE_CHECKING:
 
 def explain_message(
     message: Annotated[
-        str, typer.Argument(metavar="MESSAGE", help="The platform's id, a handle such as m42, or last.")
+        str, typer.Argument(metavar="MESSAGE", help="The platform's id, a handle such as m42, or the word last.")
     ],
-    channel: Annotated[str | None, typer.Option("--channel", metavar="NAME", help="Of this channel.")] = None,
-    chat: Annotated[str | None, typer.Option("--chat", metavar="ID", help="Of this chat.")] = None,
+    channel: Annotated[str | None, typer.Option("--channel", metavar="NAME", help="Look only in this channel.")] = None,
+    chat: Annotated[str | None, typer.Option("--chat", metavar="ID", help="Look only in this chat.")] = None,
     thread: Annotated[
-        str | None, typer.Option("--thread", metavar="ID", help="In this thread; '' is the chat outside its threads.")
+        str | None,
+        typer.Option("--thread", metavar="ID", help="Look only in this thread; '' is the chat outside its threads."),
     ] = None,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """Tell what became of a message: each stage and why, its turn, what was sent."""
+    """Show what happened to a message: what each stage decided and why, its turn, and what was sent."""
     from rejoinder.cli.explanation import MessageReference
 
     explanation = finish(_explain(file, MessageReference(message, channel, chat, thread)))

@@ -10,7 +10,7 @@ from rich.text import Text
 from rejoinder.cli.explanation import ExplainedEvent, ExplainedInput, ExplainedPart, ExplainedTurn, Explanation
 from rejoinder.cli.layout import console, counted, print_table, quoted, worded
 from rejoinder.cli.parts import what, where
-from rejoinder.durations import lasted
+from rejoinder.durations import duration_text
 from rejoinder.events import Route
 from rejoinder.store.base import EVENT_STATES, INPUT_STATES, TURN_STATES
 from rejoinder.unicode_repair import harmless, one_line
@@ -28,9 +28,9 @@ def show(explained: Explanation) -> None:
     route = Route(explained.channel, explained.chat, explained.thread, explained.account)
     handle = f" {explained.handle}" if explained.handle and explained.handle != explained.message else ""
     if explained.message:
-        said = Text.assemble((f"message {harmless(explained.message)}", "bold"), (handle, "cyan"), f" of {sender}")
+        said = Text.assemble((f"message {harmless(explained.message)}", "bold"), (handle, "cyan"), f" from {sender}")
     else:
-        said = Text(f"handed over by {sender}" if sender else "a turn nobody asked for,", "bold")
+        said = Text(f"handed over by {sender}" if sender else "a turn that no message asked for,", "bold")
     out.print(said + Text(f" in {harmless(where(route))}"))
     for event in explained.events:
         _show_event(out, event)
@@ -38,7 +38,7 @@ def show(explained: Explanation) -> None:
 
 def _show_event(out: Console, event: ExplainedEvent) -> None:
     out.print()
-    how = "came" if event.entry == "text" else f"came as {event.entry}"
+    how = "arrived" if event.entry == "text" else f"arrived as {event.entry}"
     late = _delay(event)
     out.print(Text.assemble((f"{_clock(event.accepted)}", "bold"), f"  {how}{late}"))
     _indented(out, quoted(event.text))
@@ -60,7 +60,7 @@ def _show_stages(out: Console, event: ExplainedEvent) -> None:
         [
             Text(line.stage),
             worded(line.decision),
-            Text(lasted(line.took) if line.took else "", "dim"),
+            Text(duration_text(line.took) if line.took else "", "dim"),
             Text(one_line(line.reason or ""), "dim" if line.decision == "continue" else ""),
         ]
         for line in event.stages
@@ -78,7 +78,7 @@ def _show_session(out: Console, handed: ExplainedInput) -> None:
 
 def _show_turn(out: Console, turn: ExplainedTurn) -> None:
     state = turn.outcome or turn.state
-    took = f"after {lasted(turn.seconds)}" if turn.seconds is not None else f"since {_clock(turn.opened)}"
+    took = f"after {duration_text(turn.seconds)}" if turn.seconds is not None else f"since {_clock(turn.opened)}"
     why = turn.detail or ("" if turn.outcome else TURN_STATES[turn.state])
     line = Text.assemble((f"turn {turn.id}  ", "dim"), worded(state), f" {took}", _attempts(turn.attempts))
     if why:
@@ -99,7 +99,7 @@ def _show_parts(out: Console, parts: Iterable[ExplainedPart], since: datetime) -
 
 def _part(each: ExplainedPart, since: datetime) -> list[Text]:
     part = each.part
-    after = lasted((each.sent - since).total_seconds()) if each.sent is not None else ""
+    after = duration_text((each.sent - since).total_seconds()) if each.sent is not None else ""
     receipt = " ".join(filter(None, (each.handle if each.handle != part.receipt else None, part.receipt)))
     said = what(part)
     if part.why:
@@ -126,7 +126,7 @@ def _attempts(attempts: int) -> str:
 def _delay(event: ExplainedEvent) -> str:
     if event.sent is None or (late := (event.accepted - event.sent).total_seconds()) < 1:
         return ""
-    return f", {lasted(late)} after it was sent"
+    return f", {duration_text(late)} after it was sent"
 
 
 def _clock(at: datetime) -> str:

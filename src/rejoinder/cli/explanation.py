@@ -17,7 +17,7 @@ from rejoinder.events import Route, Step
 from rejoinder.store.base import EventState, InputState, Outcome, TurnState
 
 if TYPE_CHECKING:
-    from rejoinder.store.base import InboxEvent, Input, OpenTurn, Sighting, StoredPart, StoreReader
+    from rejoinder.store.base import InboxEvent, Input, LocatedMessage, OpenTurn, StoredPart, StoreReader
 
 LAST = "last"
 MOST_NAMED = 10
@@ -140,7 +140,7 @@ async def _explained(store: "StoreReader", message: str, route: Route) -> Explan
         return await _explanation(store, answered, answer_of=message)
     if events:
         return await _explanation(store, events)
-    raise RejoinderError(f"message {message} in {where(route)} is known, but no turn of an agent led to it")
+    raise RejoinderError(f"message {message} in {where(route)} is known, but it does not come from a turn of an agent")
 
 
 async def _latest(store: "StoreReader", wanted: MessageReference) -> "InboxEvent":
@@ -151,8 +151,8 @@ async def _latest(store: "StoreReader", wanted: MessageReference) -> "InboxEvent
     return latest
 
 
-async def _sighting(store: "StoreReader", wanted: MessageReference) -> "Sighting":
-    found = [each for each in await store.sightings(wanted.reference, -1) if wanted.is_in(each.route)]
+async def _sighting(store: "StoreReader", wanted: MessageReference) -> "LocatedMessage":
+    found = [each for each in await store.find_messages(wanted.reference, -1) if wanted.is_in(each.route)]
     if not found:
         raise RejoinderError(
             f"no message {wanted.reference!r} is known; name it by the platform's id, "

@@ -16,6 +16,7 @@ import typer
 
 from rejoinder.cli.folders import must_be_writable
 from rejoinder.cli.options import File
+from rejoinder.cli.yes_or_no import ask_yes_or_no
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def make_configuration(
     given = Secrets()
     sections = {"agents.helper": _agent(given)}
     for kind, setup in _setups():
-        if typer.confirm(setup.offer, default=setup.offered):
+        if ask_yes_or_no(setup.offer, default=setup.offered):
             sections[f"channels.{kind}"] = _channel(f"channels.{kind}", setup, given)
     sections = _with_voice(sections, given)
     try:
@@ -212,14 +213,14 @@ def _are_fine(sections: Mapping[str, Mapping[str, Any]], given: Secrets) -> bool
     for variable in dict.fromkeys(VARIABLE.findall(written)):
         _ask_secret(variable, given)
         if not given.get(variable) and not os.environ.get(variable):
-            print(f"  {variable} is not known here, so nothing could be verified.")
+            print(f"  {variable} is not set here, so nothing could be verified.")
             return True
     wrong = run(_look(written, {**os.environ, **given}))
     if wrong is None:
         return True
     print(f"  That does not work: {wrong}")
     given.doubted.update(VARIABLE.findall(written))
-    return typer.confirm("  Keep it anyway?", default=False)
+    return ask_yes_or_no("  Keep it anyway?", default=False)
 
 
 def _ask_secret(variable: str, given: Secrets) -> None:

@@ -29,7 +29,7 @@ def log_to_stderr() -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
-def calm_last_resort() -> None:
+def format_last_resort() -> None:
     """Warnings of a command that keeps no log go to standard error by themselves: in the same way."""
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(LogLines("%(message)s"))

@@ -4,7 +4,7 @@ import asyncio
 
 
 def mcp() -> None:
-    """The gateway's tools for an agent that speaks MCP on its pipes; the gateway starts it."""
+    """Offer the gateway's tools to an agent over MCP on stdin and stdout; agents start it, not people."""
     from rejoinder.programs.tool_bridge import bridge
 
     asyncio.run(bridge())

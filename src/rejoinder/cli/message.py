@@ -14,7 +14,7 @@ import rejoinder
 from rejoinder.errors import BadUse
 
 if TYPE_CHECKING:
-    from rejoinder.inbound.outcome import Walk
+    from rejoinder.inbound.outcome import StageResult
     from rejoinder.inbound.rules import Rules
 
 
@@ -28,11 +28,11 @@ class _Asked(msgspec.Struct, rename={"actor": "as"}):
 
 
 def try_message(
-    text: Annotated[str | None, typer.Argument(help="The text; left out, it is read from standard input.")] = None,
-    actor: Annotated[str, typer.Option("--as", help="owner, sender, guest, stranger or bot.")] = "owner",
-    chat: Annotated[str, typer.Option(help="direct or group.")] = "direct",
-    mention: Annotated[bool, typer.Option("--mention", help="As if the bot were mentioned.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    text: Annotated[str | None, typer.Argument(help="The text; without it, standard input is read.")] = None,
+    actor: Annotated[str, typer.Option("--as", help="Who writes it: owner, sender, guest, stranger or bot.")] = "owner",
+    chat: Annotated[str, typer.Option(help="Where: direct or group.")] = "direct",
+    mention: Annotated[bool, typer.Option("--mention", help="As if the message mentioned the bot.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     as_jsonl: Annotated[
         bool, typer.Option("--jsonl", help='Read {"text", "as", "chat"} line by line, answer line by line.')
     ] = False,
@@ -66,7 +66,7 @@ def _asked(document: Any, number: int) -> _Asked:
         raise BadUse(f'line {number} is not {{"text": ..., "as": ..., "chat": ...}}: {problem}') from None
 
 
-def _walk(asked: _Asked, rules: "Rules", where: str = "") -> "Walk":
+def _walk(asked: _Asked, rules: "Rules", where: str = "") -> "StageResult":
     from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
     if asked.actor not in ACTORS:

@@ -7,7 +7,7 @@ from rich.text import Text
 from rejoinder.cli.layout import COLOURS, print_table, worded
 from rejoinder.inbound.directives.store import spoken
 from rejoinder.inbound.dry_run import as_document
-from rejoinder.inbound.outcome import Walk
+from rejoinder.inbound.outcome import StageResult
 
 _SENTENCES = {
     "turn": "The agent runs",
@@ -16,7 +16,7 @@ _SENTENCES = {
 }
 
 
-def show(walk: Walk) -> None:
+def show(walk: StageResult) -> None:
     document = as_document(walk)
     outcome = document["outcome"]
     console = Console(highlight=False, soft_wrap=True)
@@ -38,7 +38,7 @@ def _labelled(label: str, text: str, colour: str) -> Text:
     return Text.assemble((f"{label:>10}  ", colour), text.replace("\n", margin))
 
 
-def _print_stages(console: Console, walk: Walk) -> None:
+def _print_stages(console: Console, walk: StageResult) -> None:
     rows = [
         (
             Text(step.stage),

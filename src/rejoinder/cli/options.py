@@ -6,7 +6,12 @@ import typer
 
 File = Annotated[
     str | None,
-    typer.Option("--config", "-c", metavar="FILE", help="The configuration; without it rejoinder.toml, if any."),
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="FILE",
+        help="The configuration file; without it, rejoinder.toml in this folder, if there is one.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Limit = Annotated[int, typer.Option("--limit", min=0, metavar="N", help="How many to show; 0 shows all.")]

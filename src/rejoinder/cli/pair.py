@@ -23,7 +23,7 @@ class Link(Struct, frozen=True):
     gateway: str | None
 
 
-class LetIn(Struct, frozen=True):
+class AdmittedSender(Struct, frozen=True):
     """Who was let in, and the gateway that was told, with the keys of `--json`."""
 
     channel: str
@@ -43,7 +43,7 @@ def pair(
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """List who waits and who is invited; `approve CODE`, `invite NAME` to the chat page, or `revoke NAME`."""
+    """List who is waiting and who is invited; `approve CODE`, `invite NAME` to the chat page, or `revoke NAME`."""
     match words or []:
         case []:
             _show(finish(_waiting(file)), finish(_people(file)), as_json)
@@ -68,14 +68,14 @@ async def _waiting(file: str | None) -> "tuple[PairingRequest, ...]":
     return tuple(request for request in requests if request.expires > now)
 
 
-async def _approve(file: str | None, code: str) -> LetIn:
+async def _approve(file: str | None, code: str) -> AdmittedSender:
     from rejoinder.store.base import PairSender
 
     async with store_to_write(file) as store:
         request = await store.write(PairSender(code, datetime.now(UTC)))
         if request is None:
             raise RejoinderError(f"no pairing request has the code {code.upper()}; it may have expired")
-        return LetIn(request.channel, request.account, request.sender, await store.gateway())
+        return AdmittedSender(request.channel, request.account, request.sender, await store.gateway())
 
 
 async def _people(file: str | None) -> "tuple[Invited, ...]":
@@ -114,7 +114,7 @@ def _tell_revoked(name: str, gateway: str | None, as_json: bool) -> None:
         print(f"{name} can no longer log in. {who_acts(gateway, 'knows it')}")
 
 
-def _tell(let_in: LetIn, as_json: bool) -> None:
+def _tell(let_in: AdmittedSender, as_json: bool) -> None:
     from rejoinder.unicode_repair import one_line
 
     if as_json:
@@ -128,7 +128,7 @@ def _show(requests: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]"
     from rich.text import Text
 
     from rejoinder.cli.layout import ago, console, print_table
-    from rejoinder.durations import lasted
+    from rejoinder.durations import duration_text
     from rejoinder.unicode_repair import harmless
 
     if as_json:
@@ -146,7 +146,7 @@ def _show(requests: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]"
             Text(harmless(request.channel + account)),
             Text(harmless(request.sender)),
             Text(ago(request.asked, now), "dim"),
-            Text(f"in {lasted((request.expires - now).total_seconds())}", "dim"),
+            Text(f"in {duration_text((request.expires - now).total_seconds())}", "dim"),
         ]
 
     if requests:

@@ -205,8 +205,8 @@ def _why_nothing(reading: "Reading") -> str:
     if reading.silent:
         return "nothing: the agent chose silence"
     if any(directive.name not in _registry().shaping for directive in reading.directives):
-        return "nothing: there is no text, only what is done"
-    return "_(no response)_, where a person asked: there is no text, and nothing that acts"
+        return "nothing: there is no text, only actions"
+    return "_(no response)_, where a person asked: there is no text and no action"
 
 
 def _print_done(console: "Console", reading: "Reading", on: "_On | None") -> None:

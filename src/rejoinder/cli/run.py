@@ -14,13 +14,16 @@ from rejoinder.cli.options import File, configuration
 from rejoinder.errors import RejoinderError
 
 if TYPE_CHECKING:
-    from rejoinder.app import Gateway, Reviving, Told
+    from rejoinder.app import Gateway, Restart, RestartCheck
     from rejoinder.channels.web.channel import WebChannel
     from rejoinder.config.schema import Settings
+    from rejoinder.programs.signals import Told
     from rejoinder.runtime.sharing import ProcessRole
 
 OBEYED = "REJOINDER_OBEYED"
 """The commands that restarted a gateway, handed to the one that starts."""
+RETURNS = "REJOINDER_RETURNS"
+"""What it was called before that, among others on the same store."""
 
 
 def run_gateway(
@@ -35,7 +38,8 @@ def run_gateway(
         bool, typer.Option("--new-token", help="Make a new login token; the old one stops working.")
     ] = False,
     front: Annotated[
-        bool, typer.Option("--front", help="Listen and serve the pages; leave the answers to others on the same store.")
+        bool,
+        typer.Option("--front", help="Listen and serve the pages; other processes on the same store do the answering."),
     ] = False,
 ) -> None:
     """Serve the configured channels; without any, the chat page on http://127.0.0.1:8765."""
@@ -43,25 +47,26 @@ def run_gateway(
 
 
 def run_worker(file: File = None) -> None:
-    """Answer together with other gateways on the same store, without listening or serving pages."""
+    """Share the answering with other gateways on the same store, without listening or serving pages."""
     _run(file, None, demo=False, new_token=False, role="worker")
 
 
 def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "ProcessRole") -> None:
-    from rejoinder.garbage import load_to_stay
+    from rejoinder.programs.garbage_collection import pause_collection
 
-    load_to_stay()
+    pause_collection()
     from rejoinder import app
     from rejoinder.config.load import FILE
-    from rejoinder.event_loop import fast_loop
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import absent_programs, with_agent
+    from rejoinder.programs.event_loop import fast_loop
     from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)  # before it is read, so that a write meanwhile counts as a change
     log_to_stderr()
 
-    reviving = app.Reviving(lambda: settings_to_serve(file), tuple(os.environ.pop(OBEYED, "").split()))
+    obeyed, returns = tuple(os.environ.pop(OBEYED, "").split()), os.environ.pop(RETURNS, "")
+    reviving = app.RestartCheck(lambda: settings_to_serve(file), obeyed, returns)
     if demo:
         told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop("memory"))
     else:
@@ -82,18 +87,19 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
         )
         told = run(serve, fast_loop(made.gateway.store))
     if isinstance(told, app.Restart):
-        begin_again(told.obeyed)
+        restart_in_place(told)
     if told is not None:
         sys.exit(INTERRUPTED if told is signal.SIGINT else TERMINATED)
 
 
-def begin_again(obeyed: tuple[str, ...]) -> NoReturn:
+def restart_in_place(restart: "Restart") -> NoReturn:
     """Runs the same command line in the same process: a supervisor sees no end of it. Login tokens stay valid."""
     words = [word for word in sys.orig_argv[1:] if word != "--new-token"]
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        os.execve(sys.executable, (sys.executable, *words), {**os.environ, OBEYED: " ".join(obeyed)})
+        told = {OBEYED: " ".join(restart.obeyed), RETURNS: restart.returns}
+        os.execve(sys.executable, (sys.executable, *words), {**os.environ, **told})
     except OSError as error:
         raise RejoinderError(f"it has ended and cannot be started again: {error.strerror}") from None
 
@@ -103,7 +109,7 @@ def say(sentence: str) -> None:
     print(folded(sentence, sys.stdout), flush=True)
 
 
-async def _demo(settings: "Settings", port: int | None, reviving: "Reviving", *, new_token: bool) -> "Told":
+async def _demo(settings: "Settings", port: int | None, reviving: "RestartCheck", *, new_token: bool) -> "Told":
     from rejoinder.programs import serving
     from rejoinder.programs.demo import next_steps, play, staged
 

@@ -25,14 +25,18 @@ class SendReport(Struct, frozen=True):
 def send(
     channel: Annotated[str, typer.Option("--channel", metavar="NAME", help="A channel of the configuration.")],
     chat: Annotated[str, typer.Option("--chat", metavar="ID", help="The chat, by the platform's id.")],
-    text: Annotated[str | None, typer.Argument(help="Markdown; left out, it is read from standard input.")] = None,
+    text: Annotated[
+        str | None, typer.Argument(help="The message, as Markdown; without it, standard input is read.")
+    ] = None,
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="A thread or topic of the chat.")] = None,
-    account: Annotated[str, typer.Option("--account", metavar="NAME", help="Of several accounts.")] = "default",
-    silent: Annotated[bool, typer.Option("--silent", help="Without a notification.")] = False,
+    account: Annotated[
+        str, typer.Option("--account", metavar="NAME", help="Which account of the channel sends it.")
+    ] = "default",
+    silent: Annotated[bool, typer.Option("--silent", help="Send it without a notification.")] = False,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """Say something in a chat: it is planned now, and the running gateway sends it."""
+    """Write a message to a chat; the running gateway sends it, or the next one that starts."""
     from rejoinder.events import Route
 
     said = text if text is not None else _typed()

@@ -40,7 +40,7 @@ class SessionPage(Struct, frozen=True):
 
 
 def list_sessions(limit: Limit = USUAL_LIMIT, as_json: AsJson = False, file: File = None) -> None:
-    """List the sessions, the latest touched first, with what waits in them."""
+    """List the sessions, the most recently used first, with what is waiting in them."""
     page = finish(_page(file, most(limit)))
     if as_json:
         print_json(page)
@@ -103,7 +103,7 @@ def _show(page: SessionPage, now: datetime) -> None:
         ]
 
     print_table(out, ["touched", "model", "tokens", "agent", "place, and what waits"], map(row, page.sessions))
-    if more := shown_of(len(page.sessions), page.total, "the latest touched first"):
+    if more := shown_of(len(page.sessions), page.total, "the most recently used first"):
         out.print(f"\n{more}", style="dim")
 
 
@@ -118,11 +118,11 @@ def _tokens(each: ListedSession) -> str:
 def _waits(each: ListedSession, now: datetime, at_work: bool) -> "Text":
     from rich.text import Text
 
-    from rejoinder.durations import lasted
+    from rejoinder.durations import duration_text
 
     said: list[tuple[str, str]] = []
     if each.running_since is not None:
-        since = f"runs {lasted((now - each.running_since).total_seconds())}"
+        since = f"runs {duration_text((now - each.running_since).total_seconds())}"
         said.append((since, "green") if at_work else ("interrupted", "yellow"))
     counts = ((each.waiting, "waiting", ""), (each.unsent, "unsent", ""), (each.stuck, "dead or held", "red"))
     for number, what, colour in counts:

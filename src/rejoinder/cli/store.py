@@ -33,15 +33,17 @@ class Rehomed(Struct, frozen=True):
 def store(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="copy FROM TO | rehome", help="Two addresses as in gateway.store; or the change."),
+        typer.Argument(
+            metavar="copy FROM TO | rehome", help="The store to copy and the new one, each as in gateway.store."
+        ),
     ],
     shards: Annotated[
-        int | None, typer.Option("--shards", min=1, max=4096, help="With rehome: into how many the homes are spread.")
+        int | None, typer.Option("--shards", min=1, max=4096, help="With rehome: the new number of shards.")
     ] = None,
     as_json: AsJson = False,
     file: File = None,
 ) -> None:
-    """Copy a store into a new one, of any engine; or apply a change of [session] or of the shards to a store."""
+    """Copy a store into a new one of any engine; or `rehome` it, after a change of `session` or of the shards."""
     match words:
         case ["copy", source, target] if shards is None:
             _copy(source, target, as_json)

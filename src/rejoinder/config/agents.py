@@ -28,14 +28,14 @@ class AgentDefaults(LevelDefaults, frozen=True, forbid_unknown_fields=True):
     block_streaming_default: bool = False
     """Long answers go out in blocks as they are written, on every channel whose own `streaming` is unset."""
     context_tokens: Count | None = None
-    """The budget of a session's context: a turn that fills it is followed by shortening the conversation, where
-    the agent's kind can do that. Unset: when the model says that it is full."""
+    """How many tokens of context a session may use. After a turn that goes beyond it, the conversation is shortened,
+    where the agent's kind can do that. Unset: it is shortened when the model says that its context is full."""
     memory_flush: bool = True
-    """Before that the agent gets a turn of its own to write down what it must not forget."""
+    """Before a conversation is shortened, the agent gets a turn in which it can write down what it must not forget."""
     describer: Text | None = None
-    """The agent that puts pictures into words for those that cannot see them; unset: they are told that there is
-    one."""
+    """The agent that describes pictures for agents that cannot see them; unset: those are only told that there is a
+    picture."""
     heartbeat: HeartbeatSettings = HeartbeatSettings()
-    """What holds for the heartbeats of every agent that has them; see `heartbeat` of `[agents.NAME]`."""
+    """Defaults for the heartbeats of all agents that have them; see `heartbeat` of `[agents.NAME]`."""
     human_delay: HumanDelay = HumanDelay()
     """The pause before the second and later blocks of an answer."""

@@ -50,28 +50,30 @@ class CommonChannelSettings(inbound.ChannelSettings, frozen=True, kw_only=True, 
     """As `messages.response_prefix`, for this channel. Unset in both, several agents behind one bot say their names
     (`auto`)."""
     streaming: Literal["edits", "preview", "blocks", "off"] | None = None
-    """How an answer is shown while it is written: one message that is changed (`edits`), the platform's own preview
-    of a message to come where it has one, else edits (`preview`), whole pieces (`blocks`), or not at all (`off`).
-    Unset: blocks with `agents.defaults.block_streaming_default`, else edits where the channel can."""
+    """How an answer is shown while it is written: `edits` sends one message and edits it, `preview` uses the platform's
+    own preview of a coming message where there is one, else edits, `blocks` sends finished pieces one after the other,
+    `off` shows nothing before the end. Unset: `blocks` with `agents.defaults.block_streaming_default`, else `edits`
+    where the channel can."""
     pace: PaceSettings = PaceSettings()
     """How often the platform is called: for a local server without limits, or an account whose limits were raised."""
     tables: TableStyle = "code"
-    """What becomes of a table where the platform has none: aligned in a block of code, a list, or as written."""
+    """How a table is sent where the platform has none: aligned in a block of code (`code`), as a list
+    (`bullets`), or as written (`off`)."""
     on_unknown: Literal["hold", "resend"] = "hold"
-    """What is done with a message of which nobody can tell whether it arrived: `hold` never sends it twice,
-    `/resend` does; `resend` never loses it."""
+    """What to do with a message that may or may not have arrived: `hold` keeps it back, so nobody gets it twice
+    (`/resend` sends it); `resend` sends it again, so it is never lost."""
     tool_display: Display | None = None
-    """How the agent's tools are shown in a verbose session: what each does (`full`), its kind alone (`compact`), or
-    not at all (`none`). Unset: full in direct chats, compact in groups. Command lines are shown to nobody who is not
-    on the allow-list, and in no group."""
+    """How the agent's tools are shown in a verbose session: what each does (`full`), its kind alone (`compact`), or not
+    at all (`none`). Unset: full in direct chats, compact in groups. Command lines are shown only to people on the
+    allow-list, and never in groups."""
     extra_system_prompt: str = ""
     """Told to the agent in every turn from this channel; `{{Name}}` as in `system_prompt` of an agent."""
     tts: TtsMode | None = None
     """Which answers are spoken: none (`off`), all (`always`), those to voice notes (`inbound`), or what the agent marks
     (`tagged`). Unset: as the agent says. `/tts` changes it for a session. See `[media.text_to_speech]`."""
     status_reactions: bool | Literal["removed"] = False
-    """Reactions on a message show what becomes of it: queued, thinking, at work, done; with `removed` the last one
-    is taken away as well."""
+    """Whether reactions on a message show how far its answer is: queued, thinking, at work, done; `removed` takes the
+    last one away at the end."""
 
 
 def usual_bot_messages(channel: CommonChannelSettings) -> inbound.BotMessages:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol, runtime_checkable
 from zoneinfo import available_timezones
 
-from rejoinder.config.ids import objection
+from rejoinder.config.ids import id_problem
 from rejoinder.config.jobs import HeartbeatSettings
 from rejoinder.config.kinds import Kinds, no_such_store
 from rejoinder.config.positions import Path
@@ -187,7 +187,7 @@ def _ids(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
             here = (*path, entry if path[-1] == "group" else index)
             if entry == "*":
                 yield here, EVERYBODY.get(str(path[-1]), "this list names single people, by their ids")
-            elif wrong := objection(entry, whom, known.channels, channel):
+            elif wrong := id_problem(entry, whom, known.channels, channel):
                 yield here, wrong
 
 
@@ -272,7 +272,7 @@ def _media(settings: Settings, known: KnownNames) -> Iterator[Complaint]:
     ]
     for path, mode in spoken:
         if mode not in (None, "off"):
-            yield path, "nothing speaks here; add [media.text_to_speech] with a command or a base_url"
+            yield path, "no text-to-speech is set up; add [media.text_to_speech] with a command or a base_url"
 
 
 def _names_file(command: tuple[str, ...], what: str) -> bool:

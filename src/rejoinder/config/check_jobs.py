@@ -61,7 +61,7 @@ def _heartbeat(
             yield (*here, "active_hours"), _misread(said.active_hours, wrong)
     yield from _place(here, said, names)
     if agent is None and said.session is not None:
-        yield (*here, "session"), "a session is one agent's; name it in the heartbeat of that agent"
+        yield (*here, "session"), "a session belongs to one agent; name it in the heartbeat of that agent"
     else:
         yield from _session(here, said, agent)
 
@@ -98,11 +98,11 @@ def _place(here: Path, said: TimedTurn, names: JobNames) -> Iterator[Complaint]:
     if said.channel is not None and said.chat is None:
         yield (*here, "chat"), "which chat of the channel is meant? Add chat, by the platform's id"
     if said.chat is not None and said.channel is None:
-        yield (*here, "channel"), "which channel is the chat of? Add channel"
+        yield (*here, "channel"), "the chat of which channel? Add channel"
     if said.thread is not None and said.chat is None:
-        yield (*here, "thread"), "a thread is one of a chat; add chat"
+        yield (*here, "thread"), "a thread belongs to a chat; add chat"
     if said.account is not None and said.channel is None:
-        yield (*here, "account"), "an account is one of a channel; add channel and chat"
+        yield (*here, "account"), "an account belongs to a channel; add channel and chat"
 
 
 def _session(here: Path, said: TimedTurn, agent: str | None) -> Iterator[Complaint]:

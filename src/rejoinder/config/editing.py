@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from rejoinder.config.overlay import laid_over
+from rejoinder.config.overlay import overlaid
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import dotted, without_password
 from rejoinder.errors import BadUse
@@ -32,7 +32,7 @@ def with_key(text: str, key: Key, value: Any) -> str:
     for name in reversed(left[1:]):
         new = {name: new}
     table[left[0]] = new
-    return _faithful(document, laid_over(tomllib.loads(text), {key: literal}), key)
+    return _faithful(document, overlaid(tomllib.loads(text), {key: literal}), key)
 
 
 def without_key(text: str, key: Key) -> str:

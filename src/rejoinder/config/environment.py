@@ -42,7 +42,7 @@ def _filled(text: str, environment: Mapping[str, str], wrong: Callable[[str], No
             return "${"
         if not _NAME.fullmatch(name) or not reference[0].endswith("}"):
             missing = True
-            wrong("${ } wants the name of an environment variable, as in ${MY_TOKEN}; write $${ for a plain ${")
+            wrong("${ } needs the name of an environment variable, as in ${MY_TOKEN}; write $${ for a plain ${")
             return ""
         if name not in environment:
             missing = True

@@ -8,7 +8,7 @@ from rejoinder.identity import Whom
 from rejoinder.inbound.ids import split
 
 
-def objection(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | None = None) -> str | None:
+def id_problem(entry: str, whom: Whom, kinds: Mapping[str, str], channel: str | None = None) -> str | None:
     """What is wrong with an entry of a list, or None. `kinds`: the kind of each channel that may be named.
 
     In a list that belongs to a `channel` the bare id is enough; elsewhere the entry must name its channel.

@@ -14,7 +14,7 @@ class TimedTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where a turn of the clock is said, and what it remembers."""
 
     channel: Text | None = None
-    """The channel its words go to; unset: they are kept and logged."""
+    """The channel that the answer goes to; unset: it is stored and logged."""
     chat: Text | None = None
     """The chat there, by the platform's id."""
     thread: Text | None = None
@@ -22,8 +22,7 @@ class TimedTurn(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     account: Text | None = None
     """Which of the channel's accounts speaks there; unset: the only one, or the first."""
     session: Text | None = None
-    """The session it goes on in, by its key as `rejoinder sessions` lists it. Unset: one of its own, which is new
-    with each turn."""
+    """The session to use, by its key as `rejoinder sessions` lists it. Unset: a new session for each turn."""
     model: Text | None = None
     """The model of these turns; unset: the session's, or the agent's own."""
 
@@ -32,11 +31,11 @@ class CronJob(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A turn at certain times: one of `schedule`, `every` and `at` says when."""
 
     prompt: Annotated[str, Meta(min_length=1, examples=["Sum up what is new."])]
-    """What the agent is told. It is given to it as it stands: commands and directives are not looked for in it."""
+    """What the agent is told, exactly as written: commands and directives in it are not carried out."""
     schedule: Text | None = None
     """Five fields, minute, hour, day of the month, month, day of the week: `0 9 * * 1-5`."""
     every: Interval | None = None
-    """So often, counted from when the gateway first saw the job: `30m`, `1h30m`, `1d`."""
+    """The interval, counted from when the gateway first saw the job: `30m`, `1h30m`, `1d`."""
     at: Text | None = None
     """Once: `2026-12-24 18:00`."""
     zone: str = "UTC"
@@ -44,7 +43,8 @@ class CronJob(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent: Text | None = None
     """Who is asked; unset: the agent of its channel, or the only one there is."""
     missed: Literal["once", "skip"] = "once"
-    """What becomes of ticks while no gateway ran: one turn for all of them, or nothing."""
+    """What happens to runs that were due while no gateway ran: one turn for all of them (`once`), or nothing
+    (`skip`)."""
 
 
 class HeartbeatSettings(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,24 +53,26 @@ class HeartbeatSettings(TimedTurn, frozen=True, kw_only=True, forbid_unknown_fie
     every: Interval | None = None
     """How often; unset: `30m`."""
     active_hours: Text | None = None
-    """The hours in which it has them, `08:00-22:00`, also over midnight; unset: always."""
+    """The hours in which heartbeats run, `08:00-22:00`; they may cross midnight. Unset: always."""
     zone: Text | None = None
     """The time zone of `active_hours`, by its IANA name; unset: `UTC`."""
     prompt: Text | None = None
-    """What the agent is told; unset: to read HEARTBEAT.md, to do what is due, and else to answer HEARTBEAT_OK."""
+    """What the agent is told; unset: to read HEARTBEAT.md, to do what is due, and to answer HEARTBEAT_OK if nothing
+    is."""
     file: Text | None = None
-    """The file that says what is to be done; unset: `HEARTBEAT.md` in the agent's `cwd`, or where the gateway runs.
-    While it asks for nothing the agent is not woken. An agent of kind `acp` reads it itself, others are told it."""
+    """The file that says what to do; unset: `HEARTBEAT.md` in the agent's `cwd`, or where the gateway runs. While it
+    lists nothing to do, the agent is not asked. An agent of kind `acp` reads the file itself; others get its
+    text."""
     ack_max_chars: Annotated[int, Meta(ge=0)] | None = None
-    """How long the text besides HEARTBEAT_OK may be that is not shown; unset: 300."""
+    """Text next to HEARTBEAT_OK is not shown if it has at most this many characters; unset: 300."""
 
 
 class EveryAgent(Struct, frozen=True):
     """What every agent may have, whatever its kind."""
 
     heartbeat: HeartbeatSettings | None = None
-    """Turns the agent has for itself, to look after things. Where the table is, if only as `[agents.NAME.heartbeat]`
-    with nothing below, the agent has them."""
+    """Regular turns of the agent without a message, to look after things. The table turns them on, even if it is empty:
+    `[agents.NAME.heartbeat]`."""
 
 
 def merged(own: HeartbeatSettings, usual: HeartbeatSettings) -> HeartbeatSettings:

@@ -29,7 +29,7 @@ def channel_kind(name: str) -> ChannelKind:
     """What a kind of channel declares. One of ours without a connection gives way to that of another package."""
     module = plugins.find("channel", name)
     kind = module.CHANNEL
-    if isinstance(kind, ChannelKind) and kind.open is None and name in plugins.theirs("channel"):
+    if isinstance(kind, ChannelKind) and kind.open is None and name in plugins.from_packages("channel"):
         module = plugins.find_other("channel", name)
         kind = module.CHANNEL
     if not isinstance(kind, ChannelKind):
@@ -62,7 +62,7 @@ def agent_kind(name: str) -> AgentKind:
 def agent_kinds() -> dict[str, AgentKind]:
     """Every kind of agent that can be loaded, ours first: one that nobody named need not work."""
     kinds: dict[str, AgentKind] = {}
-    for name in sorted(plugins.names("agent"), key=lambda name: (name in plugins.theirs("agent"), name)):
+    for name in sorted(plugins.names("agent"), key=lambda name: (name in plugins.from_packages("agent"), name)):
         with suppress(BadConfiguration):
             kinds[name] = agent_kind(name)
     return kinds
@@ -94,7 +94,7 @@ INSTALLED = Kinds(_Installed("agent", agent_kind), _Installed("channel", channel
 """What is installed here."""
 
 
-def to_come(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
+def unsupported_keys(settings: Settings) -> Iterator[tuple[tuple[str, ...], str]]:
     """Which keys of a file that could be read do not work yet, and what to do instead."""
     for name, said in settings.channels.items():
         if (why := channel_to_come(said.kind)) is not None:

@@ -22,7 +22,7 @@ from rejoinder.tables import table
 AT_ONCE = ""
 OPEN = "it is connected already"
 WHOSE = "a conversation under way would go on in two sessions"
-MEMBERS = "the page knows its agents from its start"
+MEMBERS = "the page learns its agents when it starts"
 NOT_HERE = "its agent does not run yet"
 
 WHEN: Mapping[str, Mapping[str, str]] = {
@@ -36,7 +36,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "idle_timeout_s": AT_ONCE,
         "hard_timeout_s": AT_ONCE,
         "question_timeout_s": AT_ONCE,
-        "on_crash": "it is asked for at a start",
+        "on_crash": "it is used only at a start",
         "max_file_mb": AT_ONCE,
     },
     "agents.defaults": {
@@ -124,7 +124,7 @@ WHEN: Mapping[str, Mapping[str, str]] = {
 Adding or removing an agent or a channel always waits: much else refers to it."""
 
 
-class Taken(Struct, frozen=True):
+class AppliedSettings(Struct, frozen=True):
     """The result of a changed file: the settings in effect, which keys changed in them, and which wait for a start."""
 
     settings: Settings
@@ -132,7 +132,7 @@ class Taken(Struct, frozen=True):
     later: tuple[str, ...]
 
 
-def taken_over(old: Settings, new: Settings) -> Taken:
+def apply_changes(old: Settings, new: Settings) -> AppliedSettings:
     merge = _Merge()
     sections = {name: merge.record((name,), getattr(old, name), getattr(new, name), WHEN[name]) for name in SECTIONS}
     agents = {name: merge.agent(name, said, new.agents.get(name)) for name, said in old.agents.items()}
@@ -147,7 +147,7 @@ def taken_over(old: Settings, new: Settings) -> Taken:
     settings = Settings(
         **sections, agent_defaults=defaults, agents=agents, channels=channels, cron=jobs, hooks=new.hooks
     )
-    return Taken(settings, tuple(merge.now), tuple(merge.later))
+    return AppliedSettings(settings, tuple(merge.now), tuple(merge.later))
 
 
 class _Merge:

@@ -12,7 +12,7 @@ from rejoinder.config.check import check
 from rejoinder.config.environment import NotFilledIn, fill_in
 from rejoinder.config.jobs import CronJob, EveryAgent, agent_of
 from rejoinder.config.kinds import INSTALLED, Kinds
-from rejoinder.config.overlay import NO_OVERLAY, Overlay, laid_over
+from rejoinder.config.overlay import NO_OVERLAY, Overlay, overlaid
 from rejoinder.config.positions import Path, positions
 from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import WRONG, SectionReader, found
@@ -83,7 +83,7 @@ def read(
     """The settings in a text; `file` is the name that mistakes carry."""
     raw = parse(text, file)
     reader = SectionReader(file, positions(text))
-    raw = laid_over(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
+    raw = overlaid(cast("dict[str, Any]", fill_in(raw, environment, reader.wrong)), overlay)
     _unknown_sections(raw, reader, kinds)
     sections = {name: _section(raw, name, record, reader) for name, record in SECTIONS.items()}
     agents, channels = _table(raw, ("agents",), reader), _table(raw, ("channels",), reader)
@@ -132,9 +132,9 @@ def _unknown_sections(raw: Mapping[str, Any], reader: SectionReader, kinds: Kind
         if key in known:
             continue
         if key in kinds.channels:
-            advice = f"a channel stands under channels: write [channels.{key}]"
+            advice = f"a channel belongs under channels: write [channels.{key}]"
         elif key in kinds.agents:
-            advice = f'an agent stands under agents: write [agents.NAME] with kind = "{key}"'
+            advice = f'an agent belongs under agents: write [agents.NAME] with kind = "{key}"'
         elif key in homes:
             advice = f"it belongs in [{homes[key]}]"
         else:

@@ -58,7 +58,7 @@ def read_value(said: str) -> Any:
         return said
 
 
-def laid_over(raw: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
+def overlaid(raw: Mapping[str, Any], overlay: Overlay) -> dict[str, Any]:
     """The document with these keys set; a value where a table is needed is replaced."""
     document = dict(raw)
     for path, value in overlay.items():

@@ -40,4 +40,5 @@ class HookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     secret: Secret
     """The key of the signature; at least 16 characters."""
     events: Annotated[tuple[HookEvent, ...], Meta(min_length=1, examples=[["reply_sent"]])]
-    """What it is told."""
+    """The events that it is told: `message_received`, `session_started`, `session_ended`, `turn_ended`,
+    `reply_sent`."""

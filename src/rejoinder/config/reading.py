@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, time
+from functools import cache
 from typing import Any, cast
 
 import msgspec.inspect as mi
@@ -56,7 +57,7 @@ class SectionReader:
         """Notes each unknown key and returns the keys they probably meant, which then do not count as missing."""
         unknown = [key for key in raw if key not in known]
         for key in unknown:
-            others = f"[{dotted(path)}] knows: {listed(sorted(known))}"
+            others = f"the keys of [{dotted(path)}] are: {listed(sorted(known))}"
             self.wrong((*path, key), f"there is no such key; {did_you_mean(key, known, others)}")
         return {nearest(key, known) for key in unknown}
 
@@ -248,7 +249,7 @@ def _missing(field: mi.Field) -> str:
     for example in schema_of(field.type).get("examples", ()):
         value = "[" + listed(map(quoted, example)) + "]" if is_array(example) else quoted(example)
         return f"this key is missing; add for example {field.encode_name} = {value}"
-    return f"this key is missing; it wants {describe(field.type)}"
+    return f"this key is missing; it takes {describe(field.type)}"
 
 
 def _expected(kind: mi.Metadata) -> str | None:
@@ -279,6 +280,7 @@ def schema_of(kind: mi.Type) -> dict[str, Any]:
 # --- small facts --------------------------------------------------------------------------------
 
 
+@cache
 def _fields(kind: type[Struct]) -> tuple[mi.Field, ...]:
     return cast("mi.StructType", mi.type_info(kind)).fields
 

@@ -33,31 +33,31 @@ class GatewaySettings(Struct, frozen=True, forbid_unknown_fields=True):
             extra={"expected": '"sqlite:FILE" or "postgresql://..."'},
         ),
     ] = "sqlite:rejoinder.db"
-    """Where everything is kept that must survive: `sqlite:FILE`, named from the folder of this configuration, or
-    `postgresql://USER@HOST/DATABASE` for several processes on several machines (docs/scale.md)."""
+    """Where the gateway keeps everything that must survive a restart: `sqlite:FILE`, relative to the folder of this
+    file, or `postgresql://USER@HOST/DATABASE`, which several machines can share (docs/scale.md)."""
     shards: Count | None = None
-    """Into how many parts the chats are spread that several processes share; unset: 64 in PostgreSQL. It is fixed when
-    the store is made. A SQLite file has one."""
+    """How many parts the chats are divided into, so that several processes can share them; unset: 64 in PostgreSQL. It
+    is fixed when the store is made. A SQLite file has one."""
     lease_seconds: Annotated[float, Meta(ge=1)] | None = None
-    """Seconds without a sign of life after which other processes go on with what a process had; unset: 10. For
+    """Seconds without a sign of life from a process after which others take over its chats; unset: 10. For
     PostgreSQL."""
     machine: Text | None = None
-    """The name of this machine, by which the sessions of agents are found again that keep theirs on it; unset: its host
-    name. Give containers one that stays."""
+    """The name of this machine, by which the gateway finds the agents' sessions that are stored on its disk. Unset: the
+    host name. Give a container a name that stays the same."""
     max_runs: Count = 256
     """How many agents may be at work at once, over all sessions; the others wait their turn."""
     max_agent_processes: Count | None = None
-    """How many agents of kind `acp` may have a process at once; unset: four for each core. One without a turn
-    gives way to one that has a turn, and is started again when it is needed."""
+    """How many agents of kind `acp` may have a process at once; unset: four for each core. When another agent needs a
+    process, an idle one is ended; it is started again when it is needed."""
     idle_timeout_s: Seconds = 600
     """Seconds without any sign of life after which a run is ended."""
     hard_timeout_s: Seconds = 7200
-    """Seconds after which a run is ended, however lively."""
+    """Seconds after which a run is ended, even if the agent is still writing."""
     question_timeout_s: Seconds = 300
     """Seconds for which an agent's request for permission waits; then it is denied."""
     on_crash: Literal["rerun", "ask", "drop"] = "rerun"
-    """What becomes of an answer that a crash interrupted: the agent is asked again, the person is told and
-    may send the message again, or nothing."""
+    """What happens to an answer that a crash interrupted: `rerun` asks the agent again, `ask` tells the person, who may
+    send the message again, `drop` does nothing."""
     max_file_mb: Count = 50
     """The largest file an agent may send, in MB; where a platform takes less, its own limit holds."""
 
@@ -73,17 +73,19 @@ class QueueSection(Struct, frozen=True, forbid_unknown_fields=True):
     each, `steer` hands it to the running agent, `interrupt` stops the run, `steer-backlog` steers and keeps
     the rest, `queue` is first in, first out."""
     debounce_ms: Milliseconds = 1000
-    """How long it must be quiet before what was gathered is run."""
+    """Milliseconds without a new message after which what was gathered is run."""
     cap: Count = 20
     """How many messages may wait."""
     drop: QueueDrop = "summarize"
-    """What happens beyond `cap`: the oldest goes, the newest is refused, or the oldest becomes a line."""
+    """What happens beyond `cap`: the oldest is dropped (`old`), the newest is refused (`new`), or the oldest becomes a
+    line in the next prompt (`summarize`)."""
     grouping: Literal["session", "sender"] = "session"
-    """Who shares a turn: all who write in a session, or each person alone, one turn after the other."""
+    """Who shares a turn: all who write in a session (`session`), or each person alone, one turn after the other
+    (`sender`)."""
     max_batch: Count = 10
     """How many messages one turn gathers at most."""
     max_batch_tokens: Count = 24_000
-    """How long they may be together, in tokens as estimated; one longer message goes alone."""
+    """How long they may be together, in estimated tokens; a longer message gets a turn of its own."""
     by_channel: dict[str, QueueMode] = {}
     """The mode on a channel, by its name: `{ discord = "steer" }`."""
 
@@ -96,7 +98,7 @@ class MessagesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     inbound: InboundDebounce = InboundDebounce()
     """Waiting for the rest of what someone is still typing."""
     send_policy: SendPolicy = SendPolicy()
-    """Where the agent's answers go out at all; commands still answer."""
+    """Where agents may answer at all; commands are always answered."""
     response_prefix: str = ""
     """Put before every answer and every reply of the gateway; may name `{model}`, `{modelFull}`, `{provider}`,
     `{thinkingLevel}`, `{identity.name}`, and `{{Name}}` as in `system_prompt` of an agent; `auto` is the agent's name
@@ -110,11 +112,13 @@ class DirectivesSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """What agents may ask for in their answers."""
 
     allow: tuple[Literal["send_file", "send_message", "handoff", "spawn", "voice", "cleanup"], ...] = ()
-    """Grants beyond the free directives; `cleanup`: a sent file may be removed from the outbox folder."""
+    """Directives that need a grant, and are granted; `cleanup` lets a file be removed from the outbox folder
+    once it is sent."""
     send_to: tuple[str, ...] = ()
     """Chats that `send_message` and `send_file` may reach besides those an agent serves: `telegram:-1001234567890`."""
     silence: Mode = "edges"
-    """Whether a silence token counts at the edges of an answer or only alone."""
+    """Where a silence token (`NO_REPLY`) counts: at the beginning and end of an answer (`edges`), or only as the
+    whole of it (`alone`)."""
 
 
 # --- the whole ----------------------------------------------------------------------------------

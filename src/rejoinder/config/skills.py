@@ -33,5 +33,5 @@ def _read(file: Path) -> Skill:
     if skill.tool:
         raise BadConfiguration(f"{file}: there is no tool called {skill.tool!r}; leave out the `tool:` line")
     if not skill.instructions:
-        raise BadConfiguration(f"{file}: it says nothing; write below its head what the agent is to do")
+        raise BadConfiguration(f"{file}: it has no text; write below its header what the agent is to do")
     return skill

@@ -9,7 +9,7 @@ from rejoinder.errors import BadConfiguration, Mistake
 
 _PLACE = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 
-NO_CLOSING_QUOTE = 'the text has no closing quote on its line; text of several lines stands in """ """'
+NO_CLOSING_QUOTE = 'the text has no closing quote on its line; text of several lines goes in """ """'
 DEEPEST = 32
 TOO_DEEP = "lists or tables in this file are nested too deeply"
 
@@ -31,18 +31,18 @@ IN_PLAIN_WORDS = (
     ("Expected '=' after a key", "after a key comes = and its value"),
     ("Expected ']' at the end of a table", "a section's name ends with ]"),
     ("Expected ']]' at the end of an array", "this section's name ends with ]]"),
-    ("Unclosed array", "the list is not closed; its items stand between [ and ], with commas between them"),
+    ("Unclosed array", "the list is not closed; its items go between [ and ], with commas between them"),
     (
         "Unclosed inline table",
-        "the table is not closed; its keys stand between { and }, with commas between them, on one line",
+        "the table is not closed; its keys go between { and }, with commas between them, on one line",
     ),
     ("Unterminated string", "the text has no closing quote"),
     ('Expected "\'"', "the text has no closing quote"),
     ("Expected \"'''\"", "the text has no closing quotes"),
     ("Illegal character '\\n'", NO_CLOSING_QUOTE),
-    ("Illegal character", "a control character stands here; remove it"),
+    ("Illegal character", "there is a control character here; remove it"),
     ("Found invalid character '\\n'", NO_CLOSING_QUOTE),
-    ("Found invalid character", "a control character stands here; remove it"),
+    ("Found invalid character", "there is a control character here; remove it"),
     (
         "Unescaped '\\' in a string",
         "a \\ in \"text\" begins an escape; write \\\\ or put the text in 'single quotes'",
@@ -52,7 +52,7 @@ IN_PLAIN_WORDS = (
     ("Invalid date or datetime", "there is no such date or time"),
     ("Cannot overwrite a value", "this is given a second time; keep one of the two"),
     ("Duplicate inline table key", "this is given a second time; keep one of the two"),
-    ("Cannot declare", "this section stands here a second time; put its keys under the first"),
+    ("Cannot declare", "this section appears a second time; put its keys under the first"),
     ("Cannot redefine namespace", "this section is already there; put its keys under the first"),
     (
         "Cannot mutate immutable namespace",

@@ -4,13 +4,15 @@ import difflib
 import json
 import re
 from collections.abc import Iterable
+from urllib.parse import unquote
 
 from rejoinder.config.positions import Path
 from rejoinder.secret import FromEnvironment
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _PASSWORD = re.compile(r"(://[^/?#\s:@]*:)\S*@")
-_SECRET_ARGUMENT = re.compile(r"([?&](?:password|passwd|token|key|api_key|secret)=)[^&#\s]*", re.IGNORECASE)
+_ARGUMENT = re.compile(r"(?<=[?&])([^=&#\s]*)=[^&#\s]*")
+_SECRET_ARGUMENTS = frozenset({"password", "passwd", "sslpassword", "token", "key", "api_key", "secret"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -59,4 +61,10 @@ def shown(text: str) -> str:
 
 def without_password(text: str) -> str:
     """An address without the password in it."""
-    return _SECRET_ARGUMENT.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
+    return _ARGUMENT.sub(_hidden, _PASSWORD.sub(r"\1***@", text))
+
+
+def _hidden(argument: re.Match[str]) -> str:
+    """A name may be written with `%70` and the like, and means the same."""
+    is_secret = unquote(argument[1]).lower() in _SECRET_ARGUMENTS
+    return f"{argument[1]}=***" if is_secret else argument[0]

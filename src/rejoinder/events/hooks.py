@@ -52,7 +52,7 @@ class SessionEnded(Struct, frozen=True):
 
 
 class TurnEnded(Struct, frozen=True):
-    """An agent is done with what it was asked. `message` is the one it answered, `why` what went wrong."""
+    """An agent is done with what it was asked. `message` is the one it was asked with, `why` what went wrong."""
 
     session: str
     agent: str

@@ -17,4 +17,5 @@ Strictness = Literal["ask", "deny", "list"]
 """How strict one run is, whatever the agent's settings allow: ask for everything, deny everything, or allow without
 asking only what is on the agent's list."""
 ResetCause = Literal["asked", "daily", "idle"]
-TurnOutcome = Literal["answered", "failed", "cancelled"]
+TurnOutcome = Literal["answered", "silent", "failed", "cancelled"]
+"""How an agent was done with what it was asked; `silent`: it chose to say nothing, or had nothing to say."""

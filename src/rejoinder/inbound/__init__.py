@@ -15,10 +15,10 @@ from rejoinder.inbound.bots import bot_rules, own_message
 from rejoinder.inbound.commands.stage import commands, inline_commands
 from rejoinder.inbound.directives.stage import inline_directives
 from rejoinder.inbound.facts import Facts
-from rejoinder.inbound.finalise import arrived, finalise
+from rejoinder.inbound.finalise import finalise, undecided_message
 from rejoinder.inbound.freshness import freshness_and_reset
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import Continue, EarlyStage, Stage, Walk, walk
+from rejoinder.inbound.outcome import Continue, EarlyStage, Stage, StageResult, run_stages
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.send_policy import send_policy
 from rejoinder.inbound.skills import skills
@@ -43,18 +43,18 @@ def decide(
     rules: Rules,
     now: datetime,
     tick: Callable[[], float],
-) -> Walk:
+) -> StageResult:
     """Runs all stages. The session is looked up only when the message gets far enough to need one."""
-    first = walk(BEFORE_SESSION, arrived(inbound, facts), None, rules, now, tick)
+    first = run_stages(BEFORE_SESSION, undecided_message(inbound, facts), None, rules, now, tick)
     if not isinstance(first.outcome, Continue):
         return first
     return resume(first, find_session(first.message), rules, now, tick)
 
 
-def resume(first: Walk, session: Session, rules: Rules, now: datetime, tick: Callable[[], float]) -> Walk:
+def resume(first: StageResult, session: Session, rules: Rules, now: datetime, tick: Callable[[], float]) -> StageResult:
     """Runs the second half of the stages, for callers that look the session up in between."""
-    second = walk(WITH_SESSION, first.message, session, rules, now, tick)
-    return Walk(
+    second = run_stages(WITH_SESSION, first.message, session, rules, now, tick)
+    return StageResult(
         second.message,
         second.session,
         second.outcome,

@@ -37,12 +37,12 @@ def edited_allow(channel: str, edits: Iterable[tuple[str, bool]], rules: Rules) 
         return None
     allow = channel_rules(rules, channel).allow
     for entry, listed in edits:
-        meant = meant_by(channel, entry, rules)
+        meant = ids_of_entry(channel, entry, rules)
         allow = allow | meant if listed else allow - meant
     return allow
 
 
-def meant_by(channel: str, entry: str, rules: Rules) -> Ids:
+def ids_of_entry(channel: str, entry: str, rules: Rules) -> Ids:
     """Whom an entry of the allow list names."""
     return read_ids((entry,), channel_rules(rules, channel).place, channels=rules.channels, where="allow")
 
@@ -96,7 +96,8 @@ def _group_refusal(inbound: Inbound, channel: ChannelRules) -> str | None:
 def access(message: InboundMessage, session: None, rules: Rules, now: datetime) -> Outcome:
     """Lets in, drops, or tells a stranger a pairing code. Nothing of a stranger's text goes further."""
     if message.refusal is None:
-        return revision_of(message) or ADMITTED[message.actor.role]
+        admitted = ADMITTED[message.actor.role]
+        return admitted if message.inbound.entry != "edit" else revision_of(message) or admitted
     inbound = message.inbound
     channel = channel_rules(rules, inbound.channel)
     if channel.settings.dm != "pairing" or message.in_group:

@@ -120,7 +120,7 @@ def _answers_itself(message: InboundMessage) -> bool:
 def _over_limit(message: InboundMessage, group: GroupSettings) -> str | None:
     facts = message.facts
     if group.daily_limit is not None and facts.group_turns_today >= group.daily_limit:
-        return f"this group has had its {group.daily_limit} turns of today"
+        return f"this group has had its {group.daily_limit} turns for today"
     if group.daily_limit_per_user is not None and facts.sender_turns_today >= group.daily_limit_per_user:
         return f"this sender has had {group.daily_limit_per_user} turns today"
     return None
@@ -154,8 +154,6 @@ def _names_ours(inbound: Inbound, channel: ChannelRules) -> bool:
 
 def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents: str) -> tuple[str, ...]:
     """The words of the text that are just our name, longest first; in a room also those that name one of `agents`."""
-    if not inbound.mentions and not channel.is_room:
-        return ()
     ours = {facts.me.id, *channel.settings.mention_roles}
     tokens = {mention.token for mention in inbound.mentions if mention.token and mention.id in ours}
     if channel.is_room:
@@ -165,10 +163,9 @@ def own_mentions(inbound: Inbound, facts: Facts, channel: ChannelRules, *agents:
 
 def is_named_literally(message: InboundMessage, channel: ChannelRules) -> bool:
     """Whether the text itself mentions us or one of our agents; the mention that a reply implies does not count."""
-    agents = tuple(agent.name for agent in channel.agents)
-    if channel.is_room and named_in(message.text, agents):
+    if channel.is_room and named_in(message.text, channel.names):
         return True
-    ours = {message.facts.me.id, *agents}
+    ours = {message.facts.me.id, *channel.names}
     return any(
         mention.id in ours and mention.token and mention.token in message.text for mention in message.inbound.mentions
     )

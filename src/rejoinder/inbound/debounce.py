@@ -18,7 +18,7 @@ LONGEST_WAIT = 5
 AT_ONCE = timedelta()
 
 
-class Row(Struct, frozen=True):
+class DebounceRow(Struct, frozen=True):
     """An inbox row. `key` is the session and sender it belongs to; `flushes`: media or a command."""
 
     id: str
@@ -27,15 +27,15 @@ class Row(Struct, frozen=True):
     flushes: bool = False
 
 
-class View(Struct, frozen=True):
+class DebounceView(Struct, frozen=True):
     """The groups that are ready now, and when to look again."""
 
-    ready: tuple[tuple[Row, ...], ...]
+    ready: tuple[tuple[DebounceRow, ...], ...]
     look_again: datetime | None
 
 
 class _Open(Struct):
-    rows: list[Row]
+    rows: list[DebounceRow]
     closes: datetime
 
 
@@ -84,9 +84,9 @@ def _lines_if_any(group: tuple[Inbound, ...], field: str) -> str | None:
     return _lines(each.text if text is None else text for each, text in zip(group, said, strict=True))
 
 
-def view(rows: Iterable[Row], wait: timedelta, now: datetime) -> View:
+def view(rows: Iterable[DebounceRow], wait: timedelta, now: datetime) -> DebounceView:
     """`rows` in order of arrival."""
-    ready: list[tuple[Row, ...]] = []
+    ready: list[tuple[DebounceRow, ...]] = []
     waiting: dict[str, _Open] = {}
     for row in rows:
         group = waiting.get(row.key)
@@ -103,4 +103,4 @@ def view(rows: Iterable[Row], wait: timedelta, now: datetime) -> View:
     for key, group in list(waiting.items()):
         if group.closes <= now:
             ready.append(tuple(waiting.pop(key).rows))
-    return View(tuple(ready), min((group.closes for group in waiting.values()), default=None))
+    return DebounceView(tuple(ready), min((group.closes for group in waiting.values()), default=None))

@@ -2,7 +2,7 @@
 
 from rejoinder.events import Attachment
 from rejoinder.filetypes import HEAD, sniffed
-from rejoinder.senses import DocumentKind
+from rejoinder.media_services import DocumentKind
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _BY_MIME = {

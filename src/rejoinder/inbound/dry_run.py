@@ -17,7 +17,7 @@ from rejoinder.inbound.directives.store import plain, takes_effect
 from rejoinder.inbound.facts import Facts, OwnIdentity
 from rejoinder.inbound.gate import Role
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import Answer, Continue, Drop, Walk
+from rejoinder.inbound.outcome import Answer, Continue, Drop, StageResult
 from rejoinder.inbound.protected import protected
 from rejoinder.inbound.rules import AgentProfile, Rules, make_rules
 from rejoinder.inbound.settings import ChannelSettings, CommandsSettings, InboundSettings
@@ -60,7 +60,7 @@ def rehearse(
     mention: bool = False,
     random: bytes = b"",
     version: str = "",
-) -> Walk:
+) -> StageResult:
     """What would become of this text."""
     inbound = Inbound(
         channel=CHANNEL,
@@ -96,7 +96,7 @@ def _mentions(text: str, added: bool) -> tuple[Mention, ...]:
     return tuple(Mention("bot-id", token=token) for token in tokens)
 
 
-def outcome_name(walk: Walk) -> Literal["turn", "answer", "drop"]:
+def outcome_name(walk: StageResult) -> Literal["turn", "answer", "drop"]:
     match walk.outcome:
         case Continue():
             return "turn"
@@ -106,7 +106,7 @@ def outcome_name(walk: Walk) -> Literal["turn", "answer", "drop"]:
             return "drop"
 
 
-def as_document(walk: Walk) -> dict[str, Any]:
+def as_document(walk: StageResult) -> dict[str, Any]:
     """The walk as a document for scripts; its keys are stable."""
     outcome = walk.outcome
     is_turn = isinstance(outcome, Continue)

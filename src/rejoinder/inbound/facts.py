@@ -44,7 +44,7 @@ class RunFacts(Struct, frozen=True):
     held_parts: int = 0  # it is not known whether they arrived
     stuck_here: int = 0  # how many of both belong to this chat
     last_failure: str = ""  # why the last run failed, for the owner
-    last_words: str = ""  # what the agent's process wrote last, for the owner
+    last_output: str = ""  # what the agent's process wrote last, for the owner
     not_in_effect: str = ""  # which part of the configuration has no effect, and why, for the owner
 
 

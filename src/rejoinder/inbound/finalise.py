@@ -8,21 +8,20 @@ from rejoinder.events import Inbound, ReviseMessage
 from rejoinder.inbound.access import admit
 from rejoinder.inbound.activation import own_mentions, who_is_addressed
 from rejoinder.inbound.commands.native import typed_out
-from rejoinder.inbound.directives.tokenise import Vocabulary
 from rejoinder.inbound.facts import Facts
 from rejoinder.inbound.gate import CARRIES, Actor, Source
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, Drop, Outcome
 from rejoinder.inbound.reading import NOTHING_READ, OwnNames, read
 from rejoinder.inbound.rooms import members, whose_message
-from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 from rejoinder.inbound.spoken import spoken_command
-from rejoinder.inbound.understanding import told_unheard
+from rejoinder.inbound.understanding import unheard_notice
 
 UNKNOWN_TYPE = "application/octet-stream"
 
 
-def arrived(inbound: Inbound, facts: Facts) -> InboundMessage:
+def undecided_message(inbound: Inbound, facts: Facts) -> InboundMessage:
     """A message before anything is known about it: its sender is not let in, nothing is authorised."""
     return InboundMessage(inbound, facts)
 
@@ -33,8 +32,9 @@ def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime
     if inbound.entry == "reaction":
         return Drop("a reaction is not a message")
     if inbound.entry == "delete":
-        return Drop("a deleted message is no message", effects=(ReviseMessage(inbound.message_id, None),))
-    inbound = typed_out(inbound, rules)
+        return Drop("the message was deleted", effects=(ReviseMessage(inbound.message_id, None),))
+    if inbound.invoked is not None:
+        inbound = typed_out(inbound, rules)
     text, around, source = _texts(inbound)
     if source == "transcript":
         text = spoken_command(text, rules.commands)
@@ -46,13 +46,13 @@ def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime
     agent = whose_message(inbound, channel, facts.answers)
     reading = NOTHING_READ
     if text and CARRIES[source] is not None:
-        names = OwnNames(facts.me.name, own_mentions(inbound, facts, channel, agent))
-        if channel.is_room:
-            names = replace(names, anyone=own_mentions(inbound, facts, channel, *members(inbound, channel), "all"))
-        reading = read(text, rules, _known(channel.vocabularies[agent], facts), names, entry=inbound.entry)
+        known = channel.vocabularies[agent]
+        if facts.offered:  # with the models that the agent says it has
+            known = replace(known, models=replace(known.models, offered=facts.offered))
+        reading = read(text, rules, known, _own_names(inbound, facts, channel, agent), entry=inbound.entry)
     return Continue(
         InboundMessage(
-            inbound=_with_types(inbound),
+            inbound=_with_types(inbound) if inbound.attachments else inbound,
             facts=facts,
             text=text,
             around=around,
@@ -62,13 +62,17 @@ def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime
             reading=reading,
             agents=(agent,),
         ),
-        replies=told_unheard(inbound),
+        replies=unheard_notice(inbound) if inbound.attachments else (),
     )
 
 
-def _known(known: Vocabulary, facts: Facts) -> Vocabulary:
-    """With the models that the agent says it has."""
-    return replace(known, models=replace(known.models, offered=facts.offered)) if facts.offered else known
+def _own_names(inbound: Inbound, facts: Facts, channel: ChannelRules, agent: str) -> OwnNames:
+    if not inbound.mentions and not channel.is_room:
+        return OwnNames(facts.me.name)
+    names = OwnNames(facts.me.name, own_mentions(inbound, facts, channel, agent))
+    if not channel.is_room:
+        return names
+    return replace(names, anyone=own_mentions(inbound, facts, channel, *members(inbound, channel), "all"))
 
 
 def _texts(inbound: Inbound) -> tuple[str, str | None, Source]:
@@ -80,17 +84,18 @@ def _texts(inbound: Inbound) -> tuple[str, str | None, Source]:
         body, source = "", "forward"
     elif not body and inbound.transcript is not None and forwarded is None:
         body, source = inbound.transcript, "transcript"
-    text = _first(inbound.command_text, inbound.raw_text, body)
-    agent_text = _first(inbound.agent_text, text)
-    return text, None if agent_text == text else agent_text, source
+    if inbound.command_text is not None:
+        body = inbound.command_text
+    elif inbound.raw_text is not None:
+        body = inbound.raw_text
+    text, around = _with_newlines(body), inbound.agent_text
+    if around is not None:
+        around = _with_newlines(around)
+    return text, None if around == text else around, source
 
 
-def _first(*texts: str | None) -> str:
-    """The first text that is not None; an empty one counts."""
-    for text in texts:
-        if text is not None:
-            return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-    return ""
+def _with_newlines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def _carries_something(inbound: Inbound) -> bool:
@@ -98,7 +103,7 @@ def _carries_something(inbound: Inbound) -> bool:
 
 
 def _with_types(inbound: Inbound) -> Inbound:
-    if not inbound.attachments or all(attachment.mime for attachment in inbound.attachments):
+    if all(attachment.mime for attachment in inbound.attachments):
         return inbound
     typed = (replace(each, mime=each.mime.strip() or UNKNOWN_TYPE) for each in inbound.attachments)
     return replace(inbound, attachments=tuple(typed))

@@ -11,7 +11,8 @@ from rejoinder.inbound.outcome import PASS, Continue, Outcome
 from rejoinder.inbound.reading import Reset
 from rejoinder.inbound.refusal import refuse
 from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
-from rejoinder.session import Session, grown_old, reset_policy, start_over
+from rejoinder.inbound.session_age import grown_old, reset_policy
+from rejoinder.session import Session, start_over
 
 GREETING = "A new session has begun. Greet the user in one or two sentences and ask what they would like to do."
 

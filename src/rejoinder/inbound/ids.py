@@ -109,7 +109,7 @@ def read_ids(
         if said.channel is not None and not place.is_called(said.channel):
             if shared:
                 continue
-            raise BadConfiguration(f"{here} = {entry!r} speaks of {said.channel}; move it to channels.{said.channel}")
+            raise BadConfiguration(f"{here} = {entry!r} is an id of {said.channel}; move it to channels.{said.channel}")
         shape = place.identity.shape(whom)
         if entry == "*" or not shape.pattern.fullmatch(said.id):
             raise BadConfiguration(

@@ -63,7 +63,7 @@ class InboundMessage(Struct, frozen=True):
     @property
     def stands_alone(self) -> bool:
         """Whether it is no part of the conversation of people here, and so carries none of it along."""
-        return self.background or self.compacts
+        return self.compacts or self.inbound.entry == "cron"
 
     @property
     def brings_files(self) -> bool:

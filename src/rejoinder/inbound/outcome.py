@@ -50,7 +50,7 @@ EarlyStage = Callable[["InboundMessage", None, "Rules", datetime], Outcome]
 Stage = Callable[["InboundMessage", Session, "Rules", datetime], Outcome]
 
 
-class Walk(Struct, frozen=True):
+class StageResult(Struct, frozen=True):
     """How far a message got, and what became of it. A final outcome of Continue means a turn."""
 
     message: "InboundMessage"
@@ -65,27 +65,29 @@ class Walk(Struct, frozen=True):
 _DECISIONS: dict[type, str] = {Continue: "continue", Answer: "answer", Drop: "drop"}
 
 
-def walk(
+def run_stages(
     stages: Sequence[Callable[["InboundMessage", Any, "Rules", datetime], Outcome]],
     message: "InboundMessage",
     session: Session | None,
     rules: "Rules",
     now: datetime,
     tick: Callable[[], float],
-) -> Walk:
-    """Runs the stages in order until one answers or drops. `tick` gives seconds, only for the trace."""
+    before: tuple[Step, ...] = (),
+) -> StageResult:
+    """Runs the stages in order until one answers or drops. `tick` gives seconds, only for the trace; `before`: what was
+    done with the message ahead of them."""
     found = session
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     stored: dict[str, Any] = {}
-    trace: list[Step] = []
+    trace = list(before)
     outcome: Outcome = PASS
-    before = tick()
+    began = tick()
     for stage in stages:
         outcome = stage(message, session, rules, now)
-        after = tick()
-        trace.append(Step(stage.__name__, _DECISIONS[type(outcome)], outcome.reason, after - before))
-        before = after
+        ended = tick()
+        trace.append(Step(stage.__name__, _DECISIONS[type(outcome)], outcome.reason, ended - began))
+        began = ended
         if outcome is PASS:
             continue
         if isinstance(outcome, Answer) and outcome.refuses:
@@ -96,8 +98,9 @@ def walk(
             break
         replies += outcome.replies
         session = outcome.session or session
-        stored = {**stored, **outcome.stored}
+        if outcome.stored:
+            stored = {**stored, **outcome.stored}
         if isinstance(outcome, Answer):
             break
         message = outcome.message or message
-    return Walk(message, session, outcome, replies, effects, tuple(trace), stored)
+    return StageResult(message, session, outcome, replies, effects, tuple(trace), stored)

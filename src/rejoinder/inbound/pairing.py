@@ -30,7 +30,7 @@ class PairingCodes(Struct, frozen=True):
     pending: tuple[PendingCode, ...] = ()
 
 
-class TellCode(Struct, frozen=True):
+class SendCode(Struct, frozen=True):
     code: str
     asked: datetime
 
@@ -39,17 +39,17 @@ class StayQuiet(Struct, frozen=True):
     reason: str
 
 
-def answer_stranger(pairing: PairingCodes, sender: str, now: datetime, random: bytes) -> TellCode | StayQuiet:
+def answer_stranger(pairing: PairingCodes, sender: str, now: datetime, random: bytes) -> SendCode | StayQuiet:
     """The code to tell this stranger, or why to stay silent now."""
     valid = [request for request in pairing.pending if now - request.asked < VALID_FOR]
     for request in valid:
         if request.sender == sender:
             if now - request.told < TELL_EVERY:
                 return StayQuiet("the pairing code was told less than five minutes ago")
-            return TellCode(request.code, request.asked)
+            return SendCode(request.code, request.asked)
     if len(valid) >= MOST_PENDING:
         return StayQuiet(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")
-    return TellCode(make_code(random), now)
+    return SendCode(make_code(random), now)
 
 
 def make_code(random: bytes) -> str:

@@ -60,9 +60,9 @@ def read(text: str, rules: Rules, known: Vocabulary, names: OwnNames, *, entry: 
     """Reads a text."""
     native = entry == "native"
     slash = native or rules.settings.commands.text
-    if stop := _find_stop(text, names):
-        return InboundReading(stop=stop)
     start = _after_mentions(text, names.mentions)
+    if stop := _find_stop(text, start, names):
+        return InboundReading(stop=stop)
 
     def called(position: int) -> Called | None:
         if slash and (reset := _find_reset(text, position, rules.triggers, names.own)):
@@ -109,15 +109,18 @@ def _with_bodies(reading: InboundReading) -> InboundReading:
 _SHORT = 4 * LONGEST  # a stop word between mentions
 
 
-def _find_stop(text: str, names: OwnNames) -> Literal["command", "word"] | None:
-    mentions = names.anyone or names.mentions
-    start = _after_mentions(text, mentions)
+def _find_stop(text: str, start: int, names: OwnNames) -> Literal["command", "word"] | None:
+    """`start`: where the text begins after our own name."""
+    if names.anyone:
+        start = _after_mentions(text, names.anyone)
     if len(text) - start > _SHORT:
         return None
-    said = _before_mentions(text, start, mentions)
-    if is_stop_word(said):
-        return "word"
-    return "command" if is_stop_command(said, names.own) else None
+    said = text[start:]
+    if mentions := names.anyone or names.mentions:
+        said = _before_mentions(said, mentions)
+    if said.startswith("/"):  # as no stop word does
+        return "command" if is_stop_command(said, names.own) else None
+    return "word" if is_stop_word(said) else None
 
 
 def _read_command(
@@ -164,21 +167,19 @@ def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str)
 def _after_mentions(text: str, mentions: tuple[str, ...]) -> int:
     """Where the text begins after leading white space and our own name."""
     position = skip_blanks(text, 0)
-    while mention := next((each for each in mentions if text.startswith(each, position)), None):
+    while mentions and (mention := next((each for each in mentions if text.startswith(each, position)), None)):
         position += len(mention)
         position = skip_blanks(text, position + text.startswith((",", ":"), position))
     return position
 
 
-def _before_mentions(text: str, start: int, mentions: tuple[str, ...]) -> str:
-    text = text[start:]
-    while mentions:
+def _before_mentions(text: str, mentions: tuple[str, ...]) -> str:
+    while True:
         bare = text.rstrip(_AFTER_A_NAME)
         mention = next((each for each in mentions if bare.endswith(each)), None)
         if mention is None:
-            break
+            return text
         text = bare[: -len(mention)]
-    return text
 
 
 _AFTER_A_NAME = " \t\n!?.,…。！？"

@@ -7,6 +7,6 @@ from rejoinder.inbound.outcome import Drop
 
 def revision_of(message: InboundMessage) -> Drop | None:
     """Where the channel declares `edits = "told"`, an edit of somebody who is let in goes no further."""
-    if message.inbound.entry != "edit" or not message.facts.edits_told:
+    if not message.facts.edits_told:
         return None
     return Drop("an edit is not a new message here", effects=(ReviseMessage(message.inbound.message_id, message.text),))

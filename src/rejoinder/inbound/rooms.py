@@ -12,10 +12,9 @@ _NAME = re.compile(r"(?<![\w@])@([\w.-]*\w)")
 
 def members(inbound: Inbound, channel: ChannelRules) -> tuple[str, ...]:
     """Our agents in this chat, the lead first; all of the channel's where the chat does not list them."""
-    all_of_them = tuple([agent.name for agent in channel.agents])
     if not inbound.chat.agents:
-        return all_of_them
-    return tuple(agent for agent in all_of_them if agent in inbound.chat.agents) or all_of_them
+        return channel.names
+    return tuple(agent for agent in channel.names if agent in inbound.chat.agents) or channel.names
 
 
 def is_member(inbound: Inbound, channel: ChannelRules) -> bool:
@@ -67,7 +66,7 @@ def whose_message(inbound: Inbound, channel: ChannelRules, answers: str = "") ->
     """The agent whose session the message belongs to: the first one named, else the one replied to, else the first in
     the chat. `answers`: as for `who_wakes`."""
     if not channel.is_room:
-        return channel.agent.name
+        return channel.names[0]
     agents = members(inbound, channel)
     others = tuple(agent for agent in agents if agent != inbound.sender.id)
     return (who_is_named(inbound, others) or _who_is_answered(inbound, agents, answers) or agents)[0]

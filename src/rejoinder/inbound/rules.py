@@ -49,6 +49,10 @@ class ChannelRules(Struct, frozen=True):
     settings: ChannelSettings
     gate: ChannelGate
     agents: tuple[AgentProfile, ...]
+    names: tuple[str, ...]
+    """Of its agents."""
+    is_room: bool
+    """Several of our own agents share the channel."""
     vocabularies: Mapping[str, Vocabulary]  # by agent
     allow: Ids
     allow_groups: Ids
@@ -73,11 +77,6 @@ class ChannelRules(Struct, frozen=True):
         if facts is not None and facts.steers is not None:
             agent = replace(agent, steers=facts.steers)
         return agent
-
-    @property
-    def is_room(self) -> bool:
-        """Whether several of our own agents share the channel."""
-        return len(self.agents) > 1
 
 
 class Rules(Struct, frozen=True):
@@ -150,6 +149,8 @@ def _channel(
         settings=said,
         gate=ChannelGate(said.owner_only_commands),
         agents=here,
+        names=tuple(agent.name for agent in here),
+        is_room=len(here) > 1,
         vocabularies={
             agent.name: vocabulary(agent.models, registry.INLINE, names.taken, names.bodies) for agent in here
         },
@@ -169,7 +170,9 @@ def _agents_of(name: str, said: ChannelSettings, agents: Mapping[str, AgentProfi
     for agent in wanted:
         if agent not in agents:
             there = ", ".join(sorted(agents)) or "none"
-            raise BadConfiguration(f"channels.{name} wants the agent {agent!r}; there are: {there}")
+            raise BadConfiguration(
+                f"channels.{name} names the agent {agent!r}, which does not exist; there are: {there}"
+            )
     if wanted:
         return tuple(agents[agent] for agent in wanted)
     return tuple(agents.values())[:1] or (AgentProfile("default"),)
@@ -197,6 +200,8 @@ NO_CHANNEL = ChannelRules(
     settings=ChannelSettings(dm="off", groups="off"),
     gate=ChannelGate(),
     agents=(AgentProfile("none"),),
+    names=("none",),
+    is_room=False,
     vocabularies={"none": vocabulary(Models(), registry.INLINE, ())},
     allow=NOBODY,
     allow_groups=NOBODY,

@@ -14,7 +14,7 @@ def send_policy(message: InboundMessage, session: Session, rules: Rules, now: da
     if session.send_policy is not None:
         return PASS if session.send_policy == "on" else Drop("/send off holds in this session")
     policy = rules.settings.send_policy
-    fitting = [rule for rule in policy.rules if _fits(rule, message, session)]
+    fitting = [rule for rule in policy.rules if _fits(rule, message, session)] if policy.rules else []
     for rule in fitting:
         if rule.action == "deny":
             return Drop(f"a send rule denies it ({_described(rule)})")

@@ -41,11 +41,13 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     agents: tuple[Text, ...] = ()
     """Several agents in one room, instead of `agent`; the first one leads."""
     wake: Wake = "lead"
-    """Who takes a message that names nobody in a room of several agents: the first, all, or none."""
+    """Which agents answer a message that names none of them, in a room of several: the first (`lead`), `all`, or none
+    (`mentions`)."""
     dm: DirectAccess = "pairing"
-    """Who may write directly: people an owner has approved, those in `allow`, everybody, or nobody."""
+    """Who may write directly: people an owner has approved (`pairing`), those in `allow` (`allowlist`), everybody
+    (`open`), or nobody (`off`)."""
     groups: GroupAccess = "allowlist"
-    """In which groups the agent takes part: those in `allow_groups`, all, or none."""
+    """In which groups the agent takes part: those in `allow_groups` (`allowlist`), all (`open`), or none (`off`)."""
     allow: tuple[Text, ...] = ()
     """People who may talk to the agent, by id, `channel:id` or `channel:account:id`; never by name."""
     allow_groups: tuple[Text, ...] = ()
@@ -53,7 +55,7 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     owners: tuple[Text, ...] = ()
     """People who own the bot on this channel, by id, in addition to `commands.owner_allow_from`."""
     owner_only_commands: bool = False
-    """Only owners may use commands on this channel, but for those anyone may use."""
+    """Only owners may use commands on this channel, except those that anyone may use."""
     require_mention: bool = True
     """In groups the agent answers only when mentioned or replied to."""
     mention_patterns: tuple[Text, ...] = ()
@@ -61,17 +63,19 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     mention_roles: tuple[Text, ...] = ()
     """Roles whose mention counts as the agent's, by id."""
     user_messages: Literal["mentions", "involved", "multibot-mentions"] = "multibot-mentions"
-    """In a thread the agent takes part in: mention always needed, never needed, or only when another bot has
-    posted there."""
+    """Whether people have to mention the agent in a thread it takes part in: always (`mentions`), never (`involved`),
+    or only where another bot has posted (`multibot-mentions`)."""
     bot_messages: BotMessages | None = None
     """Whether other bots are heard: `off`, when they mention the agent, or `all`. Unset: off, and `mentions`
     in a room of several agents."""
     trusted_bots: tuple[Text, ...] = ()
     """The bots that `bot_messages` lets in, by id; empty: any."""
     bot_turns: Count = 10
-    """Messages of bots in a row in one thread, then silence until a person writes."""
+    """How many turns in a row without a person a thread may have, the agents' own included; then the agents are silent
+    until a person writes."""
     bot_turns_per_day: Count = 100
-    """Messages of bots in one thread and day, then silence until an owner resets it."""
+    """How many turns of bots a thread may have in a day; then the agents are silent until an owner says
+    `/session bots`."""
     group: dict[str, GroupSettings] = {}
     """What differs in single groups, by id, or `*`."""
 
@@ -80,7 +84,7 @@ class ChannelSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class ElevatedSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Who may lift the agent's permissions with `/elevated`."""
+    """Who may raise the agent's permissions with `/elevated`."""
 
     enabled: bool = False
     """Whether `/elevated` may raise anything at all."""
@@ -94,22 +98,23 @@ class CommandsSettings(Struct, frozen=True, forbid_unknown_fields=True):
     owner_allow_from: tuple[Text, ...] = ()
     """The owners of this gateway: `channel:id` or `channel:account:id`."""
     allow_from: dict[str, tuple[Text, ...]] = {}
-    """Who may use the commands of senders, by channel or `*`: lists of ids. Without a list for a channel: all
-    who are let in there by name."""
+    """Who may use the commands that are for senders: lists of ids, by channel or `*`. Without a list for a channel:
+    everybody who is paired or in its `allow` list."""
     text: bool = True
     """Commands may be typed as text; off: only the platform's own slash commands, and stop."""
     bash: bool = False
     """Owners who are listed in `commands.elevated` may run shell commands where the gateway runs, with `/bash` or
     `! command`."""
     config: bool = False
-    """Owners may read the configuration, without its secrets, with `/config`, and change keys of its file; not who may
-    do what, nor what is run."""
+    """Owners may read the configuration, without its secrets, with `/config`, and change keys of its file, except
+    those that say who may do what, or what is run."""
     debug: bool = False
-    """Owners may change settings until the next start, with `/debug`; not who may do what, nor what is run."""
+    """Owners may change settings until the next start, with `/debug`, with the same exceptions."""
     skills: Text | None = None
-    """A folder of skills, each a folder with a `SKILL.md`, used by `/NAME input`; from where rejoinder is started."""
+    """A folder of skills, each a folder with a `SKILL.md`, used by `/NAME input`; relative to the folder in which
+    rejoinder is started."""
     elevated: ElevatedSettings = ElevatedSettings()
-    """Who may lift the agent's permissions with `/elevated`."""
+    """Who may raise the agent's permissions with `/elevated`."""
 
 
 # --- messages -----------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
     """One rule about answers; every key that is given has to fit."""
 
     action: Annotated[Literal["allow", "deny"], Meta(examples=["deny"])]
-    """What the rule says."""
+    """Whether agents may answer there."""
     channel: Text | None = None
     """The channel's name."""
     chat: ChatKind | None = None
@@ -129,19 +134,19 @@ class SendRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SendPolicy(Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the agent's answers go out at all; commands still answer."""
+    """Where agents may answer at all; commands are always answered."""
 
     default: Literal["allow", "deny"] = "allow"
-    """What holds where no rule fits."""
+    """What applies where no rule matches."""
     rules: tuple[SendRule, ...] = ()
-    """Rules by channel, kind of chat and session; any `deny` that fits wins."""
+    """Rules by channel, kind of chat and session; any `deny` that matches wins."""
 
 
 class InboundDebounce(Struct, frozen=True, forbid_unknown_fields=True):
     """Waiting for the rest of what someone is still typing: what comes meanwhile is one message."""
 
     debounce_ms: Milliseconds = 0
-    """How long to wait for a further message of the same person before the first is taken. Each one restarts the
+    """Milliseconds to wait for a further message of the same person before the first is handled. Each one restarts the
     wait, up to five times its length; files and commands end it."""
     by_channel: dict[str, Milliseconds] = {}
     """The same on a channel, by its name."""

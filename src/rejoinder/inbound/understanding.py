@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from rejoinder.events import Attachment, Inbound, LinkedPage
 from rejoinder.inbound.media import is_recording
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import Continue, Walk
-from rejoinder.senses import larger_than, longer_than
+from rejoinder.inbound.outcome import Continue, StageResult
+from rejoinder.media_services import larger_than, longer_than
 
 TYPED = frozenset(("text", "edit", "http", "native"))
 """Sources that are a person's own fresh text."""
@@ -33,7 +33,7 @@ class UnderstandingSettings(Struct, frozen=True):
     """How many pages of one message are read."""
 
 
-class ToUnderstand(Struct, frozen=True):
+class MediaToUnderstand(Struct, frozen=True):
     """The message's recordings that can be listened to, and the addresses in its text."""
 
     recordings: tuple[Attachment, ...] = ()
@@ -42,19 +42,19 @@ class ToUnderstand(Struct, frozen=True):
     addresses: tuple[str, ...] = ()
 
 
-def to_understand(walk: Walk, settings: UnderstandingSettings) -> ToUnderstand | None:
+def to_understand(walk: StageResult, settings: UnderstandingSettings) -> MediaToUnderstand | None:
     """None: it is to be decided as it is."""
     message, inbound = walk.message, walk.message.inbound
-    if not isinstance(walk.outcome, Continue) or inbound.understood:
+    if not (settings.hears or settings.pages) or not isinstance(walk.outcome, Continue) or inbound.understood:
         return None
     if message.stands_alone or message.listening:
         return None
-    wanted = ToUnderstand(addresses=_addresses(message, settings.pages))
+    wanted = MediaToUnderstand(addresses=_addresses(message, settings.pages))
     if settings.hears and inbound.entry != "edit":
         refused = {file.id: why for file in recordings(inbound) if (why := _refusal(file, settings)) is not None}
         heard = tuple([file for file in recordings(inbound) if file.id not in refused])
         wanted = replace(wanted, recordings=heard, refused=refused)
-    return wanted if wanted != ToUnderstand() else None
+    return wanted if wanted != MediaToUnderstand() else None
 
 
 def recordings(inbound: Inbound) -> tuple[Attachment, ...]:
@@ -92,7 +92,7 @@ def is_own_voice(file: Attachment, inbound: Inbound) -> bool:
     return file.kind == "voice" and inbound.forwarded is None
 
 
-def told_unheard(inbound: Inbound) -> tuple[str, ...]:
+def unheard_notice(inbound: Inbound) -> tuple[str, ...]:
     """What the person is told of recordings of theirs that could not be heard."""
     return tuple(
         f"Your voice message could not be heard: {file.unheard}."

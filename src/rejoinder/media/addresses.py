@@ -68,7 +68,7 @@ def _checked(parts: SplitResult) -> Target:
     except UnicodeError:
         raise NotUnderstood("it is not an address") from None
     if len(host) > LONGEST_HOST or not _HOST.fullmatch(host) or host.endswith(_LOCAL):
-        raise NotUnderstood("it does not lead to the internet")
+        raise NotUnderstood("it is not on the public internet")
     return Target(bare.geturl(), host, None)
 
 
@@ -76,7 +76,7 @@ def checked(address: str) -> IPv4Address | IPv6Address:
     """The address, if it is one of the public internet. Raises `NotUnderstood`; ValueError for what is none."""
     found = ip_address(address)
     if not _is_public(found):
-        raise NotUnderstood("it does not lead to the internet", f"it leads to {address}")
+        raise NotUnderstood("it is not on the public internet", f"it leads to {address}")
     return found
 
 

@@ -39,7 +39,7 @@ async def check_links(said: LinkSettings) -> str:
     if said.command:
         return _program(said.command)
     if _missing_reader("html2text") is not None:
-        raise BadUse(f"pages are read with the extra 'documents'; it is not installed: {how_to_install(EXTRA)}")
+        raise BadUse(f"reading pages needs the extra 'documents', which is not installed: {how_to_install(EXTRA)}")
     return "pages of the public internet are read"
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from rejoinder.errors import NotUnderstood
 from rejoinder.media.program import run
 from rejoinder.media.settings import DocumentSettings
-from rejoinder.senses import DocumentKind, ReadText
+from rejoinder.media_services import DocumentKind, DocumentText
 from rejoinder.unicode_repair import repair_text
 
 AT_ONCE = 2
@@ -42,13 +42,13 @@ class DocumentReader:
         self._processes = asyncio.Semaphore(AT_ONCE)
         self._settings = settings
 
-    async def read(self, kind: DocumentKind, name: str, content: bytes) -> ReadText:
+    async def read(self, kind: DocumentKind, name: str, content: bytes) -> DocumentText:
         folder = await _folder(content)
         try:
             told = await self._ask(kind, name, folder, self._settings.max_chars)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-        return ReadText(repair_text(told.text), told.note)
+        return DocumentText(repair_text(told.text), told.note)
 
     async def scale(self, name: str, content: bytes) -> tuple[str, bytes]:
         folder = await _folder(content)
@@ -70,7 +70,7 @@ class DocumentReader:
             if isinstance(problem, NotUnderstood) and "too long" in str(problem):
                 raise
             detail = problem.detail if isinstance(problem, NotUnderstood) else str(problem)
-            raise NotUnderstood("its reader gave up", f"{name!r}: {detail}") from None
+            raise NotUnderstood("reading it failed", f"{name!r}: {detail}") from None
         if told.why:
             raise NotUnderstood(told.why, f"{name!r}: {told.why} {ran.errors!r}")
         return told
@@ -88,5 +88,5 @@ def _written(content: bytes) -> Path:
 
 def _picture(path: Path) -> bytes:
     if path.stat().st_size > MOST_PICTURE:
-        raise NotUnderstood("it is too large also when it is scaled")
+        raise NotUnderstood("it is too large, even scaled down")
     return path.read_bytes()

@@ -14,10 +14,10 @@ from pathlib import Path
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import LinkedPage
 from rejoinder.media.documents import DocumentReader
-from rejoinder.media.guarded import Guarded, Loaded, within
+from rejoinder.media.guarded_client import GuardedClient, Loaded, within
 from rejoinder.media.program import run
 from rejoinder.media.settings import DocumentSettings, LinkSettings
-from rejoinder.senses import ReadsPages
+from rejoinder.media_services import CanReadPages
 from rejoinder.unicode_repair import repair_text
 
 AT_ONCE = 4
@@ -35,9 +35,9 @@ MOST_BEFORE_TITLE = 65536
 
 
 class LinkReader:
-    def __init__(self, settings: LinkSettings, guarded: Guarded | None = None) -> None:
+    def __init__(self, settings: LinkSettings, guarded: GuardedClient | None = None) -> None:
         self._settings = settings
-        self._guarded = guarded or Guarded()
+        self._guarded = guarded or GuardedClient()
         self._free = asyncio.Semaphore(AT_ONCE)
         limits = DocumentSettings(max_chars=settings.max_chars, timeout_s=settings.timeout_s)
         self._documents = DocumentReader(limits)
@@ -83,7 +83,7 @@ class CommandReader:
         return LinkedPage(address, "", words[: said.max_chars])
 
 
-def page_reader(settings: LinkSettings) -> ReadsPages:
+def page_reader(settings: LinkSettings) -> CanReadPages:
     return CommandReader(settings) if settings.command else LinkReader(settings)
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from rejoinder.environment import passed
+from rejoinder.environment import environment_for
 from rejoinder.errors import NotUnderstood
 
 MOST_WRITTEN = 64 << 20
 """Bytes of a file that a program may write."""
-LAST_WORDS = 500
+LAST_OUTPUT = 500
 LESS_URGENT = 10
 """How nice it is to other processes of this machine, ours among them."""
 
@@ -53,7 +53,7 @@ async def run(
                 stdout=files[1],
                 stderr=files[2],
                 cwd=folder,
-                env=passed(os.environ),
+                env=environment_for(os.environ),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -94,7 +94,7 @@ def _result(program: str, code: int, output: Path, errors: Path, most: int) -> P
         raise NotUnderstood("the program for it wrote too much", f"{program} wrote more than {most} bytes")
     if code:
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with status {code}"
-        raise NotUnderstood("the program for it failed", f"{program} {how}: {words[-LAST_WORDS:]}")
+        raise NotUnderstood("the program for it failed", f"{program} {how}: {words[-LAST_OUTPUT:]}")
     return ProgramResult(output.read_bytes(), words)
 
 

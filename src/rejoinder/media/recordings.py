@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rejoinder.errors import NotUnderstood
 from rejoinder.media import sound
-from rejoinder.senses import larger_than
+from rejoinder.media_services import larger_than
 
 AT_ONCE = 2
 SECONDS = 60.0
@@ -21,7 +21,7 @@ class Recordings:
     async def prepare(self, content: bytes, most: int) -> tuple[str, bytes]:
         came = sound.format_of(content)
         if came is None:
-            raise NotUnderstood("its format is not known here")
+            raise NotUnderstood("its format is not supported")
         program = sound.ffmpeg()
         if came not in TAKEN and program is not None:
             came, content = "mp3", await self._converted(program, came, content)

@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlsplit
 
 from rejoinder.errors import FileRefused, NotUnderstood
 from rejoinder.filetypes import HEAD, in_words, mime_of, safe_name
-from rejoinder.media.guarded import Guarded, Loaded, within
+from rejoinder.media.guarded_client import GuardedClient, Loaded, within
 from rejoinder.media.links import content_type
 from rejoinder.media.settings import LinkSettings
-from rejoinder.senses import RemoteFile
+from rejoinder.media_services import RemoteFile
 
 AT_ONCE = 4
 HEADERS = {"Accept": "*/*", "Accept-Encoding": "identity"}
@@ -27,10 +27,10 @@ _PAGE_NAMES = (".html", ".htm", ".xhtml")
 class RemoteFiles:
     """`most`: how many files of one answer are loaded."""
 
-    def __init__(self, settings: LinkSettings, guarded: Guarded | None = None) -> None:
+    def __init__(self, settings: LinkSettings, guarded: GuardedClient | None = None) -> None:
         self.most = settings.most
         self._seconds = settings.timeout_s
-        self._guarded = guarded or Guarded()
+        self._guarded = guarded or GuardedClient()
         self._free = asyncio.Semaphore(AT_ONCE)
 
     @asynccontextmanager

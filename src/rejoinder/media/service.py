@@ -32,12 +32,12 @@ async def post(url: str, key: Secret | None, body: Callable[[], dict[str, Any]],
         detail = f"{url}: {type(problem).__name__}: {problem}"
         raise NotUnderstood("the speech service cannot be reached", _without(detail, key)) from None
     if status in _REFUSED:
-        raise NotUnderstood("the speech service refuses us", f"{url}: status {status}: check its api_key")
+        raise NotUnderstood("the speech service refused the request", f"{url}: status {status}: check its api_key")
     if not 200 <= status < 300:
         shown = said[:SHOWN].decode("utf-8", "replace")
         raise NotUnderstood("the speech service failed", _without(f"{url}: status {status}: {shown}", key))
     if len(said) > most:
-        raise NotUnderstood("the speech service answered too much", f"{url}: more than {most} bytes")
+        raise NotUnderstood("the answer of the speech service was too long", f"{url}: more than {most} bytes")
     return said
 
 

@@ -21,13 +21,13 @@ class SpeechToText(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     api_key: Secret | None = None
     """The endpoint's key: `${OPENAI_API_KEY}`."""
     language: str = ""
-    """The language that is spoken, as `en`; empty: the endpoint finds out."""
+    """The language that is spoken, such as `en`; unset: the endpoint detects it."""
     max_seconds: Count = 600
-    """A longer recording is not listened to."""
+    """A longer recording is not transcribed."""
     max_bytes: Count = 25_000_000
     """A larger one is not fetched."""
     timeout_s: Seconds = 120
-    """Seconds after which a recording counts as not heard."""
+    """Seconds that a transcription may take."""
 
     @property
     def is_on(self) -> bool:
@@ -38,8 +38,9 @@ class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """How answers become speech: by a command or by an endpoint. Which answers, `tts` of a channel or agent says."""
 
     command: tuple[Text, ...] = ()
-    """A program that speaks: `["flite", "-f", "{text}", "-o", "{file}"]`. `{text}` is a file with the words, else they
-    come by standard input; it writes `{file}`, else to standard output; `{voice}` is the voice."""
+    """A program that speaks: `["flite", "-f", "{text}", "-o", "{file}"]`. `{text}` is a file with the words;
+    without it they come on standard input. `{file}` is where it writes the sound; without it, standard output is read.
+    `{voice}` is the voice."""
     base_url: Url | None = None
     """An OpenAI-compatible endpoint with `/audio/speech`: `https://api.openai.com/v1`."""
     model: Text = "tts-1"
@@ -47,11 +48,12 @@ class TextToSpeech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     api_key: Secret | None = None
     """The endpoint's key: `${OPENAI_API_KEY}`."""
     voice: str = ""
-    """The voice, unless a session has chosen one; empty: `alloy` of an endpoint, the usual one of a program."""
+    """The voice, unless a session has chosen one; unset: `alloy` for an endpoint, the default of a program."""
     format: Literal["opus", "mp3", "aac", "flac", "wav"] = "opus"
-    """What the endpoint is asked for. It becomes what each platform takes, where ffmpeg is installed."""
+    """The format to ask the endpoint for. If ffmpeg is installed, it is converted to what each platform takes."""
     max_chars: Count = 1500
-    """What is read out of an answer; a longer one ends at a sentence. `/tts limit N` changes it for a session."""
+    """How many characters of an answer are spoken; a longer one ends after a sentence. `/tts limit N` changes it for a
+    session."""
     summarize: bool = False
     """Whether the agent itself shortens an answer that is longer; else it is cut."""
     timeout_s: Seconds = 60
@@ -95,7 +97,7 @@ class LinkSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """How many pages of one message are read."""
     command: tuple[Text, ...] = ()
     """A program that prints a page as Markdown, in place of our own reader: `["trafilatura", "-u", "{url}"]`. It does
-    its own fetching, so nothing keeps it from addresses of your network."""
+    its own fetching, so it can reach addresses of your network."""
     max_bytes: Count = 2_000_000
     """How much of a page is fetched, after unpacking."""
     max_chars: Count = 20_000
@@ -116,6 +118,6 @@ class MediaSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     text_to_speech: TextToSpeech = TextToSpeech()
     """How answers become speech: by a command or by an endpoint."""
     pictures: PictureSettings = PictureSettings()
-    """Which program puts pictures into words for agents that cannot see."""
+    """The program that describes pictures for agents that cannot see."""
     links: LinkSettings = LinkSettings()
     """Whether pages that people link to are read for the agent."""

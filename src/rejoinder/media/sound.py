@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rejoinder.errors import NotUnderstood
 from rejoinder.media.program import run
-from rejoinder.senses import VoiceForm
+from rejoinder.media_services import VoiceForm
 
 RATE = 16_000
 SILENT = -45.0
@@ -88,7 +88,7 @@ async def decoded(program: str, content: bytes, folder: Path, *, most_seconds: f
     """The first `most_seconds` of a recording, and a moment more, to see whether it goes on. Raises `NotUnderstood`."""
     form = format_of(content)
     if form is None:
-        raise NotUnderstood("its format is not known here")
+        raise NotUnderstood("its format is not supported")
     source, target = folder / "recording", folder / "samples.wav"
     await asyncio.to_thread(source.write_bytes, content)
     ran = await run(

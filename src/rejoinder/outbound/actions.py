@@ -151,7 +151,7 @@ def _character(entity: re.Match[str]) -> str:
     return chr(number)
 
 
-def obey(
+def directive_of_tag(
     declared: Declaration, written: dict[str, str | None], body: str | None
 ) -> tuple[Directive | None, list[tuple[str, str]]]:
     """The directive that a tag of this declaration asks for, and its problems as (code, detail)."""

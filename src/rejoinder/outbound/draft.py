@@ -73,7 +73,7 @@ class Draft(Struct, frozen=True):
 # --- what to do next ----------------------------------------------------------------------------
 
 
-class Rest(Struct, frozen=True):
+class Idle(Struct, frozen=True):
     """Do nothing until the text grows."""
 
 
@@ -119,7 +119,7 @@ class SendBlock(Struct, frozen=True):
     upto: int
 
 
-Step = Rest | Wait | OpenSlot | EditSlot | Feed | Preview | SendBlock
+Step = Idle | Wait | OpenSlot | EditSlot | Feed | Preview | SendBlock
 Cut = Callable[[str], list[str]]
 """The sources of the messages a text becomes."""
 
@@ -150,15 +150,15 @@ def at_once(draft: Draft) -> Draft:
 
 def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
     if draft.closed or draft.streaming.mode == "off":
-        return draft, Rest()
+        return draft, Idle()
     if draft.streaming.mode == "preview":
         return _next_preview(draft, now, cut)
     if draft.seen == len(draft.text):
-        return draft, Rest()
+        return draft, Idle()
     if draft.streaming.mode == "blocks":
         return _next_block(draft, now)
     if not draft.slots and not is_seen(draft.text):
-        return draft, Rest()
+        return draft, Idle()
     if now < draft.not_before:
         return draft, Wait(draft.not_before)
     number = draft.call + 1
@@ -176,30 +176,30 @@ def next_step(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
         source = PLACEHOLDER if wordless else sources[len(draft.slots)]
         done = not wordless and len(sources) == len(draft.slots) + 1
         return calling, OpenSlot(source, number, upto if done else draft.seen)
-    return replace(draft, seen=upto), Rest()
+    return replace(draft, seen=upto), Idle()
 
 
 def _next_preview(draft: Draft, now: float, cut: Cut) -> tuple[Draft, Step]:
     """If the answer will be several messages, shows the last one, which is the one that grows."""
     if not is_seen(draft.text):
-        return draft, Rest()
+        return draft, Idle()
     due = draft.not_before if draft.seen < len(draft.text) else draft.not_before + FADES
     if now < due:
         return draft, Wait(due)
     sources, number = cut(draft.text), draft.call + 1
     if not sources:
-        return draft, Rest()
+        return draft, Idle()
     return replace(draft, call=number), Preview(sources[-1], number, len(draft.text))
 
 
 def _next_block(draft: Draft, now: float) -> tuple[Draft, Step]:
     streaming, text = draft.streaming, draft.rest
     if len(text) < streaming.least:
-        return draft, Rest()
+        return draft, Idle()
     idle_at = draft.grown_at + streaming.idle
     block = _whole_block(text, streaming, idle=now >= idle_at)
     if block is None:
-        return draft, Rest() if now >= idle_at else Wait(idle_at)
+        return draft, Idle() if now >= idle_at else Wait(idle_at)
     if now < draft.not_before:
         return draft, Wait(draft.not_before)
     source, taken, reopened = block
@@ -266,7 +266,7 @@ def shown(draft: Draft, step: EditSlot | Feed | Preview, now: float) -> Draft:
     return replace(draft, slots=slots, seen=step.upto, not_before=now + pace)
 
 
-def let_go(draft: Draft, step: EditSlot | Preview) -> Draft:
+def abandon_edit(draft: Draft, step: EditSlot | Preview) -> Draft:
     """The caller stopped waiting for this edit: it may still be carried out, over what is put there later."""
     if isinstance(step, Preview):
         return draft

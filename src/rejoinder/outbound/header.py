@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from rejoinder.outbound.directives.declaration import Declaration, Registry, squash
+from rejoinder.outbound.directives.declaration import Declaration, Registry, normalised_key
 from rejoinder.outbound.silence import cut_short
 
 LONGEST = 1024
@@ -26,13 +26,13 @@ class KnownDirective(Struct, frozen=True):
     value: str
 
 
-class Unfamiliar(Struct, frozen=True):
+class UnknownDirective(Struct, frozen=True):
     """Looks like a directive, but with an unknown key. Alone on its line it is stripped, never obeyed (OD-14)."""
 
     key: str
 
 
-Line = KnownDirective | Unfamiliar | None
+Line = KnownDirective | UnknownDirective | None
 """None: content, shown as it stands (OD-15)."""
 
 
@@ -43,13 +43,13 @@ def classify(inner: str, registry: Registry) -> Line:
     if not colon:
         if key in registry.flags:
             return KnownDirective(*registry.flags[key])
-        return Unfamiliar(key) if squash(key) in map(squash, registry.flags) else None
+        return UnknownDirective(key) if normalised_key(key) in map(normalised_key, registry.flags) else None
     if key in registry.keys:
         return KnownDirective(registry.keys[key], value)
     if value.startswith("//"):
         return None
-    if _WELL_FORMED.fullmatch(key) or squash(key) in registry.squashed:
-        return Unfamiliar(key)
+    if _WELL_FORMED.fullmatch(key) or normalised_key(key) in registry.normalised_keys:
+        return UnknownDirective(key)
     return None
 
 
@@ -61,12 +61,12 @@ def may_become(unfinished: str, registry: Registry) -> bool:
     key = key.strip()
     if colon:
         familiar = key in registry.keys
-        well_formed = _WELL_FORMED.fullmatch(key) is not None or squash(key) in registry.squashed
+        well_formed = _WELL_FORMED.fullmatch(key) is not None or normalised_key(key) in registry.normalised_keys
         return familiar or (well_formed and not value.lstrip().startswith("//"))
     if not key or _WELL_FORMED.fullmatch(key):
         return True
-    squashed = squash(key)
-    return any(known.startswith(squashed) for known in registry.squashed)
+    normalised = normalised_key(key)
+    return any(known.startswith(normalised) for known in registry.normalised_keys)
 
 
 class LinePatterns:

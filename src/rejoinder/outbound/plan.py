@@ -140,7 +140,7 @@ def _with_choices(said: Say, choices: tuple[Choice, ...]) -> Say:
     return Say(replace(said.part, choices=choices), plain)
 
 
-def put_instead(
+def replace_text(
     text: str, shown: Sequence[str], route: Route, options: RenderOptions, stem: str
 ) -> list[PlannedOperation]:
     """Puts other words into these messages and removes their buttons; does nothing for a message that is gone."""
@@ -209,6 +209,8 @@ def _removed(slot: Slot, stem: str, after: tuple[str, ...] = ()) -> PlannedOpera
 
 def calls_somebody(text: str, addressed: Sequence[str]) -> bool:
     """Whether these words mention somebody, as platforms write it or by a name that may be called."""
+    if "@" not in text:
+        return False
     return _MENTION.search(text) is not None or any(f"@{who.removeprefix('@')}" in text for who in addressed)
 
 

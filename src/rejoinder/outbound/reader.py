@@ -242,7 +242,7 @@ class ReplyReader(StrayReader):
             return hold(at) if unfinished and header.may_become(text[begin:], self._registry) else None
         line = header.classify(text[begin:close], self._registry)
         end = behind = close + 2
-        if isinstance(line, header.Unfamiliar):
+        if isinstance(line, header.UnknownDirective):
             blanks = BLANKS.match(text, end, stop)
             behind = blanks.end() if blanks else end
             if behind == len(text) and not final and not self._behind_known and behind - start < header.LONGEST:

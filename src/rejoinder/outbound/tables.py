@@ -9,21 +9,33 @@ from typing import Final, assert_never
 from msgspec import Struct
 
 from rejoinder.events import Part, Route
+from rejoinder.events.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say
-from rejoinder.outbound.verdict import Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Recognises, Retry, Verdict, judge
-from rejoinder.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
+from rejoinder.outbound.verdict import (
+    Arrived,
+    Forget,
+    GiveUp,
+    HoldBack,
+    LookUp,
+    OnUnknown,
+    Recognises,
+    Retry,
+    Verdict,
+    judge,
+)
 from rejoinder.tables import table
 
 MEANINGS: Final = {
     "arrived": "the receipt is kept; a message has a handle",
     "again": "after twice as long each time, up to half a minute; a message for about a day, a reaction or a removal "
     "five times",
-    "at its time": "again when the platform says; nothing goes to that chat, or that account, before; it is no try",
+    "at its time": "again when the platform says, which does not count as a try; until then nothing goes to that chat "
+    "or account",
     "in plain words": "once more, in its place and under a new key; dead when that is refused too",
     "without the reply": "once more as a message of its own; dead when that is refused too",
     "as a message": "once more, not as an edit: the message it was for is gone",
-    "waits": "everything of that account does; one message alone is tried after 5 seconds, then later each time, up to "
-    "a minute, and after a restart at once; nothing is given up; `/health` and the console say it",
+    "waits": "everything of that account waits; one message is tried after 5 seconds, then at longer intervals, up to "
+    "a minute, and at once after a restart; nothing is given up; `/health` and the console show it",
     "looked up": "sent again only when it is surely not there",
     "held": "never twice: listed as unconfirmed, sent again by `/resend`",
     "forgotten": "nothing is missed: the words are there, or come in a message of their own",
@@ -96,9 +108,9 @@ def _word(verdict: Verdict) -> str:
             return "waits"
         case Retry(counted=counted):
             return "again" if counted else "at its time"
-        case Look():
+        case LookUp():
             return "looked up"
-        case Hold():
+        case HoldBack():
             return "held"
         case Forget():
             return "forgotten"

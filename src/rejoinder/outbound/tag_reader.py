@@ -366,7 +366,9 @@ class TagReader(CodeReader):
 
     def _obey(self, declared: Declaration, raw: str, body: str | None) -> None:
         assert declared.tag is not None
-        directive, problems = actions.obey(declared, actions.attributes(raw, len("<" + declared.tag.name)), body)
+        directive, problems = actions.directive_of_tag(
+            declared, actions.attributes(raw, len("<" + declared.tag.name)), body
+        )
         if self._visible.tells_problems:
             for code, detail in problems:
                 self._problem(code, detail)

@@ -88,6 +88,8 @@ Decision = tuple[Typing, tuple[Action, ...]]
 
 
 def step(typing: Typing, event: Event) -> Decision:
+    if typing.phase is TypingPhase.DELAYED and isinstance(event, SignOfLife):  # a sign for each piece of an answer
+        return typing, ()
     match typing.phase, event:
         case TypingPhase.OFF, _:
             return typing, ()

@@ -11,8 +11,8 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from rejoinder.events import Route
+from rejoinder.events.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Sign
-from rejoinder.outcomes import Delivered, Outcome, Rejected, RetryAfter, Unknown
 
 OnUnknown = Literal["hold", "resend"]
 """What is done with a message when it is unknown whether it arrived (DU-3)."""
@@ -50,13 +50,13 @@ class Retry(Struct, frozen=True):
     concedes: "Concession | None" = None
 
 
-class Look(Struct, frozen=True):
+class LookUp(Struct, frozen=True):
     """Ask the platform whether it is there."""
 
     error: str
 
 
-class Hold(Struct, frozen=True):
+class HoldBack(Struct, frozen=True):
     error: str
 
 
@@ -70,7 +70,7 @@ class GiveUp(Struct, frozen=True):
     error: str
 
 
-Verdict = Arrived | Retry | Look | Hold | Forget | GiveUp
+Verdict = Arrived | Retry | LookUp | HoldBack | Forget | GiveUp
 
 
 def judge(
@@ -109,10 +109,10 @@ def judge(
             if recognises == "keys" or is_edit or isinstance(operation, React | Remove):
                 return _again(operation, 0.0, reason, tries, jitter)
             if recognises == "messages" or (isinstance(operation, Open) and recognises == "openings"):
-                return Look(reason)
+                return LookUp(reason)
             if on_unknown == "resend":
                 return _again(operation, 0.0, reason, tries, jitter)
-            return Forget(reason) if isinstance(operation, Open) else Hold(reason)
+            return Forget(reason) if isinstance(operation, Open) else HoldBack(reason)
 
 
 def _again(operation: Operation, seconds: float, reason: str, tries: int, jitter: float) -> Verdict:

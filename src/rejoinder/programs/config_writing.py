@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rejoinder.app import Gateway
 from rejoinder.config.editing import holds_secret, with_key, without_key
-from rejoinder.config.live import Taken
+from rejoinder.config.live import AppliedSettings
 from rejoinder.config.overlay import read_key, read_value
 from rejoinder.config.schema import Settings
 from rejoinder.config.show import effective, part
@@ -72,7 +72,7 @@ class ConfigWriting:
             new.unlink(missing_ok=True)
         return kept
 
-    def _said(self, key: tuple[str, ...], value: str | None, taken: Taken, kept: Path) -> str:
+    def _said(self, key: tuple[str, ...], value: str | None, taken: AppliedSettings, kept: Path) -> str:
         name = dotted(key)
         waits = any(f"{name}.".startswith(f"{each}.") or each.startswith(f"{name}.") for each in taken.later)
         when = "It takes effect at the next start: /restart." if waits else "It takes effect with the next message."

@@ -2,23 +2,34 @@
 
 Rule 1: they are laid over the file, also over one that changes meanwhile; the file is never written.
 Rule 2: a setting that is wrong, or would have to wait for a start, is refused, and nothing changes.
+Rule 3: where several gateways share a store they are rows of it: all of them look once a second (SC-25), and they hold
+        until `/restart`, or until none of them runs.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from rejoinder.app import Gateway
 from rejoinder.config.overlay import read_key, read_value
 from rejoinder.config.schema import Settings
 from rejoinder.config.show import effective, part
 from rejoinder.config.wording import dotted
-from rejoinder.errors import BadConfiguration, BadUse
+from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
 from rejoinder.events import ChangeDebug
 from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
+from rejoinder.runtime.settings_agreement import DEBUG
+from rejoinder.store.base import KeepFact
+
+log = logging.getLogger(__name__)
 
 NOTHING = "Nothing is set: the file applies."
+HERE: Final = "Until the next start:"
+EVERYWHERE: Final = "On all gateways, until /restart or until none of them runs:"
+A_LOOK: Final = 1.0
+"""Seconds between two looks at what was set elsewhere."""
 
 
 class Debugging:
@@ -29,6 +40,8 @@ class Debugging:
         self._read = read
         self._overlay = overlay
         self._one_at_a_time = asyncio.Lock()
+        self.is_shared = gateway.store.lease_seconds is not None
+        self._rows: dict[str, bytes] | None = None  # as they were read last
 
     async def change(self, asked: ChangeDebug) -> str:
         async with self._one_at_a_time:
@@ -38,6 +51,8 @@ class Debugging:
                 return f"Nothing has changed: {_told(wrong)}"
 
     async def _change(self, asked: ChangeDebug) -> str:
+        if self.is_shared:
+            await self._look()
         set_now = self._overlay
         match asked.what:
             case "show":
@@ -45,15 +60,19 @@ class Debugging:
             case "set":
                 key = read_key(asked.key)
                 await self._lay_over({**set_now, key: read_value(asked.value)}, key)
-                return f"Until the next start:\n\n{self._code(key)}"
+                await self._keep({dotted(key): asked.value.encode()})
+                return f"{self._until}\n\n{self._code(key)}"
             case "unset":
                 key = read_key(asked.key)
                 if key not in set_now:
                     raise BadUse(f"/debug has not set {asked.key}")
                 await self._lay_over({path: value for path, value in set_now.items() if path != key})
+                await self._keep({dotted(key): None})
                 return f"{asked.key} is again what the file says."
             case "reset":
+                gone: dict[str, bytes | None] = {dotted(key): None for key in set_now}
                 await self._lay_over({})
+                await self._keep(gone)
                 return NOTHING
 
     async def _lay_over(self, overlay: dict[tuple[str, ...], Any], key: tuple[str, ...] = ()) -> None:
@@ -68,13 +87,51 @@ class Debugging:
             self._put(before)
             raise
 
+    # --- together with other gateways -------------------------------------------------------------
+
+    async def _keep(self, changed: dict[str, bytes | None]) -> None:
+        """Tells the others; when that fails, the next look puts back what they have."""
+        if not self.is_shared or not changed:
+            return
+        self._rows = None
+        first, *more = (KeepFact(DEBUG, key, text) for key, text in changed.items())
+        await self._gateway.store.write(first, *more)
+
+    async def follow(self) -> None:
+        """Applies what is set on other gateways, until it is cancelled."""
+        while True:
+            try:
+                async with self._one_at_a_time:
+                    await self._look()
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+            await asyncio.sleep(A_LOOK)
+
+    async def _look(self) -> None:
+        rows = await self._gateway.store.facts(DEBUG)
+        if rows == self._rows:
+            return
+        self._rows = rows
+        try:
+            wanted = {read_key(key): read_value(text.decode()) for key, text in rows.items()}
+            if wanted != self._overlay:
+                await self._lay_over(wanted)
+        except (BadUse, BadConfiguration) as wrong:  # of another version, or beside another file
+            sentence = f"What /debug has set on another gateway is not in effect here: {_told(wrong)}"
+            self._gateway.note_not_in_effect(sentence)
+            log.error("%s", sentence)
+
+    @property
+    def _until(self) -> str:
+        return EVERYWHERE if self.is_shared else HERE
+
     def _put(self, overlay: dict[tuple[str, ...], Any]) -> None:
         self._overlay.clear()
         self._overlay.update(overlay)
 
     def _shown(self) -> str:
         keys = tuple(self._overlay)
-        return f"Until the next start:\n\n{self._code(*keys)}" if keys else NOTHING
+        return f"{self._until}\n\n{self._code(*keys)}" if keys else NOTHING
 
     def _code(self, *keys: tuple[str, ...]) -> str:
         """Without secrets, as `/config` shows them."""
@@ -82,10 +139,13 @@ class Debugging:
         return fenced("\n".join(part(document, dotted(key)) or dotted(key) for key in keys), "toml")
 
 
-def attach(gateway: Gateway, source: SettingsSource) -> None:
-    """Makes `/debug` work."""
-    if source.overlay is not None:
-        gateway.commands.provide(ChangeDebug, Debugging(gateway, source.read, source.overlay).change)
+def attach(gateway: Gateway, source: SettingsSource) -> Debugging | None:
+    """Makes `/debug` work. Where the store is shared, `follow` has to run beside it."""
+    if source.overlay is None:
+        return None
+    debugging = Debugging(gateway, source.read, source.overlay)
+    gateway.commands.provide(ChangeDebug, debugging.change)
+    return debugging
 
 
 def _told(wrong: BadUse | BadConfiguration) -> str:

@@ -13,8 +13,8 @@ from rejoinder.agents.cast import ASIDE, PARTS, REQUEST, CastAgent, CastMember
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import reading
+from rejoinder.channels.web.avatars import person_named
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import person_named
 from rejoinder.channels.web.journal import LOBBY
 from rejoinder.channels.web.protocol import TypingNow
 from rejoinder.config import schema
@@ -103,7 +103,7 @@ async def play(gateway: Gateway, web: WebChannel, names: tuple[str, ...]) -> Non
     )
     if failed:
         said = (
-            f"The demo ends here, because {' and '.join(sorted(failed))} could not answer. What went wrong stands "
+            f"The demo ends here, because {' and '.join(sorted(failed))} could not answer. The reason is shown "
             f"above, and in full in the log. Fix it in rejoinder.toml and start again."
         )
     await web.send(Message(Route(web.name, LOBBY), said, key="demo-end"))

@@ -20,6 +20,7 @@ from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
 from rejoinder.agents.failures import RunFailed
+from rejoinder.channels.accounts import section_of
 from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.channels.base import Channel, KeepsTrouble
@@ -29,9 +30,12 @@ from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
+from rejoinder.programs.serving import with_page
 from rejoinder.runtime.inlet import PLACE
+from rejoinder.runtime.settings_agreement import ACCOUNTS, SCOPE, accounts_named, difference, homes_by
 from rejoinder.store.base import Deployment, HookQueue, StoreReader
 from rejoinder.wiring import opening
+from rejoinder.wiring.opening import account_names
 from rejoinder.wiring.stores import open_for_operator, open_reader, shown
 
 Found = TypeVar("Found")
@@ -85,6 +89,7 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
     yield await _looked("store", lambda: _store(store))
     if not _is_file(store) and (deployment := await _read(store, lambda reader: reader.deployment())) is not None:
         yield await _looked("processes", lambda: _processes(deployment))
+        yield await _looked("settings", lambda: _agreed(settings, others=bool(deployment.processes)))
     if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
         yield await _looked("gateway", lambda: _health(address))
     if _is_file(store):
@@ -174,7 +179,7 @@ async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.S
         return
     store = settings.gateway.store
     for account, channel in accounts.items():
-        called = what if account == opening.ONLY else f"{what}.accounts.{account}"
+        called = section_of(what, account)
         yield await _looked(called, lambda channel=channel, account=account: _account(channel, account, store))
 
 
@@ -210,7 +215,7 @@ async def _store(store: str) -> str:
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
     told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
     here = shown(store).removeprefix("sqlite:")
-    return f"{here} is whole, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
+    return f"{here} is intact, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
 async def _processes(deployment: Deployment) -> str:
@@ -235,6 +240,16 @@ async def _processes(deployment: Deployment) -> str:
     return told
 
 
+async def _agreed(settings: schema.Settings, *, others: bool) -> str:
+    """Whether a gateway of this configuration could work beside the others (SC-25)."""
+    recorded = await _read(settings.gateway.store, lambda reader: reader.facts(SCOPE)) or {}
+    accounts = [(name, each) for name, said in with_page(settings).channels.items() for each in account_names(said)]
+    here = {**homes_by(settings.session), ACCOUNTS: accounts_named(accounts)}
+    if differs := difference(recorded, here, others=others):
+        raise BadUse(differs)
+    return "as recorded in the store" if recorded else "the first gateway that starts records them in the store"
+
+
 def _page_of(settings: schema.Settings) -> str | None:
     """Where a gateway of this configuration says how it is."""
     for channel in settings.channels.values():
@@ -252,7 +267,7 @@ async def _health(address: str) -> str:
         async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
             problems = (await answer.json()).get("problems", [])
     except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
-        return f"it runs, and does not answer under {address} ({str(problem) or type(problem).__name__})"
+        return f"it runs, but does not answer at {address} ({str(problem) or type(problem).__name__})"
     if problems:
         raise BadUse("it runs and says: " + " ".join(problems))
     return "it runs, and everything is fine"
@@ -310,7 +325,10 @@ async def _hook(name: str, store: str) -> str:
     queues = await _read(store, lambda reader: reader.hook_queues()) or ()
     queue = next((each for each in queues if each.hook == name), HookQueue(name))
     if queue.error and queue.oldest is not None:
-        raise BadUse(f"{queue.waiting} events wait since {queue.oldest:%Y-%m-%d %H:%M} UTC: {queue.error}; see to it")
+        raise BadUse(
+            f"{queue.waiting} events wait since {queue.oldest:%Y-%m-%d %H:%M} UTC: {queue.error}; "
+            "they are posted once that is fixed"
+        )
     if queue.dead:
         return f"{queue.waiting} events wait; {queue.dead} were given up after 24 hours"
     return f"{queue.waiting} events wait" if queue.waiting else "nothing waits"

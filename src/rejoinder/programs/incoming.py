@@ -13,7 +13,7 @@ from hmac import compare_digest
 from rejoinder.app import Gateway
 from rejoinder.channels.base import ONLY
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.journal import NotDone
+from rejoinder.channels.web.journal import InvalidRequest
 from rejoinder.channels.web.nouns import Person, Room
 from rejoinder.channels.web.records import request_id
 from rejoinder.config.programs import ApiToken
@@ -63,7 +63,7 @@ class Incoming:
         if wait := self._paces.setdefault(program, WriteRate(now)).wait(now):
             raise Refusal(429, "this program writes too fast; wait a moment", {"retry-after": str(int(wait) + 1)})
         if not message.text.strip():
-            raise Refusal(422, "there is nothing in this message: text is empty")
+            raise Refusal(422, "this message is empty; write something in text")
         if len(message.text) > LONGEST_TEXT:
             raise Refusal(422, f"this text is too long; the most is {LONGEST_TEXT} characters")
         token = self._gateway.configured.api.tokens.get(program)
@@ -101,7 +101,7 @@ class Incoming:
         agent = _agent(message, token, room.agents)
         try:
             await self._web.journal.say_for_program(sender, key, room, message.text, message.thread, agent)
-        except NotDone as refusal:
+        except InvalidRequest as refusal:
             raise Refusal(422, str(refusal)) from None
         return agent
 
@@ -114,7 +114,7 @@ class Incoming:
         if latest is None:
             raise Refusal(
                 422,
-                f"nothing was heard in {message.chat} in the last weeks, so it is not known what chat that is; "
+                f"nothing was heard in {message.chat} in the last weeks, so the gateway does not know this chat; "
                 "write something there first",
             )
         common, before = configured.common, latest.inbound

@@ -12,7 +12,7 @@ from rejoinder.channels.web.logins import LOGINS, Invited, found, invitation, in
 from rejoinder.channels.web.records import PAGE
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
-from rejoinder.store.base import KeepFact, OperatorStore, StoreReader
+from rejoinder.store.base import KeepFact, OperatorStore, SharedStore, StoreReader
 from rejoinder.store.rooms import scope_of
 
 if TYPE_CHECKING:
@@ -24,18 +24,21 @@ NO_LOGIN = (
 )
 
 
-async def _nobody_to_tell() -> None:
-    """Until the pages are served."""
-
-
 class Invitations:
     """`address`: where invited people reach the page; None: nobody needs a login there."""
 
     def __init__(self, web: "WebChannel", address: str | None) -> None:
         self._journal = web.journal
         self._address = address
-        self.changed: Callable[[], Awaitable[None]] = _nobody_to_tell
-        """Called when logins have changed."""
+        self._on_change: list[Callable[[], Awaitable[None]]] = []
+
+    def on_change(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Calls it when logins have changed."""
+        self._on_change.append(call)
+
+    async def _changed(self) -> None:
+        for call in self._on_change:
+            await call()
 
     async def begin(self) -> None:
         """Notes the address for invitations that are made beside the gateway."""
@@ -49,13 +52,13 @@ class Invitations:
         if self._address is None:
             raise BadUse(NO_LOGIN)
         person, token = await self._journal.invite(name)
-        await self.changed()
+        await self._changed()
         return person.name, invitation(self._address, token)
 
     async def revoke(self, who: str) -> str:
         """The name of the person whose login has ended. Raises `BadUse`."""
         person = await self._journal.revoke(who)
-        await self.changed()
+        await self._changed()
         return person.name
 
     async def command(self, asked: ChangeInvitations) -> str:
@@ -68,7 +71,11 @@ class Invitations:
                 case "list":
                     return _list(await self.listed())
         except BadUse as problem:
-            return f"{str(problem)[:1].upper()}{str(problem)[1:]}."
+            return _sentence(problem)
+
+
+def _sentence(problem: BadUse) -> str:
+    return f"{str(problem)[:1].upper()}{str(problem)[1:]}."
 
 
 def made(name: str, link: str) -> str:
@@ -119,7 +126,21 @@ async def _page(store: StoreReader) -> tuple[str, tuple[str, ...]]:
     raise BadUse("no chat page has been served from this store yet; start one with `rejoinder run`")
 
 
-async def invite_by_operator(store: OperatorStore, name: str, now: datetime) -> tuple[str, str]:
+async def command_of_worker(store: SharedStore, asked: ChangeInvitations) -> str:
+    """The page is served by others on the store, who find there what has changed (SC-15)."""
+    try:
+        match asked.what:
+            case "invite":
+                return made(*await invite_by_operator(store, asked.name, datetime.now(UTC)))
+            case "revoke":
+                return f"{await revoke_by_operator(store, asked.name)} can no longer log in."
+            case "list":
+                return _list(await invited_by_operator(store))
+    except BadUse as problem:
+        return _sentence(problem)
+
+
+async def invite_by_operator(store: OperatorStore | SharedStore, name: str, now: datetime) -> tuple[str, str]:
     log, agents = await _page(store)
     address = await store.fact(scope_of(log, PAGE), "address")
     if address is None:
@@ -130,7 +151,7 @@ async def invite_by_operator(store: OperatorStore, name: str, now: datetime) -> 
     return person.name, invitation(address.decode(), token)
 
 
-async def revoke_by_operator(store: OperatorStore, who: str) -> str:
+async def revoke_by_operator(store: OperatorStore | SharedStore, who: str) -> str:
     log, agents = await _page(store)
     logins = scope_of(log, LOGINS)
     person = found(await store.facts(logins), who, agents)

@@ -20,10 +20,10 @@ from typing import Any, Literal
 import aiohttp
 
 import rejoinder
-from rejoinder import webhooks
 from rejoinder.app import Gateway
 from rejoinder.config.programs import HookSettings
 from rejoinder.errors import StoreUnavailable
+from rejoinder.programs import webhook_signatures
 from rejoinder.store.base import ClaimedHookEvent, ClaimHookEvent, EndHookEvent, FreeHookEvents, RetryHookEvent
 
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class WebhookSender:
 
     async def run(self) -> None:
         """Until it is cancelled; looks now and then which hooks there are."""
-        self._gateway.hooks.told = self._tell_all
+        self._gateway.hooks.on_rows(self._tell_all)
         if self._gateway.store.lease_seconds is None:
             await self._gateway.store.write(FreeHookEvents(datetime.now(UTC)))
         no_cookies, limit = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=TIMEOUT)
@@ -120,7 +120,7 @@ class WebhookSender:
         self, hook: HookSettings, claimed: ClaimedHookEvent, http: aiohttp.ClientSession
     ) -> tuple[Result, str]:
         told = claimed.told
-        signed = webhooks.headers(hook.secret.reveal(), told.event, int(time.time()), told.body)
+        signed = webhook_signatures.headers(hook.secret.reveal(), told.event, int(time.time()), told.body)
         headers = {**signed, "content-type": "application/json", "user-agent": f"rejoinder/{rejoinder.__version__}"}
         try:
             async with http.post(hook.url, data=told.body, headers=headers, allow_redirects=False) as answer:
@@ -137,4 +137,4 @@ class WebhookSender:
         """Once for each reason, until it works again."""
         if self._told.get(name) != why:
             self._told[name] = why
-            log.warning("hooks.%s: an event was not taken: %s. It is tried again, for up to 24 hours.", name, why)
+            log.warning("hooks.%s: an event was not accepted: %s. It is tried again, for up to 24 hours.", name, why)

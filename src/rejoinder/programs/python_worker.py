@@ -60,7 +60,7 @@ async def _serve(name: str, settings: Settings, told: int, say: int) -> None:
 
 class Worker:
     def __init__(self, agent: PythonAgent, runs: Runs, out: asyncio.StreamWriter) -> None:
-        agent.limits = RunLimits(inf, inf)  # the gateway has an eye on the time
+        agent.take_limits(RunLimits(inf, inf))  # the gateway has an eye on the time
         self._agent = agent
         self._runs = runs
         self._out = out

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from rejoinder.app import Gateway
-from rejoinder.config.live import Taken
+from rejoinder.config.live import AppliedSettings
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import listed
 from rejoinder.errors import BadConfiguration
@@ -109,12 +109,12 @@ class Reloading:
             await self._tell(sentence)
 
 
-def _told(taken: Taken) -> str:
+def _told(taken: AppliedSettings) -> str:
     now = f"{listed(taken.now)} {_apply(taken.now)} from the next message on" if taken.now else ""
     return "; ".join(filter(None, (now, _waiting(taken)))) or "nothing has changed in it"
 
 
-def _waiting(taken: Taken) -> str:
+def _waiting(taken: AppliedSettings) -> str:
     return f"{listed(taken.later)} {_apply(taken.later)} from the next start on" if taken.later else ""
 
 

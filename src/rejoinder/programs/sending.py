@@ -10,10 +10,10 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.operations import encode, kind
 from rejoinder.outbound.redact import redact
 from rejoinder.rendering import RenderOptions
-from rejoinder.store.base import Intent
+from rejoinder.store.base import PartIntent
 
 
-def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[Intent, ...]:
+def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool = False) -> tuple[PartIntent, ...]:
     """A text of the operator's as the parts a gateway sends; none when there is nothing to see."""
     said = settings.channels.get(route.channel)
     if said is None:
@@ -22,4 +22,4 @@ def spoken(settings: schema.Settings, route: Route, text: str, *, silent: bool =
     declared = channel_kind(said.kind)
     options = RenderOptions(declared.renderer, declared.limits.length, declared.limits.unit, said.common.tables)
     planned = plan.say(redact(text), route, options, plan.AnswerWording(silent=silent), f"operator:{uuid4()}")
-    return tuple(Intent(each.key, route, encode(each.operation), kind(each.operation)) for each in planned)
+    return tuple(PartIntent(each.key, route, encode(each.operation), kind(each.operation)) for each in planned)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Inbound
-from rejoinder.runtime.agreement import SCOPE, homes_by
+from rejoinder.runtime.settings_agreement import SCOPE, homes_by
 from rejoinder.session import home
 from rejoinder.store.base import KeepFact
 from rejoinder.store.sql.rooms import keep_fact
-from rejoinder.store.sql.whole import Copied, Differs, copy, rehome
+from rejoinder.store.sql.whole import Copied, CopyDiffers, copy, rehome
 from rejoinder.wiring.stores import open_whole, shown
 
 
@@ -20,7 +20,7 @@ def copy_store(source: str, target: str, told: Callable[[str], None]) -> tuple[C
     with open_whole(source) as before, open_whole(target, new=True) as after:
         try:
             return copy(before, after, told)
-        except Differs as why:
+        except CopyDiffers as why:
             raise StoreUnavailable("corrupt", shown(target), f"the copy is not the same: {why}") from None
 
 

@@ -73,8 +73,11 @@ def is_prose(text: str) -> bool:
     if not text or _MARKS.search(text):
         return False
     lines = f"\n{text}\n"
-    if lines.startswith("\n\n") or lines.endswith("\n\n") or any(mark in lines for mark in _LINE_MARKS):
+    if lines.startswith("\n\n") or lines.endswith("\n\n"):
         return False
+    for mark in _LINE_MARKS:
+        if mark in lines:
+            return False
     return _NUMBER.search(lines) is None
 
 

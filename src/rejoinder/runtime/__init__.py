@@ -10,9 +10,10 @@ answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
 ownership    leases: how long this process may act for a shard, and which shards it claims
 
+listening    the channels as they listen: which do, and what is wrong with one
 sharing      a process beside others on one store: keeps its leases, finds what others have written
 unprompted   recovery, open_turns, external_changes, upkeep
 shared       services, settings, live, runs, write_batch, hooks, hook_events, toolbox, abilities, serving, profiles,
              folders, recent, entropy; account_pace and slot_pool, which the engines of a process share;
-             account_notices and agreement, which the processes on a store share
+             account_notices, settings_agreement and restart_turns, which the processes on a store share
 """

@@ -34,7 +34,7 @@ class AccountNotices:
         """Waits until something has changed here, and tells it."""
         await self._accounts.news.wait()
         self._accounts.news.clear()
-        changed, self._accounts.changed = self._accounts.changed, {}
+        changed = self._accounts.take_changed()
         for (channel, account), pace in self._accounts:
             if (channel, account) in changed:
                 await self._store.write(KeepFact(SCOPE, _key(channel, account), self._row(pace.standing())))

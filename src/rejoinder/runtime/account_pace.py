@@ -8,7 +8,7 @@ token, tries at once. While the refusal lasts, one call at a time tries whether 
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -130,7 +130,7 @@ class AccountPaces:
         self._part = 1.0
         self._grown: float | None = None
         """When the part of this process last grew; None: it is not shared."""
-        self.changed: dict[tuple[str, str], None] = {}
+        self._changed: dict[tuple[str, str], None] = {}
         """Those that others are to be told of."""
         self.news = asyncio.Event()
         self._heard: Mapping[tuple[str, str], AccountStanding] = {}
@@ -154,8 +154,13 @@ class AccountPaces:
         for key, pace in self._known.items():
             pace.hear(standings.get(key))
 
+    def take_changed(self) -> Collection[tuple[str, str]]:
+        """Those that others are to be told of, each once."""
+        changed, self._changed = self._changed, {}
+        return changed
+
     def _note(self, channel: str, account: str) -> None:
-        self.changed[channel, account] = None
+        self._changed[channel, account] = None
         self.news.set()
 
     def share(self, part: float) -> None:

@@ -10,15 +10,17 @@ from datetime import UTC, datetime
 
 from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound
-from rejoinder.runtime.answer.handed_row import HandedRow
+from rejoinder.runtime.answer.handoff_row import HandoffRow
 from rejoinder.runtime.external_changes import EventEntry, ExternalChanges
 from rejoinder.runtime.outbox.conversations import Conversations
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.place.access import Access
+from rejoinder.runtime.place.command_speech import CommandSpeech
 from rejoinder.runtime.place.consequences import Consequences
 from rejoinder.runtime.place.debounce import Debounce
 from rejoinder.runtime.place.decider import Decider
+from rejoinder.runtime.place.decision_recorder import DecisionRecorder
 from rejoinder.runtime.place.effects import Effects
 from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.gateway_commands import GatewayCommands
@@ -27,9 +29,8 @@ from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
-from rejoinder.runtime.place.spoken_ahead import SpokenAhead
 from rejoinder.runtime.place.turn_counts import TurnCounts
-from rejoinder.runtime.place.understanding import Understanding
+from rejoinder.runtime.place.turn_routing import TurnRouting
 from rejoinder.runtime.recovery import Recovery
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.background import BackgroundStarter, DiscardChannel
@@ -45,9 +46,11 @@ from rejoinder.runtime.session.readmission import Readmission
 from rejoinder.runtime.session.relay import Watcher
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.subagent_runs import SubagentRuns
 from rejoinder.runtime.session.subagents import Subagents
-from rejoinder.runtime.session.unconfirmed import Unconfirmed
-from rejoinder.runtime.session.work import AgentTurnRunner
+from rejoinder.runtime.session.turn_parts import TurnParts
+from rejoinder.runtime.session.turn_runner import AgentTurnRunner
+from rejoinder.runtime.session.unconfirmed_notice import UnconfirmedAnswerNotice
 from rejoinder.store.base import InboxEvent
 
 NOBODY = Watcher()
@@ -75,19 +78,20 @@ class Engine:
         self._ending = False
         self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
         store, runs = services.store, services.runs
-        sessions, access = Sessions(store), Access(services.settings, store)
+        self._sessions = sessions = Sessions(store, services.memory.recently_used)
+        access = Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
 
         owners = OwnerChats(services)
-        self.outbox = Outbox(services, owners, Unconfirmed(services, prefixes, rights.may_resend))
+        self.outbox = Outbox(services, owners, UnconfirmedAnswerNotice(services, prefixes, rights.may_resend))
         self.conversations = Conversations(services, self.outbox)
 
         queueing, self._slots = Queueing(services), Slots(services)
         slots = self._slots
         questions = Questions(services, self.conversations)
-        self.turn_runner = AgentTurnRunner(
-            services, sessions, questions, watcher, self._hand_over, lambda: self.subagents
-        )
+        subagent_runs = SubagentRuns(lambda: self.subagents, questions)
+        turn_parts = TurnParts(services, sessions, questions, subagent_runs, watcher, self._hand_over)
+        self.turn_runner = AgentTurnRunner(services, sessions, turn_parts)
         self.journal = LaneJournal(services, sessions, prefixes)
         self.lanes = Lanes(services, self.turn_runner, self.journal, slots)
         quarantine = Quarantine(services, self.conversations, prefixes, rights.may_resend)
@@ -115,14 +119,16 @@ class Engine:
             self.subagents,
         )
 
-        turn_counts, self.shell, spoken = TurnCounts(store), Shell(runs), SpokenAhead(services)
+        turn_counts, self.shell, spoken = TurnCounts(store), Shell(runs), CommandSpeech(services)
         commands = GatewayCommands(services, self.turn_runner, restarting, self.shell, program, self.subagents, spoken)
         revise = Revising(services, self.lanes, sessions).revise
         effects = Effects(parts, access, commands.run, revise)
-        consequences = Consequences(services, sessions, self.lanes, queueing, effects, owners, turn_counts)
+        recorder = DecisionRecorder(services, effects, owners)
+        routing = TurnRouting(services, sessions, self.lanes, queueing, recorder, turn_counts)
+        consequences = Consequences(services, self.lanes, queueing, effects, recorder, routing)
         self._gatherer = FactGatherer(services, self.lanes, self.turn_runner, access, turn_counts, self.subagents)
         self._decider = Decider(
-            services, self.conversations, sessions, self._gatherer, consequences, Understanding(services), spoken
+            services, self.conversations, sessions, self.lanes, self._gatherer, consequences, spoken
         )
         self.suggest = self._decider.suggest
         self._debounce = Debounce(services, self.decide)
@@ -200,6 +206,8 @@ class Engine:
         self.lanes.begin_no_more()
         self._services.runs.kill()
         self._slots.close()
+        for memory in (self.conversations, self._sessions, self.turn_runner.reminder):
+            memory.forget()
 
-    def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandedRow:
-        return HandedRow(inbound, self._services, self.decide, is_left)
+    def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandoffRow:
+        return HandoffRow(inbound, self._services, self.decide, is_left)

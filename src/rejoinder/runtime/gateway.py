@@ -14,7 +14,7 @@ from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.ownership.balance import balance
+from rejoinder.runtime.ownership.balance import StayPriority, balance
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import session_home, shard_of
@@ -56,6 +56,10 @@ class Engines:
     def of_session(self, key: str) -> Engine | None:
         """That of the home of a session, if this process holds it."""
         return self.of(shard_of(session_home(key), self._store.shards))
+
+    def refusal(self, channel: str, account: str | None) -> str:
+        """Why a platform takes nothing from this account of a channel (None: from any); empty: it does not refuse."""
+        return next(filter(None, (engine.outbox.trouble(channel, account) for engine in self)), "")
 
     @property
     def leases(self) -> tuple[Lease, ...]:
@@ -107,7 +111,7 @@ class Engines:
                 log.debug("shard %d: the lease has run out here", held_lease.lease.shard)
 
     def _lost(self, lease: Lease, engine: Engine) -> None:
-        log.warning("Shard %d is lost: what was done for it ends here, and goes on with its next owner", lease.shard)
+        log.warning("Shard %d is lost: this process stops working for it, and its next owner continues", lease.shard)
         held = self._held.get(lease.shard)
         if held is not None and held[1] is engine:
             del self._held[lease.shard]
@@ -147,19 +151,25 @@ class Engines:
         finally:
             self._leaving.discard(shard)
 
-    async def balance(self, owners: ShardOwners, grace: float, sending: float) -> bool:
-        """One step towards an even share of the shards, by what all processes hold now (SC-5). Returns whether there
-        may be more to claim."""
+    async def balance(self, owners: ShardOwners, grace: float, sending: float) -> None:
+        """One step towards an even share of the shards, by what all processes hold now (SC-5)."""
         recovering = frozenset(
             held_lease.lease.shard for held_lease, engine in self._held.values() if not engine.is_recovered
         )
-        steps = balance(self.holder, owners, recovering, self.leaving)
+        steps = balance(self.holder, owners, recovering, self.leaving, self._stay_priority)
         for shard in steps.claim:
             if (engine := await self.claim(shard)) is not None:
                 self.start_recovery(engine)
         if steps.give_up is not None:
             self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace, sending))
-        return bool(steps.claim)
+
+    def _stay_priority(self, shard: int) -> StayPriority:
+        engine = self.of(shard)
+        if engine is None:
+            return StayPriority.IDLE
+        if engine.turn_runner.reminder.has_bound:
+            return StayPriority.BOUND
+        return StayPriority.RUNNING if engine.turn_runner.at_work else StayPriority.IDLE
 
     def start_recovery(self, engine: Engine) -> None:
         engine.runs.start("recover", engine.recover())

@@ -27,7 +27,8 @@ from rejoinder.events import (
     SessionStarted,
     TurnEnded,
 )
-from rejoinder.runtime.hook_events import Tellable, hook_events
+from rejoinder.runtime.hook_events import NAMES, Tellable, hook_events
+from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import HookEvent, KeepHookEvents
 
@@ -68,20 +69,36 @@ SECONDS = 5.0
 class Hooks:
     """Has a `Runs` of its own: waiting until the gateway is idle does not include waiting for hooks."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        over_http: Mapping[str, frozenset[str]] | None = None,
+        keep: Callable[[KeepHookEvents], Coroutine[Any, Any, None]] | None = None,
+        seconds: float = SECONDS,
+    ) -> None:
+        """`over_http`: the names of what each hook over HTTP is told. `keep`: writes rows that have no other commit."""
+        self.over_http = Live(over_http or {})
+        self._keep = keep
         self._seconds = seconds
         self._runs = Runs()
         self._subscribed: dict[type[Happening], list[Hook]] = {}
-        self.over_http: Mapping[str, frozenset[str]] = {}
-        """The names of what each hook over HTTP is told."""
-        self.keep: Callable[[KeepHookEvents], Coroutine[Any, Any, None]] | None = None
-        """Writes rows that have no other commit."""
-        self.told: Callable[[], None] = lambda: None
-        """Called when there are new rows."""
+        self._on_rows: list[Callable[[], None]] = []
+
+    def on_rows(self, call: Callable[[], None]) -> None:
+        """Calls it when new rows have been written for hooks over HTTP."""
+        self._on_rows.append(call)
+
+    def rows_written(self) -> None:
+        for call in self._on_rows:
+            call()
+
+    @property
+    def tells_over_http(self) -> bool:
+        return bool(self.over_http.now)
 
     def rows(self, happening: Tellable) -> tuple[HookEvent, ...]:
         """What hooks over HTTP are to be told of it."""
-        return hook_events(happening, self.over_http, datetime.now(UTC)) if self.over_http else ()
+        told = self.over_http.now
+        return hook_events(happening, told, datetime.now(UTC)) if told else ()
 
     def kept(self, happening: Tellable) -> tuple[KeepHookEvents, ...]:
         """What is written with what it tells of."""
@@ -100,22 +117,22 @@ class Hooks:
         self._subscribed.setdefault(HOOKS[name], []).append(hook)
 
     def wants(self, kind: type[Happening]) -> bool:
-        """Whether any hook listens to this; lets a caller skip building an expensive event."""
-        return kind in self._subscribed
+        """Whether anybody is told of this; lets a caller skip building it."""
+        return kind in self._subscribed or (self.tells_over_http and kind in NAMES)
 
     def tell(self, happening: Happening, *, kept: bool = False) -> None:
         """`kept`: what is told over HTTP has been written."""
-        if self.over_http and isinstance(happening, Tellable):
+        if self.over_http.now and isinstance(happening, Tellable):
             self._tell_over_http(happening, kept=kept)
         for hook in self._subscribed.get(type(happening), ()):
             self._runs.start(f"hook:{_name(hook)}", self._call(hook, happening))
 
     def _tell_over_http(self, happening: Tellable, *, kept: bool) -> None:
         if kept:
-            return self.told()
-        if self.keep is not None:
+            return self.rows_written()
+        if self._keep is not None:
             for rows in self.kept(happening):
-                self._runs.start("hook", self.keep(rows), then=self.told)
+                self._runs.start("hook", self._keep(rows), then=self.rows_written)
 
     async def _call(self, hook: Hook, happening: Happening) -> None:
         limit = asyncio.timeout(self._seconds)

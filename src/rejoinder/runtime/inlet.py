@@ -42,7 +42,7 @@ class ChannelInlet:
         within: float | None = None,
     ) -> None:
         read = None if cursor is None else self._cursor(READ, cursor)
-        single = tuple(self._cursor(PLACE + name, value) for name, value in (places or {}).items())
+        single = tuple([self._cursor(PLACE + name, value) for name, value in places.items()]) if places else ()
         if self._account != ONLY:
             messages = tuple(replace(message, account=self._account) for message in messages)
 

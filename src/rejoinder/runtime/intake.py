@@ -38,8 +38,9 @@ class InboxIntake:
 
         Deciding starts while they are being written, so the decision is usually part of the same commit.
         """
-        tells = self._tells(messages)
-        await self._accept(Accept(messages, self._clock(), cursor, places, self._homes(messages), tells), None)
+        await self._accept(
+            Accept(messages, self._clock(), cursor, places, self._homes(messages), self._tells(messages)), None
+        )
 
     async def record(self, change: RecordChanges, *messages: Inbound) -> int:
         """The same, in one transaction with what a room log says of the messages; returns what that verb does. People
@@ -52,7 +53,7 @@ class InboxIntake:
         return tuple([home(message, session) for message in messages])
 
     def _tells(self, messages: tuple[Inbound, ...]) -> tuple[tuple[HookEvent, ...], ...]:
-        if not self._hooks.over_http:
+        if not self._hooks.tells_over_http:
             return ()
         return tuple([self._hooks.rows(MessageReceived(message)) for message in messages])
 
@@ -61,7 +62,9 @@ class InboxIntake:
         taken: list[tuple[Engine, InboxEvent]] = []
 
         def take(events: tuple[InboxEvent, ...]) -> None:
-            for event in () if self._is_shared else events:
+            if self._is_shared:
+                return
+            for event in events:
                 engine = self._taking(event, waits=waits)
                 if engine is not None and engine.is_early(event):
                     taken.append((engine, event))
@@ -76,10 +79,11 @@ class InboxIntake:
             for engine, event in taken:
                 engine.forget(event)
             raise
-        early = {event.id for _, event in taken}
+        early = {event.id for _, event in taken} if len(taken) != len(events) else None  # None: all of them
         for event in events:
-            self._hooks.tell(MessageReceived(event.inbound), kept=True)
-            if event.id not in early:
+            if self._hooks.wants(MessageReceived):
+                self._hooks.tell(MessageReceived(event.inbound), kept=True)
+            if early is not None and event.id not in early:
                 self._hand(event, waits=waits)
         return first
 

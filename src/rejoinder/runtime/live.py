@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
+from weakref import WeakMethod
 
 Value = TypeVar("Value")
 
@@ -11,13 +12,16 @@ class Live(Generic[Value]):
 
     def __init__(self, value: Value) -> None:
         self.now = value
-        self._watchers: list[Callable[[], None]] = []
+        self._watchers: list[WeakMethod[Callable[[], None]]] = []
 
     def on_change(self, call: Callable[[], None]) -> None:
-        """For what has to act on a new value before somebody asks it to do something."""
-        self._watchers.append(call)
+        """For what has to act on a new value before somebody asks it to do something. `call` is a method, and is called
+        as long as its object is there: engines come and go, the settings stay."""
+        self._watchers = [each for each in self._watchers if each() is not None]
+        self._watchers.append(WeakMethod(call))
 
     def become(self, value: Value) -> None:
         self.now = value
-        for call in self._watchers:
-            call()
+        for each in self._watchers:
+            if (call := each()) is not None:
+                call()

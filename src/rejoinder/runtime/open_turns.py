@@ -14,10 +14,10 @@ from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.session.payloads import message_of, unpack
 from rejoinder.runtime.session.prefixes import Prefix
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
-from rejoinder.runtime.session.turn_inputs import Resumed, TurnInput
+from rejoinder.runtime.session.turn_inputs import ResumedTurn, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import EndRun, Input, OpenTurn, ResumeTurn, RunClaim, Verb, WithdrawParts
-from rejoinder.turns.suspicion import RerunPolicy, again
+from rejoinder.turns.suspicion import RerunPolicy, rerun_policy
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +30,7 @@ class OpenTurns:
         self._agents = services.agents
         self._settings = services.settings
         self._clock = services.clock
+        self._is_shared = services.is_shared
         self._parts = parts
         self._outbox = outbox
         self.resumed: set[int] = set()
@@ -40,6 +41,9 @@ class OpenTurns:
             try:
                 await self._go_on(open)
             except (MsgspecError, Unreadable) as problem:
+                if self._is_shared:
+                    self._leave(open, str(problem))
+                    continue
                 turn, about = open.turn, open.inputs[-1].event.inbound.message_id
                 await self._parts.quarantine.put_unreadable_turn(
                     turn.session, turn.id, about, turn.route, problem, open.parts
@@ -53,6 +57,8 @@ class OpenTurns:
             await self._close(open, "answered", PLANNED_BEFORE)
         elif conversation is None or not inputs or (decided := unpack(inputs[0].payload)).agent not in self._agents:
             gone = "its channel or its agent is no longer configured"
+            if self._is_shared:
+                return self._leave(open, gone)
             await self._close(open, "dropped", gone, *self._removal(open, conversation))
         elif (on_crash := self._settings.now.on_crash) != "rerun":
             if on_crash == "ask" and not decided.listening:
@@ -63,7 +69,7 @@ class OpenTurns:
             await self._close(open, "dropped", "a restart interrupted it", WithdrawParts(turn.id), notice)
             notices.wake((conversation,))
             notices.clear(conversation, open.parts)
-        elif again(turn.crashes, turn.alone) is RerunPolicy.NEVER:
+        elif rerun_policy(turn.crashes, turn.alone) is RerunPolicy.NEVER:
             asked_for = [put.event.inbound for put in inputs]
             prefix = None if decided.listening else await self._prefix(inputs[-1])
             await self._parts.quarantine.put_turn(turn, asked_for, open.parts, conversation, prefix)
@@ -76,9 +82,13 @@ class OpenTurns:
             said_at = (each.message.inbound.stands_at for each in asked)
             lane = self._parts.lanes.lane(turn.session, decided.agent, queue, turn.route, *said_at)
             self.resumed.add(turn.id)
-            lane.resume(asked, in_line, Resumed(turn, open.parts, self._outbox.said(open.parts)))
+            lane.resume(asked, in_line, ResumedTurn(turn, open.parts, self._outbox.said(open.parts)))
             if lane.held_back:
                 await self._held_back(turn.session, asked, lane.held_back)
+
+    def _leave(self, open: OpenTurn, why: str) -> None:
+        """Another process on the store may know it (SC-25)."""
+        log.warning("%s: turn %d is left to other processes: %s", open.turn.session, open.turn.id, why)
 
     async def _held_back(self, session: str, asked: tuple[TurnInput, ...], why: str) -> None:
         log.warning("%s: %s", session, why)
@@ -116,7 +126,7 @@ def _in_turn(open: OpenTurn) -> tuple[bool, int, int]:
     """Those come first beside which nothing may run. Of the suspects those that have the least against them come first:
     they end, and leave the others alone."""
     turn = open.turn
-    when = again(turn.crashes, turn.alone)
+    when = rerun_policy(turn.crashes, turn.alone)
     return when is not RerunPolicy.FIRST, turn.alone, turn.crashes if when is not RerunPolicy.AT_ONCE else 0
 
 

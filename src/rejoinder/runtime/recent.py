@@ -1,32 +1,57 @@
-"""A cache in front of the store: it holds what was used latest, and is never the source of truth (DU-5)."""
+"""A cache in front of the store: it holds what was used latest, and is never the source of truth (DU-5).
+
+A process has one such list for all its engines: what it holds grows neither with its shards nor with its sessions.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Generic, TypeVar
 from weakref import WeakValueDictionary
 
+MOST = 1000
+"""Conversations and sessions, together: those of 500 direct chats."""
+
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+
+
+class RecentlyUsed:
+    """Keeps the objects used latest alive, whatever they are."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._latest: OrderedDict[int, object] = OrderedDict()  # by identity
+
+    def keep(self, thing: object) -> None:
+        """It is used now; what was not used for longest goes."""
+        key, latest = id(thing), self._latest
+        if key in latest:
+            latest.move_to_end(key)
+            return
+        latest[key] = thing
+        if len(latest) > self._most:
+            latest.popitem(last=False)
+
+    def drop(self, thing: object) -> None:
+        self._latest.pop(id(thing), None)
 
 
 class Recent(Generic[Key, Value]):
     """The values used latest, and those still referenced elsewhere, so that no key ever has two values."""
 
-    def __init__(self, make: Callable[[Key], Value], most: int) -> None:
+    def __init__(self, make: Callable[[Key], Value], recently_used: RecentlyUsed) -> None:
         self._make = make
-        self._most = most
-        self._latest: OrderedDict[Key, Value] = OrderedDict()
+        self._recently_used = recently_used
         self._alive: WeakValueDictionary[Key, Value] = WeakValueDictionary()
 
     def get(self, key: Key) -> Value:
-        found = self._latest.get(key)
-        if found is not None:
-            self._latest.move_to_end(key)
-            return found
         found = self._alive.get(key)
         if found is None:
             found = self._alive[key] = self._make(key)
-        self._latest[key] = found
-        if len(self._latest) > self._most:
-            self._latest.popitem(last=False)
+        self._recently_used.keep(found)
         return found
+
+    def forget(self) -> None:
+        """Nobody uses these values any more."""
+        for value in self._alive.values():
+            self._recently_used.drop(value)

@@ -9,7 +9,8 @@ Rule 3: an attempt is counted before it is made, and a crash makes suspects of a
         were under way in two crashes run one at a time (slots.py, `turns.suspicion`), events that were tried before are
         decided before any turn runs, one at a time. Only what was under way alone when the process died, and that three
         times, is quarantined. An orderly stop makes no suspects.
-Rule 4: what is damaged, or was stored by another version in a format of its own, is quarantined (quarantine.py).
+Rule 4: what is damaged, or was stored by another version in a format of its own, is quarantined (quarantine.py). In a
+        store that others share, what is not known here is left to them: its format, its agent, its channel (SC-25).
 """
 
 import asyncio
@@ -39,6 +40,7 @@ class Recovery:
     def __init__(self, parts: SessionParts, outbox: Outbox, entry: EventEntry, over: asyncio.Event) -> None:
         services = parts.services
         self._store = services.store
+        self._is_shared = services.is_shared
         self._channels = services.channels
         self._runs = services.runs
         self._clock = services.clock
@@ -61,7 +63,11 @@ class Recovery:
         await self._outbox.recover(found.unknown, found.to_send)
         await parts.questions.recall()
         for unread in found.unread:
-            await parts.quarantine.put_unread(unread)
+            if self._is_shared and unread.of_another_version:
+                what = "%s: the %s of message %s is left to other processes: %s"
+                log.warning(what, unread.where, unread.kind, unread.message, unread.why)
+            else:
+                await parts.quarantine.put_unread(unread)
         events = tuple([event for event in found.events if self._can_be_decided(event)])
         if any(event.attempts for event in events):
             parts.slots.hold()
@@ -96,7 +102,7 @@ class Recovery:
     def _can_be_decided(self, event: InboxEvent) -> bool:
         inbound = event.inbound
         if not self._parts.conversations.has(inbound.channel):
-            log.warning("%s is no longer configured: %s waits", inbound.channel, inbound.message_id)
+            log.warning("%s is no longer configured: message %s waits until it is", inbound.channel, inbound.message_id)
             return False
         return True
 

@@ -27,7 +27,7 @@ class Runs:
     def __init__(self, patience: float = PATIENCE, whole: "Runs | None" = None) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._patience = patience
-        self._whole = whole
+        self._all: tuple[Runs, ...] = (self,) if whole is None else (self, *whole._all)  # whose tasks its own are
         self._closed = False
 
     def scope(self) -> "Runs":
@@ -49,24 +49,16 @@ class Runs:
     ) -> asyncio.Task[None]:
         """`then` is called when the task has ended, however it ended, even if it never began to run."""
         task = asyncio.create_task(work, name=name)
-        self._add(task)
+        for runs in self._all:
+            runs._tasks.add(task)
+            if runs._closed:
+                task.cancel()
         task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
         return task
 
-    def _add(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(task)
-        if self._whole is not None:
-            self._whole._add(task)
-        if self._closed:
-            task.cancel()
-
-    def _discard(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if self._whole is not None:
-            self._whole._discard(task)
-
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:
-        self._discard(task)
+        for runs in self._all:
+            runs._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _tell_failure(task.get_name(), error)
         if then is not None:

@@ -5,13 +5,15 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
-from rejoinder.agents.base import Agent
+from rejoinder.agents.base import REMEMBERED, Agent
 from rejoinder.blobs import Blobs
+from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Channel
 from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.held_lease import UNENDING, HeldLease
+from rejoinder.runtime.recent import RecentlyUsed
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slot_pool import SlotPool
@@ -23,7 +25,20 @@ class SendGate:
     """Whether an engine still sends: it is shut when the engine ends."""
 
     def __init__(self) -> None:
-        self.shut = False
+        self.is_shut = False
+
+    def shut(self) -> None:
+        self.is_shut = True
+
+
+class ProcessMemory:
+    """What all engines of a process keep in mind together, so that it does not grow with their number (DU-5)."""
+
+    def __init__(self) -> None:
+        self.recently_used = RecentlyUsed()
+        self.reminded: Bounded[str, tuple[object, Agent]] = Bounded(REMEMBERED // 2)
+        """Which agent knows each session, and who reminded it. Half of what agents remember, and they remember for
+        all engines: a session missing here may be missing from the agent's memory, or soon will be."""
 
 
 class Services(Struct, frozen=True):
@@ -50,4 +65,10 @@ class Services(Struct, frozen=True):
     """The limits of accounts; all engines of a gateway share them (SC-13)."""
     slots: SlotPool = field(default_factory=SlotPool)
     """The slots for runs; all engines of a gateway share them."""
+    memory: ProcessMemory = field(default_factory=ProcessMemory)
     gate: SendGate = field(default_factory=SendGate)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes may know what this one does not: it leaves that to them (SC-25)."""
+        return bool(self.machine)

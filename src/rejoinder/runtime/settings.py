@@ -9,6 +9,16 @@ from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.events import ReplyMode
 from rejoinder.inbound.rules import Rules
 from rejoinder.inbound.understanding import UnderstandingSettings
+from rejoinder.media_services import (
+    CanDescribePictures,
+    CanLoadFiles,
+    CanPrepareRecordings,
+    CanReadDocuments,
+    CanReadPages,
+    CanSpeak,
+    CanTranscribe,
+    VoiceForm,
+)
 from rejoinder.outbound.budget import Rate
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
@@ -20,16 +30,6 @@ from rejoinder.outbound.verdict import OnUnknown
 from rejoinder.rendering import RenderOptions
 from rejoinder.rendering.emoji import ANY_EMOJI, ReactionNames
 from rejoinder.runtime.folders import OutboxFolder
-from rejoinder.senses import (
-    DescribesPictures,
-    Hears,
-    LoadsFiles,
-    PreparesRecordings,
-    ReadsDocuments,
-    ReadsPages,
-    Speaks,
-    VoiceForm,
-)
 from rejoinder.session import TypingMode
 from rejoinder.turns.choose import SlotLimits
 from rejoinder.turns.compaction import CompactionSettings
@@ -81,7 +81,7 @@ class ChannelFacts(Struct, frozen=True):
 class SpeechOptions(Struct, frozen=True):
     """How answers are spoken."""
 
-    speaks: Speaks
+    speaks: CanSpeak
     keeps_text: bool = True
     """The text of a spoken answer is sent as well."""
     asks_agent: bool = False
@@ -117,19 +117,19 @@ class RuntimeSettings(Struct, frozen=True, kw_only=True):
     """The agents that each may start beside itself, where that is configured (TU-36)."""
     understanding: UnderstandingSettings = UnderstandingSettings()
     """What is to be understood of a message before it is decided."""
-    hears: Hears | None = None
+    hears: CanTranscribe | None = None
     """Listens to recordings; None: nobody does."""
     speech: SpeechOptions | None = None
     """Speaks answers; None: nothing does."""
-    reads_documents: ReadsDocuments | None = None
+    reads_documents: CanReadDocuments | None = None
     """Reads documents and scales pictures; None: only text is read, and pictures stay as they are."""
-    describes_pictures: DescribesPictures | None = None
+    describes_pictures: CanDescribePictures | None = None
     """The program that puts pictures into words, where no agent does."""
-    prepares_recordings: PreparesRecordings | None = None
+    prepares_recordings: CanPrepareRecordings | None = None
     """Gives recordings to agents that hear, in a form that models take."""
-    reads_pages: ReadsPages | None = None
+    reads_pages: CanReadPages | None = None
     """Reads the pages that people link to."""
-    loads_files: LoadsFiles | None = None
+    loads_files: CanLoadFiles | None = None
     """Loads files that agents name by their address."""
     outbox_of: Callable[[str], OutboxFolder] | None = None
     """The folder from which a session's agent sends files."""

@@ -11,23 +11,24 @@ from rejoinder.channels.base import CanIntroduce, Channel, FollowsLog, SharesLiv
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.account_notices import AccountNotices
 from rejoinder.runtime.account_pace import AccountPaces
-from rejoinder.runtime.agreement import Agreement, accounts_of
 from rejoinder.runtime.gateway import Engines
+from rejoinder.runtime.ownership.balance import A_LOOK, A_STEP, pause_after
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.duties import Duties
 from rejoinder.runtime.ownership.renewing import Renewing
+from rejoinder.runtime.place.restarting import Restart, RestartCheck
+from rejoinder.runtime.restart_turns import RestartTurns
 from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.settings_agreement import SettingsAgreement, accounts_of
 from rejoinder.session import SessionSettings
-from rejoinder.store.base import AnyLease, Renewal, SharedStore
+from rejoinder.store.base import AnyLease, Renewal, Shard, ShardOwners, SharedStore
 
 log = logging.getLogger(__name__)
 
-A_LOOK: Final = 1.0
-"""Seconds between two looks at what other processes hold and have written."""
-
-
 INTRODUCTIONS: Final = 15.0
 """Seconds for which a process waits for its platforms before it claims anything."""
+BETWEEN_CHECKS: Final = 0.02
+"""After which part of a lease the deadlines are looked at again."""
 A_MOMENT: Final = 0.1
 """Seconds between two times at which others are told of the moment; what happens meanwhile is told together."""
 
@@ -46,8 +47,7 @@ class Sharing:
         self.duties = Duties(store, engines.holder)
         """What this process does for all, when it has the lease; where the store is its own, at once."""
         self._clock = clock
-        self.role: ProcessRole = "all"
-        """To be set before `begin` (SC-24)."""
+        self._role: ProcessRole = "all"
         self.is_shared = store.lease_seconds is not None
         self.looks: list[Callable[[], None]] = []
         """Called with every look."""
@@ -57,12 +57,19 @@ class Sharing:
         """Why this process claims nothing (SC-25)."""
 
     async def join(
-        self, channels: Mapping[str, Channel], session: SessionSettings, runs: Runs, grace: float, sending: float
+        self,
+        role: ProcessRole,
+        channels: Mapping[str, Channel],
+        session: SessionSettings,
+        runs: Runs,
+        grace: float,
+        sending: float,
     ) -> None:
-        """From now on this process does its part, among these tasks. Nothing is claimed before the channels know who
-        they are: a mention of us has to be recognised."""
+        """From now on this process does the part of this role (SC-24), among these tasks. Nothing is claimed before the
+        channels know who they are: a mention of us has to be recognised."""
+        self._role = role
         accounts = accounts_of(channels.values())
-        await self._agree(Agreement(self._store, self._engines.holder, session, accounts))
+        await self._agree(SettingsAgreement(self._store, self._engines.holder, session, accounts))
         await self.begin(runs)
         self._share_live(channels.values(), runs)
         known = [
@@ -76,7 +83,12 @@ class Sharing:
         runs.start("own", self.own(grace, sending))
         runs.start("accounts", self._tell_accounts())
 
-    async def _agree(self, agreement: Agreement) -> None:
+    def restart_in_turn(self, reviving: RestartCheck, end: Callable[[Restart], None], runs: Runs) -> None:
+        """From now on this process starts again when all are asked to."""
+        turns = RestartTurns(self._store, self._engines.holder, reviving, self._clock, end)
+        runs.start("restart", turns.run())
+
+    async def _agree(self, agreement: SettingsAgreement) -> None:
         while True:
             try:
                 self.disagrees = await agreement.reach()
@@ -90,7 +102,7 @@ class Sharing:
 
     @property
     def _claims(self) -> bool:
-        return self.role != "front" and not self.disagrees
+        return self._role != "front" and not self.disagrees
 
     async def begin(self, runs: Runs) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
@@ -102,6 +114,14 @@ class Sharing:
             self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
         )
         runs.start("renew", renewing.run())
+        runs.start("deadlines", self._watch_deadlines(seconds))
+
+    async def _watch_deadlines(self, seconds: float) -> None:
+        """Ends what has run out here, also while nothing is about to be done and the store does not answer (SC-3)."""
+        while True:
+            self._engines.look_at_deadlines()
+            self.duties.look_at_deadlines()
+            await asyncio.sleep(seconds * BETWEEN_CHECKS)
 
     async def _see_and_be_seen(self) -> None:
         try:
@@ -119,14 +139,16 @@ class Sharing:
 
     async def own(self, grace: float, sending: float) -> None:
         """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
+        pause, before = A_LOOK, tuple[Shard, ...]()
         while True:
-            pause = A_LOOK
             try:
-                if await self._look(grace, sending):
-                    pause = uniform(0.02, 0.2)  # processes that start together do not go in step
+                owners = await self._look(grace, sending)
+                pause = pause_after(pause, owners, claims=self._claims, moved=owners.shards != before)
+                before = owners.shards
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-            await asyncio.sleep(pause)
+                pause = A_LOOK
+            await asyncio.sleep(pause + uniform(0.0, A_STEP))  # processes that start together do not go in step
 
     async def _tell_accounts(self) -> None:
         while True:
@@ -135,20 +157,19 @@ class Sharing:
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
 
-    async def _look(self, grace: float, sending: float) -> bool:
-        """Returns whether there may be more to claim."""
-        self._engines.look_at_deadlines()
-        self.duties.look_at_deadlines()
+    async def _look(self, grace: float, sending: float) -> ShardOwners:
+        """Returns what it saw."""
         owners = await self._store.owners()
         if not self.disagrees:
             self.duties.look(owners)
         self.is_alone = len(owners.processes) + len(owners.fronts) < 2
-        more = self._claims and await self._engines.balance(owners, grace, sending)
+        if self._claims:
+            await self._engines.balance(owners, grace, sending)
         await self._engines.look_for_work()
         await self._accounts.read()
         for look in self.looks:
             look()
-        return more
+        return owners
 
     # --- what is shown for the moment -----------------------------------------------------------------
 

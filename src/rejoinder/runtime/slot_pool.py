@@ -29,6 +29,12 @@ class SlotPool:
         self.head_starts = 0
         """While there is one, nothing but suspects starts."""
 
+    def begin_head_start(self) -> None:
+        self.head_starts += 1
+
+    def end_head_start(self) -> None:
+        self.head_starts -= 1
+
     def release(self, session: str) -> None:
         process = self.running.pop(session, None)
         if process is not None and process not in self.running.values():

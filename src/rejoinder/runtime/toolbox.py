@@ -1,8 +1,7 @@
 """Which session's tools a token opens: one token for each session, valid only while the session has a run."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from rejoinder.agents.base import ToolSource
@@ -28,13 +27,16 @@ class Toolbox:
         self._sessions: Bounded[str, str] = Bounded(MOST_TOKENS)  # by token
         self._tokens: Bounded[str, str] = Bounded(MOST_TOKENS)  # by session
 
-    @contextmanager
-    def open(self, session: str, call: Call) -> Generator[None]:
+    def serve_from(self, source: ToolSource) -> None:
+        """The tools are served there from now on."""
+        self.source = source
+
+    def open(self, session: str, call: Call) -> None:
+        """The session has a run, until `close`."""
         self._runs[session] = call
-        try:
-            yield
-        finally:
-            del self._runs[session]
+
+    def close(self, session: str) -> None:
+        del self._runs[session]
 
     def issue(self) -> str:
         """A token that is nobody's yet."""

@@ -24,6 +24,10 @@ class WriteBatch:
         self.is_written = False
         self._then = then
 
+    def __bool__(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self._verbs)
+
     def add(self, verb: Verb[Result]) -> Callable[[], Result]:
         """Returns a function that gives the verb's result once the unit is written."""
         place = len(self._verbs)

@@ -101,7 +101,7 @@ class PauseJob(Verb[None], frozen=True):
     paused: bool
 
 
-class WantJob(Verb[None], frozen=True):
+class RequestJobRun(Verb[None], frozen=True):
     """An operator wants it now; its ticks stay as they are."""
 
     job: str

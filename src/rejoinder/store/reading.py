@@ -8,25 +8,27 @@ from rejoinder.events import Route
 from rejoinder.store.blobs import BlobReader
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.store.jobs import KeptJob, SaidBefore
+from rejoinder.store.ownership_rows import (
+    Deployment,
+)
 from rejoinder.store.questions import KeptQuestion
 from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
     AccessRows,
     Census,
-    Deployment,
     InboxEvent,
     IndexedMessage,
     Input,
     KeptSession,
+    LocatedMessage,
     OpenTurn,
     PairingRequest,
     PartState,
     PendingWork,
     PlaceFacts,
     Quarantined,
-    Sighting,
     StoredPart,
-    Traced,
+    TraceEntry,
     TranscriptEntry,
     Workload,
 )
@@ -59,7 +61,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """What became of an event, in each session it was routed to."""
         ...
 
-    async def trace(self, event: int) -> tuple[Traced, ...]: ...
+    async def trace(self, event: int) -> tuple[TraceEntry, ...]: ...
 
     # turns
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -132,7 +134,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """The message of this conversation behind an id or a handle (OD-22)."""
         ...
 
-    async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
+    async def find_messages(self, reference: str, limit: int = 10) -> tuple[LocatedMessage, ...]:
         """The messages of all conversations behind an id or a handle."""
         ...
 

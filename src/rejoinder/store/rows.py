@@ -1,11 +1,10 @@
 """What the store hands out: frozen values, one for each thing it keeps.
 
-A value that was claimed (`Run`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that go
+A value that was claimed (`RunClaim`, a `StoredPart` in a claim) is also the proof of the claim: the verbs that go
 on with it compare its state and generation with the row, and raise `Superseded` when the row has moved on since.
 A generation is a number never used before: every claim draws one, that of a shard (`Lease`) as well.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -14,6 +13,7 @@ from msgspec import Struct
 from rejoinder.errors import Fault
 from rejoinder.events import Inbound, PromptPart, Route, Step
 from rejoinder.session import Session
+from rejoinder.store.ownership_rows import NamedLease
 
 # --- inbound ------------------------------------------------------------------------------------
 
@@ -25,7 +25,7 @@ class StoredCursor(Struct, frozen=True):
     name: str
     value: str
     account: str = "default"
-    lease: "NamedLease | None" = None
+    lease: NamedLease | None = None
     """Of the process that listens: without it nothing is written (SC-10)."""
 
 
@@ -162,7 +162,7 @@ def said_about(event: int) -> str:
     return f"event/{event}"
 
 
-class Intent(Struct, frozen=True):
+class PartIntent(Struct, frozen=True):
     """A part to be planned. The same key stands for the same bytes, for ever (DU-4)."""
 
     key: str
@@ -206,7 +206,7 @@ class PendingWork(Struct, frozen=True):
     """Parts that are dead or held: only an operator moves them."""
 
 
-class Later(Struct, frozen=True):
+class NotBefore(Struct, frozen=True):
     """The next part of this conversation may not be sent before then."""
 
     at: datetime
@@ -255,7 +255,7 @@ class IndexedMessage(Struct, frozen=True):
         return f"m{self.number}"
 
 
-class Sighting(Struct, frozen=True):
+class LocatedMessage(Struct, frozen=True):
     """A message of the index, and its conversation."""
 
     route: Route
@@ -310,86 +310,11 @@ class AccessRows(Struct, frozen=True):
     requests: tuple[PairingRequest, ...]
 
 
-class Traced(Struct, frozen=True):
+class TraceEntry(Struct, frozen=True):
     """What was noted of an event in one go, for `explain`."""
 
     at: datetime
     steps: tuple[Step, ...]
-
-
-# --- who owns what ------------------------------------------------------------------------------
-
-
-class Lease(Struct, frozen=True):
-    """The right to decide, run and send for the homes of a shard, as long as the shard has this generation (SC-3)."""
-
-    shard: int
-    holder: str
-    """The process."""
-    generation: int
-
-
-class NamedLease(Struct, frozen=True):
-    """The right to do something for all processes, such as listening to an account (SC-10)."""
-
-    name: str
-    holder: str
-    generation: int
-
-
-AnyLease = Lease | NamedLease
-
-
-class Shard(Struct, frozen=True):
-    id: int
-    holder: str | None
-    """None: nobody holds it, or the lease of its last holder has run out."""
-
-
-class ShardOwners(Struct, frozen=True):
-    """The shards, and the processes that are alive, which hold some or want to."""
-
-    shards: tuple[Shard, ...]
-    processes: tuple[str, ...]
-    fronts: tuple[str, ...] = ()
-    """Processes that are alive and claim no shard (SC-24)."""
-    named: Mapping[str, str] = {}
-    """Who holds which lease by name; one that nobody holds is not there."""
-
-
-class ProcessState(Struct, frozen=True):
-    """A process that is alive, as operators see it (SC-24)."""
-
-    name: str
-    claims: bool
-    """Whether it claims shards; a front does not."""
-    shards: int
-    duties: tuple[str, ...]
-    """What it does for all: the accounts it listens to, and other work that one process does."""
-    lease_seconds: float | None
-    """For which its leases are still granted; None: they do not run out."""
-    waiting: int
-    """Messages in its shards that nobody has decided yet."""
-    lag_seconds: float
-    """Since the oldest of those came; 0: none waits."""
-
-
-class Deployment(Struct, frozen=True):
-    """All processes on one store."""
-
-    shards: int
-    unowned: int
-    """Shards that nobody holds now."""
-    lag_seconds: float
-    """Since the oldest message came that nobody has decided yet, whoever holds its shard; 0: none waits."""
-    processes: tuple[ProcessState, ...]
-
-
-class Renewal(Struct, frozen=True):
-    held: tuple[AnyLease, ...]
-    """Those of the leases that were still held, and are for as long again. The others are lost."""
-    now: datetime
-    """By the clock of the store (SC-6)."""
 
 
 # --- after a restart, and about the store itself ------------------------------------------------
@@ -427,6 +352,8 @@ class UnreadableRow(Struct, frozen=True):
     """Where a turn is answered."""
     answered: bool = False
     """The turn only had to be delivered."""
+    of_another_version: bool = False
+    """It is whole, and in a form that is not known here."""
 
 
 class Quarantined(Struct, frozen=True):

@@ -20,11 +20,11 @@ from rejoinder.store.rows import (
     HookEvent,
     InboxEvent,
     IndexedMessage,
-    Intent,
-    Later,
+    NotBefore,
     Outcome,
     Paired,
     PairingRequest,
+    PartIntent,
     PartState,
     RunClaim,
     StoredCursor,
@@ -81,7 +81,8 @@ class Destination(Struct, frozen=True):
 
 
 class RouteEvent(Verb[None], frozen=True):
-    """The event waits in these sessions from now on, once in each."""
+    """The event is decided, and waits in these sessions from now on, once in each. A session in which it begins a turn
+    by the same unit is not among them (`BeginTurn.brings`)."""
 
     event: int
     to: tuple[Destination, ...]
@@ -101,7 +102,7 @@ class QuarantineEvent(Verb[None], frozen=True):
     reason: str
 
 
-class WantEvent(Verb[None], frozen=True):
+class RequestEventRerun(Verb[None], frozen=True):
     """Somebody wants this quarantined event to be handled again; the gateway does so as soon as it looks."""
 
     event: int
@@ -160,6 +161,9 @@ class BeginTurn(Verb[RunClaim | Busy], frozen=True):
     payload: bytes = b""
     tells: bool = True
     """Whether this turn tells of what was summarised; if not, a later one does."""
+    brings: bytes | None = None
+    """The payload of its one event, which enters the session only now: it is taken at once, or waits if the session is
+    busy. None: its events wait in the session."""
 
 
 class ResumeTurn(Verb[RunClaim | Busy], frozen=True):
@@ -176,7 +180,7 @@ class QuarantineTurn(Verb[None], frozen=True):
     why: str
 
 
-class WantTurn(Verb[None], frozen=True):
+class RequestTurnRerun(Verb[None], frozen=True):
     """Somebody wants this quarantined turn to be run again; the gateway does so as soon as it looks."""
 
     turn: int
@@ -221,14 +225,14 @@ class PlanParts(Verb[tuple[StoredPart, ...]], frozen=True):
     claimed in the same step, if nothing waits before it and its place is in the writer's shard.
     """
 
-    parts: tuple[Intent, ...]
+    parts: tuple[PartIntent, ...]
     now: datetime
     run: RunClaim | None = None
     final: bool = False
     claims: bool = False
 
 
-class ClaimPart(Verb[StoredPart | Later | None], frozen=True):
+class ClaimPart(Verb[StoredPart | NotBefore | None], frozen=True):
     """The next part of a conversation, for one sender alone; the attempt is counted before it is made.
 
     None: there is none, it is not settled yet, or the place is in another shard than the writer's."""
@@ -422,7 +426,7 @@ OPERATOR_VERBS: Final[tuple[type[Verb[object]], ...]] = (
     ResendPart,
     DropPart,
     PairSender,
-    WantEvent,
-    WantTurn,
+    RequestEventRerun,
+    RequestTurnRerun,
 )
 """The verbs above that an operator may write beside a gateway; `base` adds those of the jobs."""

@@ -63,7 +63,7 @@ class Chat:
         """Waits until the gateway is done with all that was said so far; a message is shown before that."""
         assert self.gateway is not None, "whoever made the gateway knows when it rests"
         async with asyncio.timeout(PATIENCE):
-            await self.gateway.runs.idle(besides=self.gateway.listening)
+            await self.gateway.runs.idle(besides=self.gateway.listening.tasks)
 
     async def reads_note(self, text: str) -> None:
         await self._until(f"the note {text!r}", lambda: text in self.channel.notes)

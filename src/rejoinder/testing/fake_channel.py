@@ -24,7 +24,6 @@ from rejoinder.events import (
     Inbound,
     Invoked,
     Mention,
-    MenuCommand,
     Part,
     Quote,
     ReplyContext,
@@ -177,6 +176,8 @@ class FakeMessenger:
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         if (failing := self._next("react")) is not None and not failing.accepted:
             return failing.outcome
+        if message not in self.messages:
+            return Rejected(f"there is no message {message}", "target")
         reactions = self.messages[message].reactions
         if not remove:
             self.reacted.append((author, message, emoji))
@@ -323,7 +324,6 @@ class FakeThreads(FakeMessenger):
         self.created: list[str] = []  # each attempt to open one
         self.refuse_threads: str | None = None
         self._threads: Threads = threads
-        self.menu: tuple[MenuCommand, ...] = ()
         self.valid_for = 900.0  # seconds in which an interaction can be answered
         self.ephemeral: list[tuple[str, str]] = []  # what only one person saw
         self.answered: list[str] = []  # the tokens by which something was said to all

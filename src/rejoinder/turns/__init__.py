@@ -1,8 +1,10 @@
 """Floor 2, pure: when a turn runs, and with what.
 
-the line     lane: the machine of one session; signals, modes, backlog; choose: between sessions; run_state, run_timeout
+the line     lane: the machine of one session, phases: its grids; signals, modes, backlog; run_state, run_timeout
+             choose: between sessions
 the turn     prompt, question, context, fallback, compaction, status; suspicion: after a crash
 sub-agents   subagents: who may start one, and how many
 the clock    job, schedule, expression, hours, heartbeat
+processes    restarts: which of several starts again, and when
 for docs     tables
 """

@@ -164,6 +164,6 @@ def without(line: Line, messages: Iterable[QueuedMessage]) -> Line:
     return tuple(waiting for waiting in line if waiting.message.id not in gone)
 
 
-def quieted(line: Line, after: str) -> Line:
+def after_quiet(line: Line, after: str) -> Line:
     """The line once its senders have been quiet since the message `after`."""
     return tuple(replace(each, quiet=True) if each.message.id == after else each for each in line)

@@ -15,7 +15,7 @@ from rejoinder.turns.backlog import estimate_tokens
 from rejoinder.turns.prompt import SystemPart, system_sections
 
 
-class Past(Struct, frozen=True):
+class PastExchange(Struct, frozen=True):
     """A question of the conversation so far and its answer; empty if there was none."""
 
     parts: tuple[PromptPart, ...]
@@ -37,7 +37,7 @@ class ContextBudget(Struct, frozen=True):
     used: int = 0
 
 
-def measure(system: SystemPart, past: Sequence[Past], coming: Sequence[PromptPart]) -> tuple[Size, ...]:
+def measure(system: SystemPart, past: Sequence[PastExchange], coming: Sequence[PromptPart]) -> tuple[Size, ...]:
     """The size of each part that is not empty, in prompt order. `coming`: what will go along with the next message."""
     sizes = [
         *(_size(name, [text]) for name, text in system_sections(system).items()),
@@ -47,11 +47,11 @@ def measure(system: SystemPart, past: Sequence[Past], coming: Sequence[PromptPar
     return tuple(size for size in sizes if size.tokens)
 
 
-def together(past: Sequence[Past]) -> Size:
+def together(past: Sequence[PastExchange]) -> Size:
     return _sum(_said(past))
 
 
-def _said(past: Sequence[Past]) -> list[Size]:
+def _said(past: Sequence[PastExchange]) -> list[Size]:
     own = [part for each in past for part in own_words(each.parts)]
     return [
         _size("said so far by people", _texts(own), sum(isinstance(part, PromptImage) for part in own)),
@@ -69,7 +69,7 @@ def _size(name: str, texts: Sequence[str], images: int = 0) -> Size:
     return Size(f"{name}{pictures}", sum(map(len, texts)), estimate_tokens(texts, images))
 
 
-def told(agent: str, sizes: Sequence[Size], budget: ContextBudget, kept: Size | None = None) -> str:
+def context_report(agent: str, sizes: Sequence[Size], budget: ContextBudget, kept: Size | None = None) -> str:
     """The reply. `kept`: the size of the conversation so far, where the agent keeps it itself."""
     rows = [[size.part, f"{size.characters:,}", f"{size.tokens:,}"] for size in (*sizes, _sum(sizes))]
     lines = [

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 REST_MINUTES: Final = (1, 5, 25, 60)
 
 
-class Treatment(Struct, frozen=True):
+class FailureHandling(Struct, frozen=True):
     meaning: str
     retry: bool = False
     """Try the same model once more first."""
@@ -25,19 +25,19 @@ class Treatment(Struct, frozen=True):
     """The credential is at fault and gets a cool-down."""
 
 
-ON_FAILURE: Final[dict[str, Treatment]] = {
-    "billing": Treatment("the account cannot pay", next_model=True, rests=True),
-    "rate_limit": Treatment("the account asks too often", next_model=True, rests=True),
-    "auth": Treatment("the credential is not accepted", next_model=True, rests=True),
-    "timeout": Treatment("no answer in time", next_model=True, rests=True),
-    "overloaded": Treatment("the provider is overloaded", retry=True, next_model=True, rests=True),
-    "format": Treatment("the model does not take this request", next_model=True),
-    "model_not_found": Treatment("there is no such model", next_model=True),
-    "unreachable": Treatment("the connection failed", retry=True),
-    "context_overflow": Treatment("the conversation is too long for the model"),
-    "crashed": Treatment("the agent ended before its answer"),
-    "aborted": Treatment("somebody stopped it"),
-    "other": Treatment("not classified"),
+ON_FAILURE: Final[dict[str, FailureHandling]] = {
+    "billing": FailureHandling("the account has no credit left", next_model=True, rests=True),
+    "rate_limit": FailureHandling("the account made too many requests", next_model=True, rests=True),
+    "auth": FailureHandling("the credential is not accepted", next_model=True, rests=True),
+    "timeout": FailureHandling("no answer in time", next_model=True, rests=True),
+    "overloaded": FailureHandling("the provider is overloaded", retry=True, next_model=True, rests=True),
+    "format": FailureHandling("the model does not take this request", next_model=True),
+    "model_not_found": FailureHandling("there is no such model", next_model=True),
+    "unreachable": FailureHandling("the connection failed", retry=True),
+    "context_overflow": FailureHandling("the conversation is too long for the model"),
+    "crashed": FailureHandling("the agent ended before its answer"),
+    "aborted": FailureHandling("somebody stopped it"),
+    "other": FailureHandling("not classified"),
 }
 
 
@@ -62,7 +62,7 @@ LONGEST_WAIT: Final = 5.0
 """The most seconds a turn waits when the provider says when to retry; a longer wait is no hiccup."""
 
 
-class Trial(Struct, frozen=True):
+class FallbackState(Struct, frozen=True):
     """The state of one turn: the model being tried, those already tried, and whether the retry is used up."""
 
     candidates: tuple[Candidate, ...]
@@ -79,21 +79,21 @@ class NoFallback(Struct, frozen=True):
     kind: str
 
 
-def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> Trial:
+def begin(candidates: tuple[Candidate, ...], rests: Rests, now: float) -> FallbackState:
     """The selected model first, then its fallbacks; one that rests only if all of them do."""
-    return Trial(candidates, _pick(candidates, rests, now))
+    return FallbackState(candidates, _pick(candidates, rests, now))
 
 
 def after_failure(
-    trial: Trial,
+    trial: FallbackState,
     kind: str,
     rests: Rests,
     now: float,
     transient: bool = False,
     retry_after: float | None = None,
     chance: float = 0.0,
-) -> Trial | NoFallback:
-    """What follows a failure. `rests` has to include this failure already (see `rested`).
+) -> FallbackState | NoFallback:
+    """What follows a failure. `rests` has to include this failure already (see `with_cooldown`).
 
     `transient` and `retry_after` come from the provider: that it was a hiccup, and when to try again. `chance`, from 0
     to 1, spreads the second tries of many chats.
@@ -106,15 +106,15 @@ def after_failure(
     tried = (*trial.tried, trial.current)
     left = tuple(candidate for candidate in trial.candidates if candidate not in tried)
     if left:
-        return Trial(trial.candidates, _pick(left, rests, now), tried)
+        return FallbackState(trial.candidates, _pick(left, rests, now), tried)
     if retry_after is not None and _is_soon(trial, retry_after):
         # No other model is left, and this one says when it will answer.
         return replace(trial, retried=True, wait=_wait(retry_after, chance))
     return NoFallback(kind)
 
 
-def rested(
-    rests: Rests, trial: Trial, kind: str, now: float, transient: bool = False, retry_after: float | None = None
+def with_cooldown(
+    rests: Rests, trial: FallbackState, kind: str, now: float, transient: bool = False, retry_after: float | None = None
 ) -> Rests:
     """The cool-downs after a failure: 1, 5, 25, then 60 minutes, or what the provider asked for if that is
     longer. A first hiccup is not counted."""
@@ -131,7 +131,7 @@ def refreshed(rests: Rests, credential: str) -> Rests:
     return {name: rest for name, rest in rests.items() if name != credential}
 
 
-def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str | None:
+def transition_notice(told: str | None, trial: FallbackState, kind: str | None) -> str | None:
     """The line for a verbose session, once per transition; `told` is the model the session was last told of."""
     selected, active = trial.candidates[0].model, trial.current.model
     if active == (told or selected):
@@ -142,7 +142,7 @@ def transition_notice(told: str | None, trial: Trial, kind: str | None) -> str |
     return f"Model fallback: {active} answers instead of {selected}{reason}."
 
 
-def _is_hiccup(trial: Trial, treatment: Treatment, transient: bool, retry_after: float | None) -> bool:
+def _is_hiccup(trial: FallbackState, treatment: FailureHandling, transient: bool, retry_after: float | None) -> bool:
     """Whether it is worth trying the same model once more, and soon."""
     return (treatment.retry or transient) and _is_soon(trial, retry_after or 0)
 
@@ -151,7 +151,7 @@ def _wait(asked: float, chance: float) -> float:
     return max(asked, BACK_OFF) + chance * BACK_OFF
 
 
-def _is_soon(trial: Trial, wait: float) -> bool:
+def _is_soon(trial: FallbackState, wait: float) -> bool:
     return not trial.retried and wait <= LONGEST_WAIT
 
 

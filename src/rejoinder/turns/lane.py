@@ -1,6 +1,7 @@
 """One session's lane: what to do when a message arrives, a run begins or ends, or a user says stop.
 
-Rule 1: every decision about starting, waiting, steering, aborting and discarding is made in this file.
+Rule 1: every decision about starting, waiting, steering, aborting and discarding is made here and in the grids of
+        phases.py, which say what each event does in each phase.
 Rule 2: it knows no clock, task or agent. `step(lane, event)` returns the new lane and the actions to
         perform; the RunStarted event says whether the agent can be steered.
 Rule 3: the driver that performs the actions owes three answers: one RunEnded for each Start (however the run
@@ -8,13 +9,9 @@ Rule 3: the driver that performs the actions owes three answers: one RunEnded fo
         each WakeAfter. An answer that comes late or twice is harmless.
 Rule 4: a message is in exactly one place: it waits, is offered to the run, or is in the turn. It leaves the line by
         exactly one action: in a turn (Start), Steered, summarised (Summarise) or dropped with a reason (Discard).
-
-The two grids below define the behaviour; they are complete by construction, and the docs are generated from them.
 """
 
 from collections.abc import Callable, Iterable
-from enum import Enum
-from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,15 +22,16 @@ from rejoinder.turns.backlog import (
     Summary,
     WaitingMessage,
     admit,
+    after_quiet,
     buffer_of,
     estimate_tokens,
-    quieted,
     ready_batch,
     settings_of,
     traits_of,
     without,
 )
-from rejoinder.turns.modes import MODES, Mode, QueueSettings
+from rejoinder.turns.modes import MODES, QueueSettings
+from rejoinder.turns.phases import OFFER, ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,
@@ -50,82 +48,9 @@ from rejoinder.turns.signals import (
     Steered,
     SteerRefused,
     SteerTaken,
-    Stop,
     Summarise,
     WakeAfter,
 )
-
-# --- the tables ---------------------------------------------------------------------------------
-
-
-class Phase(Enum):
-    IDLE = "nothing runs, nothing waits"
-    GATHERING = "nothing runs; what waits is waiting for quiet"
-    STARTING = "a turn was handed out, its agent has not begun"
-    RUNNING = "the agent is at work"
-    ABORTING = "the run was aborted and has not ended yet"
-    SETTLING = "the run has ended, but not said whether it took in what was offered"
-
-
-class OnArrival(Enum):
-    START = "start a run with it at once"
-    HOLD = "let it wait"
-    OFFER = "let it wait, and offer what waits to the run, oldest first"
-    INTERRUPT = "discard what waits, abort the run, let it be next"
-
-
-class OnEvent(Enum):
-    NOTHING = "nothing"
-    BEGIN = "offer what waits in a steering mode to the run that has begun"
-    END = "start what is ready, once an open offer is answered"
-    TAKEN = "name it steered; go on with what waits"
-    REFUSED = "let it wait again, in its old place"
-    DRAIN = "start what is ready"
-    REVIEW = "offer what waits in a steering mode now"
-    CLEAR = "discard what waits"
-    ABORT = "discard what waits, abort the run"
-
-
-Row = TypeVar("Row")
-Column = TypeVar("Column")
-Cell = TypeVar("Cell")
-
-
-def _grid(columns: tuple[Column, ...], rows: dict[Row, tuple[Cell, ...]]) -> dict[tuple[Row, Column], Cell]:
-    return {(row, column): cell for row, cells in rows.items() for column, cell in zip(columns, cells, strict=True)}
-
-
-# --- what an arrival does -----------------------------------------------------------------------
-
-START, HOLD, OFFER, INTERRUPT = OnArrival
-
-# fmt: off
-ON_ARRIVAL: Final = _grid(tuple(Mode), {
-    #                 steer  followup collect interrupt  steer-backlog queue
-    Phase.IDLE:      (START, START,   START,  START,     START,        START),
-    Phase.GATHERING: (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-    Phase.STARTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-    Phase.RUNNING:   (OFFER, HOLD,    HOLD,   INTERRUPT, OFFER,        HOLD),
-    Phase.ABORTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-    Phase.SETTLING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-})
-# fmt: on
-
-# --- what every other event does ----------------------------------------------------------------
-
-NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
-
-# fmt: off
-ON_EVENT: Final = _grid((RunStarted, RunEnded, SteerTaken, SteerRefused, Quiet, ModeChanged, Stop), {
-    #                 RunStarted RunEnded SteerTaken SteerRefused Quiet    ModeChanged Stop
-    Phase.IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
-    Phase.GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,   DRAIN,      CLEAR),
-    Phase.STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    ABORT),
-    Phase.RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING, REVIEW,     ABORT),
-    Phase.ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
-    Phase.SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING, NOTHING,    CLEAR),
-})
-# fmt: on
 
 # --- the lane -----------------------------------------------------------------------------------
 
@@ -143,7 +68,7 @@ class Lane(Struct, frozen=True):
 
     @property
     def offered(self) -> tuple[QueuedMessage, ...]:
-        return tuple([each.message for each in self.waiting if each.offered])
+        return tuple([each.message for each in self.waiting if each.offered]) if self.waiting else ()
 
 
 Decision = tuple[Lane, tuple[Action, ...]]
@@ -158,6 +83,16 @@ def step(lane: Lane, event: Event) -> Decision:
     return _perform(ON_EVENT[lane.phase, type(event)], _absorb(lane, event))
 
 
+def start_of(lane: Lane, message: QueuedMessage) -> Start | None:
+    """The turn that this message would start at once; None if it would have to wait."""
+    if lane.phase is not Phase.IDLE:
+        return None
+    for action in _arrive(lane, message)[1]:
+        if isinstance(action, Start):
+            return action
+    return None
+
+
 def restore(settings: QueueSettings, run: int, waiting: tuple[QueuedMessage, ...], overflow: Summary) -> Decision:
     """A lane after a restart: unfinished messages start at once, oldest first, under new generations."""
     line = tuple(WaitingMessage(message) for message in waiting)
@@ -170,9 +105,9 @@ def may_speak(lane: Lane, run: int) -> bool:
 
 
 def _arrive(lane: Lane, message: QueuedMessage) -> Decision:
-    if _holds(lane, message.id):
+    if (lane.turn or lane.waiting) and _holds(lane, message.id):
         return lane, ()
-    match ON_ARRIVAL[lane.phase, settings_of(message, lane.settings).mode]:
+    match ON_ARRIVAL[lane.phase, (message.settings or lane.settings).mode]:
         case OnArrival.START:
             return _start(lane, (message,), ())
         case OnArrival.INTERRUPT:
@@ -214,7 +149,7 @@ def _absorb(lane: Lane, event: Event) -> Lane:
         case RunStarted(can_steer=can_steer):
             return replace(lane, can_steer=can_steer)
         case Quiet(after=after):
-            return replace(lane, waiting=quieted(lane.waiting, after))
+            return replace(lane, waiting=after_quiet(lane.waiting, after))
         case ModeChanged(settings=settings):
             # Under another grouping the timers would belong to other buffers, so no message waits for them any more.
             rested = tuple(replace(each, quiet=True) for each in lane.waiting)
@@ -234,8 +169,6 @@ def _is_stale(lane: Lane, event: Event) -> bool:
 
 
 def _holds(lane: Lane, id: str) -> bool:
-    if not lane.turn and not lane.waiting:
-        return False
     return any(message.id == id for message in (*lane.turn, *(each.message for each in lane.waiting)))
 
 
@@ -280,16 +213,17 @@ def _drain(lane: Lane) -> Decision:
 
 def _start(lane: Lane, batch: tuple[QueuedMessage, ...], rest: Line) -> Decision:
     """Hands out a turn with the summaries it has to pass on; each is passed on once."""
+    run, ids = lane.run + 1, (batch[0].id,) if len(batch) == 1 else _ids(batch)
     if batch[0].chore:  # a chore tells the agent nothing: the summaries stay for the next turn
-        start = Start(lane.run + 1, _ids(batch))
-        return replace(lane, phase=Phase.STARTING, run=start.run, turn=batch, waiting=rest), (start,)
-    start = Start(lane.run + 1, _ids(batch), lane.overflow, lane.passed_over, lane.after_abort)
+        return replace(lane, phase=Phase.STARTING, run=run, turn=batch, waiting=rest), (Start(run, ids),)
+    start = Start(run, ids, lane.overflow, lane.passed_over, lane.after_abort)
     lane = replace(
         lane,
         phase=Phase.STARTING,
-        run=start.run,
+        run=run,
         turn=batch,
-        waiting=tuple(replace(each, refused=True) for each in rest),  # the previous run did not take them in
+        # The previous run did not take them in.
+        waiting=tuple([replace(each, refused=True) for each in rest]) if rest else (),
         overflow=Summary(),
         passed_over=Summary(),
         after_abort=False,

@@ -8,7 +8,6 @@ Rule 4: the boundary is stated nowhere but in the turn's first tag, which the ga
         system part stays the same from turn to turn, and providers can cache it.
 """
 
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -155,7 +154,7 @@ def assemble(
     return Turn(session, parts, system_text(system), model, think, permissions, host, node)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def system_text(system: SystemPart) -> str:
     """TU-31: the sections joined by blank lines. It is the same from turn to turn, so it is built once."""
     return "\n\n".join(system_sections(system).values())
@@ -175,43 +174,46 @@ def system_sections(system: SystemPart) -> dict[str, str]:
     return {name: text.strip("\n") for name, text in sections.items() if text.strip()}
 
 
-def user_parts(user: UserPart, boundary: str) -> Iterable[PromptPart]:
+def user_parts(user: UserPart, boundary: str) -> list[PromptPart]:
     """TU-31, and per message TU-7: sender context, media notes, quote, transcript, text, images, recordings."""
 
-    def block(tag: str, value: object) -> PromptText:
-        return PromptText(f"<{tag}-{boundary}>\n{_json(value)}\n</{tag}-{boundary}>")
+    parts: list[PromptPart] = []
+
+    def block(tag: str, value: object) -> None:
+        parts.append(PromptText(f"<{tag}-{boundary}>\n{_json(value)}\n</{tag}-{boundary}>"))
 
     if user.thread_starter:
-        yield block("untrusted_thread_starter", _fields(user.thread_starter))
+        block("untrusted_thread_starter", _fields(user.thread_starter))
     if user.history:
-        yield block("untrusted_history", [_fields(said) for said in user.history])
+        block("untrusted_history", [_fields(said) for said in user.history])
     if user.system_events:
-        yield block("system_events", user.system_events)
+        block("system_events", user.system_events)
     if user.after_abort:
-        yield block("notice", ABORT_NOTE)
+        block("notice", ABORT_NOTE)
     if user.overflow.count:
-        yield block("untrusted_overflow", _missed(user.overflow, "the queue was full"))
+        block("untrusted_overflow", _missed(user.overflow, "the queue was full"))
     if user.passed_over.count:
-        yield block("untrusted_overflow", _missed(user.passed_over, "a newer message interrupted"))
+        block("untrusted_overflow", _missed(user.passed_over, "a newer message interrupted"))
     for said in user.messages:
         if said.sender:
-            yield block("sender_context", sender_context(said, said.sender))
+            block("sender_context", sender_context(said, said.sender))
         if said.media:
-            yield block("untrusted_media", [_fields(media) for media in said.media])
+            block("untrusted_media", [_fields(media) for media in said.media])
         if said.reply_to:
-            yield block("untrusted_quote", _fields(said.reply_to))
+            block("untrusted_quote", _fields(said.reply_to))
         if said.forwarded:
-            yield block("untrusted_forward", _fields(said.forwarded))
+            block("untrusted_forward", _fields(said.forwarded))
         if said.transcript:
-            yield block("untrusted_transcript", said.transcript)
+            block("untrusted_transcript", said.transcript)
         if said.text:
-            yield PromptText(said.text)
-        yield from said.images
-        yield from said.recordings
+            parts.append(PromptText(said.text))
+        parts += said.images
+        parts += said.recordings
         if said.pages:
-            yield block("untrusted_links", [_fields(page) for page in said.pages])
+            block("untrusted_links", [_fields(page) for page in said.pages])
     if user.untrusted_context:
-        yield block("untrusted_context", user.untrusted_context)
+        block("untrusted_context", user.untrusted_context)
+    return parts
 
 
 def sender_context(said: TurnMessage, sender: SenderContext) -> dict[str, Any]:

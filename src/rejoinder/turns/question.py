@@ -33,7 +33,7 @@ def buttons(question: Question, which: str) -> tuple[Choice, ...]:
     return (*(own or [Choice("Allow once", f"/approve {which}")]), Choice("Deny", f"/approve {which} {DENIED}"))
 
 
-def meant(question: Question, said: str) -> Option | None:
+def chosen_option(question: Question, said: str) -> Option | None:
     """The option with this number, id or label."""
     numbered = {f"{number}": option for number, option in enumerate(question.offered, 1)}
     named = (each for each in numbered.values() if said in (each.id.casefold(), each.called.casefold()))

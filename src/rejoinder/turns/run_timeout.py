@@ -21,21 +21,21 @@ class RunTimes(Struct, frozen=True):
     """When the agent last showed a sign of life: any event."""
 
 
-class LookAgain(Struct, frozen=True):
-    """Look again at that time: the run cannot time out earlier."""
+class NextCheck(Struct, frozen=True):
+    """The run cannot time out before that time."""
 
-    until: float
+    at: float
 
 
 class Expired(Struct, frozen=True):
     why: Literal["idle", "hard"]
 
 
-def examine(run: RunTimes, settings: RunTimeouts, now: float) -> LookAgain | Expired:
+def examine(run: RunTimes, settings: RunTimeouts, now: float) -> NextCheck | Expired:
     hard = run.started + settings.hard_timeout_s
     idle = run.seen + settings.idle_timeout_s
     if now >= hard:
         return Expired("hard")
     if now >= idle:
         return Expired("idle")
-    return LookAgain(min(hard, idle))
+    return NextCheck(min(hard, idle))

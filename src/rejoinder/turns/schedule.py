@@ -69,7 +69,7 @@ def next_due(schedule: Schedule, due: datetime, now: datetime) -> datetime | Non
             return None
 
 
-def set_right(schedule: Schedule, due: datetime, now: datetime) -> datetime:
+def corrected_due(schedule: Schedule, due: datetime, now: datetime) -> datetime:
     """Corrects a `due` that was computed while the clock was ahead: no job is due later than if first seen now."""
     first = first_due(schedule, now)
     return due if first is None else min(due, first)
@@ -153,7 +153,7 @@ def read_interval(text: str) -> timedelta:
         raise BadExpression('it is a length of time such as "30m", "1h30m" or "1d"')
     seconds = sum(int(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+)([dhms])", text))
     if not seconds:
-        raise BadExpression("it must be longer than nothing")
+        raise BadExpression("it must be longer than zero")
     return timedelta(seconds=seconds)
 
 

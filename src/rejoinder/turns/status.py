@@ -70,7 +70,7 @@ class StatusSettings(Struct, frozen=True, forbid_unknown_fields=True):
 Timer = Literal["debounce", "stall", "linger"]
 
 
-class Became(Struct, frozen=True):
+class StateChanged(Struct, frozen=True):
     """The turn is queued, the agent thinks or uses a tool."""
 
     state: State
@@ -85,7 +85,7 @@ class Woke(Struct, frozen=True):
     number: int
 
 
-Event = Became | Ended | Woke
+Event = StateChanged | Ended | Woke
 
 
 class Add(Struct, frozen=True):
@@ -126,7 +126,7 @@ def step(status: Status, event: Event) -> Decision:
     if not status.settings.enabled:
         return status, ()
     match event:
-        case Became(state=state) if not status.over:
+        case StateChanged(state=state) if not status.over:
             return _became(status, state)
         case Ended(ok=ok) if not status.over:
             return _ended(status, State.DONE if ok else State.ERROR)

@@ -19,7 +19,7 @@ _NAME: Final = re.compile(r"[^\W_](?:[\w.-]*\w)?")
 RESERVED: Final = frozenset({"all", "list", "info", "log", "send", "steer", "kill", "spawn"})
 
 
-class Wish(Struct, frozen=True):
+class SpawnRequest(Struct, frozen=True):
     """What is asked for: this agent is to work on this task, under a name if one was chosen."""
 
     agent: str
@@ -27,7 +27,7 @@ class Wish(Struct, frozen=True):
     name: str = ""
 
 
-class Family(Struct, frozen=True):
+class SpawnState(Struct, frozen=True):
     """The sub-agents of one conversation, as seen by who wants another."""
 
     may: tuple[str, ...]
@@ -41,7 +41,7 @@ class Family(Struct, frozen=True):
     """How many were started since somebody last wrote."""
 
 
-def refusal(wish: Wish, family: Family) -> str | None:
+def refusal(wish: SpawnRequest, family: SpawnState) -> str | None:
     """Why it is not started; None: it is."""
     if wish.agent not in family.may:
         listed = ", ".join(family.may) or "none"
@@ -49,13 +49,13 @@ def refusal(wish: Wish, family: Family) -> str | None:
     if not wish.task.strip():
         return "A sub-agent needs a task."
     if family.depth >= MOST_DEPTH:
-        return f"Sub-agents go no deeper than {MOST_DEPTH}."
+        return f"Sub-agents can be nested at most {MOST_DEPTH} deep."
     if wish.name and (why := _bad_name(wish.name, family.names)) is not None:
         return why
     return limit_reached(family)
 
 
-def limit_reached(family: Family) -> str | None:
+def limit_reached(family: SpawnState) -> str | None:
     """Why nobody gets another one now, whoever asks."""
     if family.at_work >= MOST_AT_ONCE:
         return f"{MOST_AT_ONCE} sub-agents are at work here already, which is the most."
@@ -72,7 +72,7 @@ def _bad_name(name: str, taken: Collection[str]) -> str | None:
     return f"There is a sub-agent called {name} already." if name.lower() in taken else None
 
 
-def name_for(wish: Wish, taken: Collection[str]) -> str:
+def name_for(wish: SpawnRequest, taken: Collection[str]) -> str:
     """Its own name, or the agent's with the first number that is free."""
     if wish.name:
         return wish.name

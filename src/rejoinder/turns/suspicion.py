@@ -49,5 +49,5 @@ VERDICTS: Final = (
 """The first that is met counts. Chance hits a turn now and then; one that ends the process is in every crash."""
 
 
-def again(crashes: int, alone: int) -> RerunPolicy:
+def rerun_policy(crashes: int, alone: int) -> RerunPolicy:
     return next(verdict for least, verdict in VERDICTS if crashes >= least.crashes and alone >= least.alone)

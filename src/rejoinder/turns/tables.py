@@ -7,8 +7,8 @@ from typing import Final
 from rejoinder.tables import table
 from rejoinder.turns.fallback import ON_FAILURE
 from rejoinder.turns.job import OBSTACLES
-from rejoinder.turns.lane import ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
 from rejoinder.turns.modes import MODES, Mode, QueueSettings
+from rejoinder.turns.phases import ON_ARRIVAL, ON_EVENT, OnArrival, OnEvent, Phase
 from rejoinder.turns.status import EMOJI
 from rejoinder.turns.suspicion import VERDICTS
 

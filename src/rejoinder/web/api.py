@@ -1,8 +1,7 @@
-"""`/api`: what the console shows and does, for programs too. `ENDPOINTS` defines routes and OpenAPI document."""
+"""`/api`: what the console shows and does, for programs too. `ENDPOINTS` is the list: routes and document follow it."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -18,17 +17,18 @@ from rejoinder.store.base import (
     InboxEvent,
     PartState,
     PauseJob,
+    RequestEventRerun,
+    RequestJobRun,
+    RequestTurnRerun,
     StoredPart,
     StoreReader,
-    WantEvent,
-    WantJob,
-    WantTurn,
 )
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.web import incoming, views
 from rejoinder.web.flow import Flow
-from rejoinder.web.sentences import Handled
+from rejoinder.web.openapi import ApiEndpoint, Parameter, openapi
 from rejoinder.web.services import PageServices, PostedMessage, ProgramMessage, Refusal
+from rejoinder.web.summaries import HandledTurn
 
 MOST_SUBAGENTS, MOST_ENTRIES = 20, 20
 MOST_SESSIONS = 100
@@ -48,30 +48,6 @@ class BadRequest(Exception):
 
 class Conflict(Exception):
     """It cannot be done as things are; the text says why."""
-
-
-Handler = Callable[[PageServices, Flow, Request], Awaitable[Struct]]
-
-
-class Parameter(Struct, frozen=True):
-    name: str
-    told: str
-    place: str = "path"
-    schema: dict[str, Any] = msgspec.field(default_factory=lambda: {"type": "string", "minLength": 1})
-
-
-class ApiEndpoint(Struct, frozen=True):
-    method: str
-    path: str
-    summary: str
-    answer: type[Struct]
-    handle: Handler
-    parameters: tuple[Parameter, ...] = ()
-    problems: tuple[int, ...] = ()
-    """Statuses other than 200 that a correct call may get."""
-    body: type[Struct] | None = None
-    token: bool = False
-    """It is called with a program's own token, not with the page's login."""
 
 
 async def _sessions(services: PageServices, _: Flow, request: Request) -> Struct:
@@ -129,7 +105,9 @@ async def _rerun(services: PageServices, _: Flow, request: Request) -> Struct:
     for each in await services.store.quarantined():
         if each.number and (each.kind, str(each.number)) == (kind, wanted):
             with suppress(Superseded):  # another writer was faster
-                await services.rerun(WantTurn(each.number) if kind == "turn" else WantEvent(each.number))
+                await services.rerun(
+                    RequestTurnRerun(each.number) if kind == "turn" else RequestEventRerun(each.number)
+                )
                 return views.Accepted()
     raise NotFound(f"no {kind} {wanted} is quarantined")
 
@@ -156,7 +134,7 @@ async def _jobs(services: PageServices, _: Flow, request: Request) -> Struct:
 
 
 async def _run_job(services: PageServices, _: Flow, request: Request) -> Struct:
-    return await _changed_job(services, WantJob(request.path_params["job"]))
+    return await _changed_job(services, RequestJobRun(request.path_params["job"]))
 
 
 async def _pause_job(services: PageServices, _: Flow, request: Request) -> Struct:
@@ -167,7 +145,7 @@ async def _resume_job(services: PageServices, _: Flow, request: Request) -> Stru
     return await _changed_job(services, PauseJob(request.path_params["job"], False))
 
 
-async def _changed_job(services: PageServices, verb: WantJob | PauseJob) -> Struct:
+async def _changed_job(services: PageServices, verb: RequestJobRun | PauseJob) -> Struct:
     if any(job.schedule and job.name == verb.job for job in await services.store.jobs()):
         with suppress(Superseded):  # the job has just gone
             await services.change_job(verb)
@@ -192,12 +170,12 @@ async def _traces(services: PageServices, _: Flow, request: Request) -> Struct:
 
 
 async def _event(store: StoreReader, event: InboxEvent) -> views.EventView:
-    handled: list[Handled] = []
+    handled: list[HandledTurn] = []
     for put in await store.inputs_of(event.id):
         kept = await store.session(put.session)
         turn = await store.turn(put.turn) if put.turn is not None else None
         agent = kept.session.agent if kept is not None else put.session
-        handled.append(Handled(agent, put, turn.turn if turn is not None else None))
+        handled.append(HandledTurn(agent, put, turn.turn if turn is not None else None))
     return views.event_view(event, await store.trace(event.id), tuple(handled))
 
 
@@ -213,7 +191,7 @@ async def _pairing(services: PageServices, _: Flow, request: Request) -> Struct:
 async def _approve(services: PageServices, _: Flow, request: Request) -> Struct:
     code = request.path_params["code"]
     if await services.approve(code) is None:
-        raise NotFound(f"nobody waits with the code {code}")
+        raise NotFound(f"no pairing request has the code {code}")
     return views.Accepted()
 
 
@@ -387,7 +365,7 @@ ENDPOINTS = (
 
 
 def routes(services: PageServices, flow: Flow) -> list[BaseRoute]:
-    document = msgspec.json.encode(openapi(services.version))
+    document = msgspec.json.encode(openapi(services.version, ENDPOINTS))
 
     async def described(_: Request) -> Response:
         return Response(document, media_type="application/json")
@@ -424,72 +402,3 @@ def _served(endpoint: ApiEndpoint, services: PageServices, flow: Flow) -> Callab
 def _json(document: Struct, status: int = 200, more: dict[str, str] | None = None) -> Response:
     headers = {"cache-control": "no-store", **(more or {})}
     return Response(msgspec.json.encode(document), status, headers, media_type="application/json")
-
-
-# --- the document -----------------------------------------------------------------------------------
-
-
-def openapi(version: str) -> dict[str, Any]:
-    bodies = {endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None}
-    records = [*{endpoint.answer for endpoint in ENDPOINTS}, *bodies, views.ErrorAnswer]
-    _, components = msgspec.json.schema_components(records, ref_template="#/components/schemas/{name}")
-    paths: dict[str, Any] = {}
-    for endpoint in ENDPOINTS:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "rejoinder", "version": version, "description": "What the console shows and does."},
-        "paths": paths,
-        "components": {"schemas": components, "securitySchemes": {"program": {"type": "http", "scheme": "bearer"}}},
-    }
-
-
-_MARK = {
-    "name": "X-Rejoinder",
-    "in": "header",
-    "required": True,
-    "description": "Any value: no other site's page can send it.",
-    "schema": {"type": "string", "pattern": "^[0-9A-Za-z]+$"},
-}
-_TOLD = {
-    400: "The request is not valid.",
-    401: "Log in first.",
-    403: "The header is missing, another site asks, or this token may not do it.",
-    404: "There is no such thing.",
-    409: "It conflicts with the current state.",
-    413: "This is too large.",
-    415: "This is not JSON.",
-    422: "This cannot be sent there.",
-    429: "Too many requests; wait as long as `Retry-After` says.",
-    503: "The store cannot be read now.",
-}
-
-
-def _operation(endpoint: ApiEndpoint) -> dict[str, Any]:
-    changes = endpoint.method == "POST"
-    statuses = (*endpoint.problems, 401, 503, *((403,) if changes else ()))
-    parameters = [
-        {
-            "name": each.name,
-            "in": each.place,
-            "required": each.place == "path",
-            "description": each.told,
-            "schema": each.schema,
-        }
-        for each in endpoint.parameters
-    ]
-    return {
-        "summary": endpoint.summary,
-        "operationId": endpoint.handle.__name__.strip("_"),
-        "parameters": parameters + ([_MARK] if changes and not endpoint.token else []),
-        **({"security": [{"program": []}]} if endpoint.token else {}),
-        **({"requestBody": _content(endpoint.body.__name__, required=True)} if endpoint.body is not None else {}),
-        "responses": {
-            "200": {"description": "Done.", **_content(endpoint.answer.__name__)},
-            **{str(each): {"description": _TOLD[each], **_content(views.ErrorAnswer.__name__)} for each in statuses},
-        },
-    }
-
-
-def _content(record: str, **more: Any) -> dict[str, Any]:
-    return {"content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{record}"}}}, **more}

@@ -41,7 +41,7 @@ class Body:
             async with asyncio.timeout_at(min(self._until, asyncio.get_running_loop().time() + PAUSE)):
                 message = await self._receive()
         except TimeoutError:
-            raise HTTPException(408, "the rest of this request did not come", {"connection": "close"}) from None
+            raise HTTPException(408, "the rest of this request did not arrive", {"connection": "close"}) from None
         self._is_whole = not message.get("more_body", False)
         self._take(len(message.get("body", b"")))
         return message

@@ -12,12 +12,12 @@ from starlette.websockets import WebSocket
 from rejoinder.blobs import Quota, QuotaReached, Upload
 from rejoinder.channels.web import UPLOAD_LIMIT
 from rejoinder.channels.web.answers import file_of
+from rejoinder.channels.web.browser_session import BrowserSession, Receive, WelcomeFacts
 from rejoinder.channels.web.nouns import File, Person
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import LEFT
-from rejoinder.channels.web.talk import Greeting, Receive, Talk
 from rejoinder.web.guard import PERSON
-from rejoinder.web.pages import lost
+from rejoinder.web.pages import not_found
 from rejoinder.web.services import PageServices
 from rejoinder.web.subagents import RoomSubagents
 from rejoinder.web.writing import write_frames
@@ -39,8 +39,8 @@ def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
 
     async def socket(socket: WebSocket) -> None:
         commands = tuple(Command(each.name, each.help, each.aliases) for each in channel.menu)
-        greeting = Greeting(services.version, commands, UPLOAD_LIMIT, channel.wake)
-        talk = Talk(channel.journal, channel.hub, greeting, subagents)
+        greeting = WelcomeFacts(services.version, commands, UPLOAD_LIMIT, channel.wake)
+        talk = BrowserSession(channel.journal, channel.hub, greeting, subagents)
         await socket.accept()
         receive = _frames_of(socket)
         greeted = await talk.greet(receive, socket.scope[PERSON])
@@ -77,7 +77,7 @@ def routes(services: PageServices, quota: Quota) -> list[BaseRoute]:
     async def download(request: Request) -> Response:
         file = await blobs.find(request.path_params["id"])
         if file is None:
-            return lost(request)
+            return not_found(request)
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
             "content-security-policy": "default-src 'none'; sandbox",

@@ -24,8 +24,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rejoinder.channels.web.nouns import Person
 from rejoinder.listener import OpenConnections
+from rejoinder.web.access_check import AccessCheck, TooManyAttempts, WrongToken
 from rejoinder.web.bodies import Bodies, larger
-from rejoinder.web.entrance import Entrance, TooMany, WrongToken
 from rejoinder.web.login import COOKIE, is_owner, login_for
 from rejoinder.web.refusal import refuse
 
@@ -64,7 +64,7 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        entrance: Entrance,
+        entrance: AccessCheck,
         hosts: Iterable[str],
         limits: Callable[[str], int],
         connections: OpenConnections,
@@ -145,7 +145,7 @@ class Guard:
             return None
         try:
             person = await self._person(scope, headers)
-        except TooMany:
+        except TooManyAttempts:
             return _too_many(path)
         except WrongToken:
             person = None
@@ -163,7 +163,7 @@ class Guard:
         """A program's own token, which stands in no cookie. Notes in the scope whose it is."""
         try:
             scope[HOLDER] = await self._entrance.holder(_bearer(headers) or "", scope)
-        except TooMany:
+        except TooManyAttempts:
             return _too_many(scope["path"])
         except WrongToken:
             return refuse(scope["path"], 401, NO_TOKEN, {"www-authenticate": "Bearer"})

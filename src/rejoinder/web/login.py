@@ -12,7 +12,7 @@ import hmac
 import time
 from collections.abc import Iterable
 
-from rejoinder.channels.web.faces import OWNER, owner_named
+from rejoinder.channels.web.avatars import OWNER, owner_named
 from rejoinder.channels.web.logins import Invited, hashed
 from rejoinder.channels.web.nouns import Person
 

@@ -36,7 +36,10 @@ class Metrics:
             registry=own,
         )
         self.answered = Histogram(
-            "rejoinder_answer_seconds", "From a message to the end of its turn.", buckets=SECONDS, registry=own
+            "rejoinder_answer_seconds",
+            "From a message to the end of the turn that answered it.",
+            buckets=SECONDS,
+            registry=own,
         )
         self._rows = Gauge(
             "rejoinder_store_rows", "Rows of the store by `table` and `state`.", ["table", "state"], registry=own
@@ -49,7 +52,7 @@ class Metrics:
         self._up = Gauge("rejoinder_channel_up", "Whether a `channel` listens.", ["channel"], registry=own)
         self._sign = Gauge(
             "rejoinder_channel_last_sign_seconds",
-            "Seconds since the platform of a `channel` last showed that it hears us.",
+            "Seconds since the platform of a `channel` last gave a sign of life.",
             ["channel"],
             registry=own,
         )

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.web.entrance import Entrance, WrongToken
+from rejoinder.web.access_check import AccessCheck, WrongToken
 from rejoinder.web.guard import is_for_a_person
 from rejoinder.web.login import BEHIND_LOGIN, COOKIE, LASTS, is_owner, login_for
 from rejoinder.web.metrics import Metrics
@@ -26,14 +26,14 @@ LONGEST_TOKEN = 1000
 FORM = "application/x-www-form-urlencoded"
 
 
-def routes(services: PageServices, entrance: Entrance, metrics: Metrics) -> list[BaseRoute]:
+def routes(services: PageServices, entrance: AccessCheck, metrics: Metrics) -> list[BaseRoute]:
     # What can be asked for is listed here once: no path of a request ever reaches the file system.
     files = {str(path.relative_to(STATIC)): path for path in STATIC.rglob("*") if path.is_file()}
 
     def serve(name: str, request: Request) -> Response:
         path = files.get(name)
         if path is None:
-            return lost(request)
+            return not_found(request)
         content = path.read_bytes()
         tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
         headers = {"etag": tag, "cache-control": "no-cache"}
@@ -72,7 +72,8 @@ def routes(services: PageServices, entrance: Entrance, metrics: Metrics) -> list
 
     async def troubles() -> list[str]:
         store = await services.health()
-        return [*([store.sentence] if store.fault else []), *filter(None, map(_trouble, services.channels()))]
+        whole = store.sentence if store.fault else "", services.disagrees()
+        return [*filter(None, whole), *filter(None, map(_trouble, services.channels()))]
 
     async def health(_: Request) -> Response:
         """The process is alive, so 200: a restart frees no full disk. Problems are listed anyway (DU-15), and how
@@ -111,7 +112,7 @@ def routes(services: PageServices, entrance: Entrance, metrics: Metrics) -> list
     ]
 
 
-def lost(request: Request) -> Response:
+def not_found(request: Request) -> Response:
     """A person gets a page, a program a line it can read."""
     if is_for_a_person(request.headers):
         return Response(LOST.read_bytes(), 404, media_type="text/html")
@@ -124,7 +125,7 @@ def _trouble(channel: ChannelState) -> str:
     return "" if channel.listening else f"{channel.name} does not listen"
 
 
-async def _let_in(entrance: Entrance, token: str, request: Request) -> Response:
+async def _let_in(entrance: AccessCheck, token: str, request: Request) -> Response:
     wanted = f"/{request.query_params.get('to', '')}"
     page = wanted if wanted in BEHIND_LOGIN else "/"
     if not entrance.login.needed:

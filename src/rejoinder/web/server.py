@@ -20,8 +20,8 @@ from rejoinder.channels.web.sockets import GOING_AWAY
 from rejoinder.errors import StoreUnavailable
 from rejoinder.listener import ConnectionLimits, Listener, OpenConnections, limits_here, quiet
 from rejoinder.web import api, chat, console, incoming, mcp_route, pages
+from rejoinder.web.access_check import AccessCheck
 from rejoinder.web.addresses import Addresses
-from rejoinder.web.entrance import Entrance
 from rejoinder.web.flow import Flow
 from rejoinder.web.guard import Guard
 from rejoinder.web.login import Login
@@ -70,7 +70,7 @@ class Pages:
         own: dict[str, Callable[[str], str | None]] = {incoming.PATH: services.programs.name_of}
         if services.tools is not None:
             own[mcp_route.PATH] = services.tools.session_of
-        entrance = Entrance(login, addresses, own)
+        entrance = AccessCheck(login, addresses, own)
         routes = [
             *pages.routes(services, entrance, self.metrics),
             *chat.routes(services, quota),
@@ -199,5 +199,5 @@ async def _unavailable(request: Request, problem: Exception) -> Response:
 async def _refused(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
     if problem.status_code == 404:
-        return pages.lost(request)
+        return pages.not_found(request)
     return refuse(request.url.path, problem.status_code, problem.detail, problem.headers)

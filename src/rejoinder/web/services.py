@@ -13,11 +13,11 @@ from rejoinder.store.base import (
     KeptSubagent,
     PairingRequest,
     PauseJob,
+    RequestEventRerun,
+    RequestJobRun,
+    RequestTurnRerun,
     StoredPart,
     StoreReader,
-    WantEvent,
-    WantJob,
-    WantTurn,
 )
 
 
@@ -154,9 +154,9 @@ class PageServices(Struct, frozen=True):
     """Sends a dead or held part once more."""
     drop: Callable[[StoredPart], Awaitable[None]]
     """Gives a dead or held part up for good."""
-    rerun: Callable[[WantEvent | WantTurn], Awaitable[None]]
+    rerun: Callable[[RequestEventRerun | RequestTurnRerun], Awaitable[None]]
     """Runs something quarantined again."""
-    change_job: Callable[[WantJob | PauseJob], Awaitable[None]]
+    change_job: Callable[[RequestJobRun | PauseJob], Awaitable[None]]
     """Runs, pauses or resumes a job of the clock."""
     not_in_effect: Callable[[], str]
     """Which part of the configuration is not in effect, and why; empty: all of it is."""
@@ -176,3 +176,5 @@ class PageServices(Struct, frozen=True):
     invitations: Invitations | None = None
     accounts: tuple[tuple[str, str], ...] = ()
     """Channel and account of each place where a stranger could ask to be paired."""
+    disagrees: Callable[[], str] = str
+    """Which setting differs from that of other gateways on the store, so that this one serves nobody."""

@@ -29,7 +29,7 @@ class Throttle:
         self._failures.renew(address, failures)
         if too_many:
             if now - self._told > WITHIN:
-                log.warning("Many wrong tokens come from %s; they are answered late.", address)
+                log.warning("Many wrong tokens came from %s; answers to them are delayed.", address)
                 self._told = now
             await asyncio.sleep(PENALTY)
         return too_many

@@ -16,15 +16,15 @@ from rejoinder.store.base import (
     PairingRequest,
     Quarantined,
     StoredPart,
-    Traced,
+    TraceEntry,
     TranscriptEntry,
     log_of,
 )
 from rejoinder.store.bodies import text_of
 from rejoinder.store.hook_events import HookQueue
 from rejoinder.web.console_frames import Gauges
-from rejoinder.web.sentences import Handled, in_a_sentence
 from rejoinder.web.services import ChannelState
+from rejoinder.web.summaries import HandledTurn, summary_of
 
 LONGEST_EXCERPT = 500
 
@@ -304,7 +304,7 @@ def part_view(part: StoredPart) -> PartView:
     )
 
 
-def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Handled, ...]) -> EventView:
+def event_view(event: InboxEvent, trace: tuple[TraceEntry, ...], handled: tuple[HandledTurn, ...]) -> EventView:
     inbound = event.inbound
     steps = tuple(step for each in trace for step in each.steps)
     return EventView(
@@ -316,7 +316,7 @@ def event_view(event: InboxEvent, trace: tuple[Traced, ...], handled: tuple[Hand
         inbound.entry,
         inbound.text[:LONGEST_EXCERPT],
         event.accepted,
-        in_a_sentence(event, steps, handled),
+        summary_of(event, steps, handled),
         event.state,
         event.reason,
         steps,

@@ -17,7 +17,7 @@ from rejoinder.runtime.hooks import TellHooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.job_scheduler import JobHome, JobScheduler
 from rejoinder.session import job_key
-from rejoinder.store.base import Store
+from rejoinder.store.base import SharedStore
 from rejoinder.turns import heartbeat
 from rejoinder.turns.expression import BadExpression
 from rejoinder.turns.hours import read_hours
@@ -28,7 +28,7 @@ from rejoinder.turns.schedule import read_schedule
 def open_scheduler(
     jobs: Live[tuple[Job, ...]],
     engine_of: Callable[[str], Engine | None],
-    store: Store,
+    store: SharedStore,
     clock: Callable[[], datetime],
     tell: TellHooks,
 ) -> JobScheduler:
@@ -40,7 +40,7 @@ def open_scheduler(
             return None
         return JobHome(engine.store, engine.lanes, engine.background.begin)
 
-    return JobScheduler(jobs, store, home, clock, read_notes, tell)
+    return JobScheduler(jobs, store, home, clock, read_notes, tell, is_shared=store.lease_seconds is not None)
 
 
 def jobs_of(settings: schema.Settings) -> tuple[Job, ...]:

@@ -41,7 +41,7 @@ def open_agent(name: str, said: schema.ConfiguredAgent, limits: RunLimits) -> Ag
         raise BadConfiguration(f"{wrong}; write an [agents.{name}] section into rejoinder.toml") from None
     agent = kind.open(name, settings)
     if isinstance(agent, KeepsLimits):
-        agent.limits = limits
+        agent.take_limits(limits)
     return agent
 
 
@@ -61,7 +61,7 @@ def open_channels(settings: schema.Settings) -> list[Channel]:
     channels = [channel for name, said in served.items() for channel in open_accounts(name, said).values()]
     for channel in channels:
         if isinstance(channel, ShowsMenu):
-            channel.menu = menu(settings, native=isinstance(channel, HasNativeCommands))
+            channel.take_menu(menu(settings, native=isinstance(channel, HasNativeCommands)))
     return channels
 
 
@@ -77,6 +77,12 @@ def open_accounts(name: str, said: schema.ConfiguredChannel) -> dict[str, Channe
         return {account: kind.open(name, own, account) for account, own in kind.accounts(settings).items()}
     except ModuleNotFoundError as problem:  # its SDK is imported with the first connection
         raise plugins.missing_extra("channel", said.kind, problem) from problem
+
+
+def account_names(said: schema.ConfiguredChannel) -> tuple[str, ...]:
+    """The accounts of a channel, as `open_accounts` would open them."""
+    kind = channel_kind(said.kind)
+    return (ONLY,) if kind.accounts is None else tuple(kind.accounts(_record(kind.settings, said.settings)))
 
 
 def menu(settings: schema.Settings, *, native: bool = False) -> tuple[MenuCommand, ...]:

@@ -44,7 +44,7 @@ from rejoinder.turns.compaction import CompactionSettings
 from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
-from rejoinder.wiring.senses import senses_of
+from rejoinder.wiring.media import media_fields
 
 if TYPE_CHECKING:
     from rejoinder.turns.job import Job
@@ -101,7 +101,7 @@ def runtime_settings(
             startup_notes={name: getattr(said.settings, "startup_notes", "") for name, said in settings.agents.items()},
         ),
         describer=defaults.describer,
-        **senses_of(settings.media),
+        **media_fields(settings.media),
         outbox_of=_outbox_folders(settings.gateway.store),
         max_file_bytes=settings.gateway.max_file_mb * 1_000_000,
         version=rejoinder.__version__,

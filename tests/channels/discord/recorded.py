@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from rejoinder.channels.discord.parse import BotIdentity, Where, parse_edit, parse_message, parse_reaction
+from rejoinder.channels.discord.parse import BotIdentity, EventPlace, parse_edit, parse_message, parse_reaction
 from rejoinder.channels.discord.places import Place
 from rejoinder.channels.discord.wire import Message, Reaction, convert
 from rejoinder.events import Inbound
@@ -13,9 +13,9 @@ from rejoinder.events import Inbound
 FOLDER = Path(__file__).parents[2] / "payloads" / "discord"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json"))
 ME = BotIdentity("discord", "1402345678901234567", "testbot", frozenset({"1402345678901234000"}))
-TEAM = Where("1491365150664560881", Place("text", name="team", guild="1391365150664560800"), "team")
-DIRECT = Where("1450000000000000001", Place("direct"))
-THREAD = Where("1502606076451885136", Place("thread", parent="1491365150664560881", name="release"), "team")
+TEAM = EventPlace("1491365150664560881", Place("text", name="team", guild="1391365150664560800"), "team")
+DIRECT = EventPlace("1450000000000000001", Place("direct"))
+THREAD = EventPlace("1502606076451885136", Place("thread", parent="1491365150664560881", name="release"), "team")
 PLACES = {where.id: where for where in (TEAM, DIRECT, THREAD)}
 
 

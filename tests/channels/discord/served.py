@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 from rejoinder.channels.discord.bot import DiscordBot
 from rejoinder.channels.discord.connection import Timings
-from rejoinder.channels.discord.http import OneAttempt
+from rejoinder.channels.discord.http import SingleAttemptClient
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -24,7 +24,7 @@ def bot(
     pace: Timings = QUICK,
     **how,
 ) -> DiscordBot:
-    http = OneAttempt(f"{platform.url}/api", seconds)
+    http = SingleAttemptClient(f"{platform.url}/api", seconds)
     return DiscordBot("discord", Secret(token or token_of(name)), http, pace=pace, **how)
 
 

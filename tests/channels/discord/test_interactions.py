@@ -45,7 +45,7 @@ async def platform():
 async def served(platform):
     inlet = Suggesting()
     channel = bot(platform, threads="auto")
-    channel.menu = MENU
+    channel.take_menu(MENU)
     async with listening(channel, inlet):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
@@ -102,7 +102,7 @@ async def test_values_are_suggested_while_they_are_typed(served):
 async def test_a_store_that_is_away_is_told(platform):
     """CH-5: the person is told within Discord's three seconds; what was chosen is stored when that is possible."""
     inlet, channel = Slow(), bot(platform)
-    channel.menu = MENU
+    channel.take_menu(MENU)
     async with listening(channel, inlet):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")

@@ -4,7 +4,7 @@ import pytest
 
 from rejoinder.channels.base import Rejected, RetryAfter, Unknown
 from rejoinder.channels.discord.budget import MOST_REFUSED, REFUSED_SECONDS, RateBudget, Refusals, refusals_at
-from rejoinder.channels.discord.outcomes import Refused, Unheard, Unreached, failure
+from rejoinder.channels.discord.outcomes import NoResponse, NotSent, Refused, failure
 
 TABLE = [
     (Refused(400, 50006, "Cannot send an empty message"), "other"),
@@ -46,8 +46,8 @@ def test_what_may_pass_is_tried_again(answer):
 
 def test_only_what_was_written_is_of_unknown_fate():
     """DU-3."""
-    assert isinstance(failure(Unreached("no route")), RetryAfter)
-    assert isinstance(failure(Unheard("reset")), Unknown)
+    assert isinstance(failure(NotSent("no route")), RetryAfter)
+    assert isinstance(failure(NoResponse("reset")), Unknown)
 
 
 # --- the budget -----------------------------------------------------------------------------------

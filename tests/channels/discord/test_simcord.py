@@ -8,7 +8,7 @@ import simcord
 
 from rejoinder.channels.base import Delivered
 from rejoinder.channels.discord.bot import DiscordBot
-from rejoinder.channels.discord.http import OneAttempt
+from rejoinder.channels.discord.http import SingleAttemptClient
 from rejoinder.events import Choice, MenuCommand, NewThread, Part, Route
 from rejoinder.secret import Secret
 from rejoinder.testing.channel_contract import KeptInlet
@@ -18,8 +18,8 @@ from rejoinder.testing.patience import PATIENCE
 @asynccontextmanager
 async def simulated():
     """Ann in #general; the channel takes what simcord's gateway tells its client."""
-    channel = DiscordBot("discord", Secret("x"), OneAttempt("http://127.0.0.1:1"), threads="auto")
-    channel.menu = (MenuCommand("status", "What runs", private=True),)
+    channel = DiscordBot("discord", Secret("x"), SingleAttemptClient("http://127.0.0.1:1"), threads="auto")
+    channel.take_menu((MenuCommand("status", "What runs", private=True),))
     inlet = KeptInlet()
     async with asyncio.timeout(PATIENCE), simcord.run(channel.client) as env:
         channel._know_itself()

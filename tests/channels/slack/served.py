@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.bot import SlackApp
-from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress
+from rejoinder.channels.slack.http_events import HttpEventSource, WebhookAddress
 from rejoinder.channels.slack.retrying import Timings
-from rejoinder.channels.slack.socket_mode import BySocket
+from rejoinder.channels.slack.socket_mode import SocketEventSource
+from rejoinder.errors import NotStored
 from rejoinder.secret import Secret
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -43,7 +44,7 @@ def app(
     prompts=(),
 ) -> SlackApp:
     root = f"{platform.url}/api/"
-    listening = BySocket(Api(root, Secret(app_token), seconds), pace)
+    listening = SocketEventSource(Api(root, Secret(app_token), seconds), pace)
     return SlackApp("slack", Api(root, Secret(token), seconds), listening, pace=pace, threads=threads, prompts=prompts)
 
 
@@ -52,7 +53,9 @@ def called_app(platform: FakePlatform, *, seconds: float = 5.0) -> SlackApp:
     port = free_port()
     platform.people.events.events_url = f"http://127.0.0.1:{port}/slack/events"
     hook = WebhookAddress(Secret(SIGNING_SECRET), "/slack/events", "127.0.0.1", port)
-    return SlackApp("slack", Api(f"{platform.url}/api/", Secret(BOT_TOKEN), seconds), ByHttp(hook, QUICK), pace=QUICK)
+    return SlackApp(
+        "slack", Api(f"{platform.url}/api/", Secret(BOT_TOKEN), seconds), HttpEventSource(hook, QUICK), pace=QUICK
+    )
 
 
 @asynccontextmanager
@@ -69,8 +72,28 @@ async def listening(channel: SlackApp, inlet: KeptInlet) -> AsyncIterator[SlackA
         await channel.close()
 
 
+class SlowInlet(KeptInlet):
+    """Stores messages when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_store = asyncio.Event()
+        self.asked = asyncio.Event()
+
+    async def __call__(self, *messages, within=None, **how) -> None:
+        if not messages:
+            return await super().__call__(**how)
+        self.asked.set()
+        try:
+            async with asyncio.timeout(within):
+                await self.may_store.wait()
+        except TimeoutError:
+            raise NotStored("slow") from None
+        return await super().__call__(*messages, **how)
+
+
 def by_socket(channel: SlackApp) -> bool:
-    return isinstance(channel._listening, BySocket)
+    return isinstance(channel._listening, SocketEventSource)
 
 
 def quick(**how):

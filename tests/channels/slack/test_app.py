@@ -8,12 +8,12 @@ import pytest
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
 from rejoinder.channels.slack import manifest
-from rejoinder.channels.slack.gaps import NO_EVENTS
 from rejoinder.channels.slack.history import AT_ONCE
 from rejoinder.channels.slack.intake import BUSY, OTHERS, TROUBLE
-from rejoinder.channels.slack.socket_mode import GHOSTS, TOO_MANY_SENTENCE
+from rejoinder.channels.slack.missing_events import NO_EVENTS
+from rejoinder.channels.slack.socket_mode import TOO_MANY_SENTENCE
 from rejoinder.config.load import read
-from rejoinder.errors import BadConfiguration, ChannelStopped, NotStored
+from rejoinder.errors import BadConfiguration, ChannelStopped
 from rejoinder.events import Choice, Part, ReplyContext, Route
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.channel_contract import KeptInlet
@@ -21,25 +21,7 @@ from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform.slack.events import MOST_SOCKETS
 from rejoinder.testing.platform.slack.strict import SCOPES
 from rejoinder.testing.platform.slack.world import BOT_USER
-from tests.channels.slack.served import AGO, app, called_app, calls, listening, quick, spoken
-
-
-class SlowInlet(KeptInlet):
-    """Stores when it is told to."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.may_store = asyncio.Event()
-        self.asked = asyncio.Event()
-
-    async def __call__(self, *messages, within=None, **how) -> None:
-        self.asked.set()
-        try:
-            async with asyncio.timeout(within):
-                await self.may_store.wait()
-        except TimeoutError:
-            raise NotStored("slow") from None
-        await super().__call__(*messages, **how)
+from tests.channels.slack.served import AGO, SlowInlet, app, called_app, calls, listening, quick, spoken
 
 
 @pytest.fixture
@@ -191,65 +173,6 @@ async def test_a_place_that_is_gone_has_no_history(platform, caplog):
         await inlet.message("one")
     assert inlet.texts == ["one"]
     assert "could not be read" not in caplog.text
-
-
-async def test_ghosts_are_noticed(platform):
-    """CH-30: another socket takes its share of the events; the operator is told, and history brings what it took."""
-    inlet, events = KeptInlet(), platform.people.events
-    events.add_ghost()
-    channel = app(platform)
-    async with listening(channel, inlet):
-        await until(lambda: events.opened)
-        await platform.says("ann", "ann", "one")
-        await platform.says("ann", "ann", "two")
-        await platform.says("ann", "ann", "three")
-        await platform.says("ann", "ann", "four")
-        await until(lambda: len(inlet.kept) >= 2)
-        await inlet.message("four")
-        assert channel.trouble == GHOSTS
-    assert set(inlet.texts) <= {"one", "two", "three", "four"}
-
-
-async def test_ghosts_that_are_gone_are_forgotten(platform):
-    """CH-30, CH-13: Slack tells only a new socket how many there are, so another one is opened to look."""
-    inlet, events = KeptInlet(), platform.people.events
-    events.add_ghost()
-    channel = app(platform, pace=quick(recount=0.05))
-    async with listening(channel, inlet):
-        await until(lambda: channel.trouble == GHOSTS)
-        events.remove_ghosts()
-        await until(lambda: not channel.trouble and len(events._open()) == 1)
-        opened = events.opened
-        for said in ("one", "two", "three"):
-            await platform.says("ann", "ann", said)
-        await inlet.message("three")
-        assert (events.opened, len(events._open())) == (opened, 1)
-    assert inlet.texts == ["one", "two", "three"]
-
-
-async def test_the_old_socket_goes_with_a_takeover():
-    """CH-30, SC-10: a process that no longer listens closes its socket; what was sent to it and not stored comes to the
-    one that does, and nobody is told of a stranger for long."""
-    async with asyncio.timeout(PATIENCE), FakePlatform("slack", ack_seconds=PATIENCE) as platform:
-        slow, inlet, events = SlowInlet(), KeptInlet(), platform.people.events
-        old, new = app(platform), app(platform, pace=quick(recount=0.5))
-        ended = asyncio.create_task(old.listen(slow))
-        await until(lambda: events.opened)
-        await platform.says("ann", "ann", "one")
-        await slow.asked.wait()
-        async with listening(new, inlet):
-            await until(lambda: events.opened == 2)
-            await platform.says("ann", "ann", "two")
-            await platform.says("ann", "ann", "three")
-            ended.cancel()
-            with suppress(asyncio.CancelledError):
-                await ended
-            await old.close()
-            await inlet.until(lambda: {*inlet.texts} == {"one", "two", "three"})
-            await until(lambda: len(events._open()) == 1 and not new.trouble)
-        assert sorted(inlet.texts) == ["one", "three", "two"]
-        assert not slow.kept
-        assert not events.lost
 
 
 async def test_too_many_sockets_are_told(platform):

@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.channels.base import Rejected, RetryAfter, Unknown
-from rejoinder.channels.slack.outcomes import MEANINGS, Refused, Unheard, Unreached, failure
+from rejoinder.channels.slack.outcomes import MEANINGS, NoResponse, NotSent, Refused, failure
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_every_sentence_is_one():
         (Refused("ratelimited", 429, 7.0), RetryAfter(7.0, "Slack has said to wait", limited=True)),
         (Refused("503 Service Unavailable", 503, foreign=True), RetryAfter(None, "Slack says 503 Service Unavailable")),
         (Refused("internal_error"), RetryAfter(None, "Slack says internal_error")),
-        (Unreached("refused"), RetryAfter(None, "refused")),
-        (Unheard("reset"), Unknown("reset")),
+        (NotSent("refused"), RetryAfter(None, "refused")),
+        (NoResponse("reset"), Unknown("reset")),
     ],
 )
 def test_what_may_be_tried_again(answer, outcome):

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from rejoinder.channels.telegram.albums import Patience, gather
+from rejoinder.channels.telegram.albums import AlbumSorter, gather
 from rejoinder.channels.telegram.wire import Update
 from tests.channels.telegram.recorded import update
 
@@ -17,13 +17,13 @@ def numbers(updates: tuple[Update, ...]) -> list[int]:
 
 def test_an_album_waits_and_so_does_what_follows_it():
     """IN-76: one order in a chat; other chats go on."""
-    sorted = Patience(0.5, 3.0).sort([FIRST, SECOND, SAME_CHAT, OTHER_CHAT], now=0.0)
+    sorted = AlbumSorter(0.5, 3.0).sort([FIRST, SECOND, SAME_CHAT, OTHER_CHAT], now=0.0)
     assert numbers(sorted.waiting) == [1, 2, 4]
     assert numbers(sorted.ready) == [5]
 
 
 def test_quiet_ends_the_wait():
-    patience = Patience(0.5, 3.0)
+    patience = AlbumSorter(0.5, 3.0)
     patience.sort([FIRST], now=0.0)
     assert numbers(patience.sort([FIRST, SECOND], now=0.4).waiting) == [1, 2], "it grew"
     assert numbers(patience.sort([FIRST, SECOND], now=0.8).waiting) == [1, 2], "not quiet for long enough"
@@ -31,7 +31,7 @@ def test_quiet_ends_the_wait():
 
 
 def test_no_album_is_waited_for_for_ever():
-    patience = Patience(quiet=10.0, longest=3.0)
+    patience = AlbumSorter(quiet=10.0, longest=3.0)
     patience.sort([FIRST], now=0.0)
     assert numbers(patience.sort([FIRST, SECOND], now=3.0).ready) == [1, 2]
 
@@ -39,7 +39,7 @@ def test_no_album_is_waited_for_for_ever():
 def test_a_whole_album_need_not_wait():
     """There are never more than ten."""
     ten = [msgspec.structs.replace(FIRST, update_id=number) for number in range(10)]
-    assert not Patience().sort(ten, now=0.0).waiting
+    assert not AlbumSorter().sort(ten, now=0.0).waiting
 
 
 def test_members_stand_together_where_the_first_stood():

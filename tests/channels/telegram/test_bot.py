@@ -147,7 +147,7 @@ async def test_the_menu_is_offered(platform):
     """IN-60: Telegram's own menu comes from the registry."""
     inlet = KeptInlet()
     channel = bot(platform)
-    channel.menu = (MenuCommand("help", "What there is"), MenuCommand("no-dash", "left out"))
+    channel.take_menu((MenuCommand("help", "What there is"), MenuCommand("no-dash", "left out")))
     async with listening(channel, inlet):
         await platform.says("ann", "ann", "hi")
         await inlet.message("hi")
@@ -196,7 +196,7 @@ async def test_a_group_that_moved_is_found(platform, way, caplog):
         platform.people.moves("#old", "#new")
         assert isinstance(await channel.send(Part(route(platform, "#old"), "hello")), Delivered)
         assert [seen.text for seen in platform.truth.messages("#new")] == ["hello"]
-        assert "go on under the old id" in caplog.text
+        assert "continue under the old id" in caplog.text
         await platform.says("#new", "ann", "there")
         await inlet.message("there")
     calls = len(platform.truth.calls)

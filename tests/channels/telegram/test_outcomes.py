@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.channels.base import Rejected, RetryAfter, Unknown
-from rejoinder.channels.telegram.outcomes import Refused, Unheard, Unreached, failure
+from rejoinder.channels.telegram.outcomes import NoResponse, NotSent, Refused, failure
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_a_refusal_has_a_reason(code, description, why):
         ),
         (Refused(502, "Bad Gateway"), RetryAfter(None, "Bad Gateway")),
         (Refused(403, "403 Forbidden", foreign=True), RetryAfter(None, "403 Forbidden")),
-        (Unreached("refused"), RetryAfter(None, "refused")),
-        (Unheard("reset"), Unknown("reset")),
+        (NotSent("refused"), RetryAfter(None, "refused")),
+        (NoResponse("reset"), Unknown("reset")),
     ],
 )
 def test_what_may_be_tried_again(answer, outcome):

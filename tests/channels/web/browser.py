@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
+from rejoinder.channels.web.avatars import agent_member
+from rejoinder.channels.web.browser_session import BrowserSession, WelcomeFacts
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import agent_member
 from rejoinder.channels.web.protocol import Command
 from rejoinder.channels.web.sockets import BrowserConnection
-from rejoinder.channels.web.talk import Greeting, Talk
 from rejoinder.events import Inbound
-from rejoinder.room_log import Kept
+from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.store.base import Accept, RecordChanges
 from rejoinder.store.blob_keeper import StoredBlobs
@@ -24,7 +24,7 @@ from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.testing.patience import PATIENCE
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)
-GREETING = Greeting("test", (Command("help", "Shows help."),), 1000)
+GREETING = WelcomeFacts("test", (Command("help", "Shows help."),), 1000)
 
 
 class Inbox:
@@ -62,7 +62,7 @@ async def a_channel(
     channel = Opened("web", tuple(agent_member(agent) for agent in agents), lambda: next(ticks))
     inbox = channel.inbox = Inbox(open_store(store) if isinstance(store, str) else store)
     log = ChannelLog("web", inbox.record, inbox.store, lambda: NOW)
-    await channel.use_store(Kept(log, StoredBlobs(inbox.store, lambda: NOW, lambda: token_urlsafe(18))))
+    await channel.use_store(ChannelStorage(log, StoredBlobs(inbox.store, lambda: NOW, lambda: token_urlsafe(18))))
     return channel
 
 
@@ -71,7 +71,7 @@ class Browser:
         self.frames: list[dict[str, Any]] = []
         self.closed: int | None = None
         self.connection: BrowserConnection | None = None
-        self._talk = Talk(channel.journal, channel.hub, GREETING)
+        self._talk = BrowserSession(channel.journal, channel.hub, GREETING)
         self._channel = channel
         self._out: asyncio.Queue[str | None] = asyncio.Queue()
         self._news = asyncio.Condition()

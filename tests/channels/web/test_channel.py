@@ -8,8 +8,8 @@ import pytest_asyncio
 
 from rejoinder.channels import base
 from rejoinder.channels.base import Delivered, Rejected
+from rejoinder.channels.web.avatars import OWNER, person_id
 from rejoinder.channels.web.channel import WebChannel
-from rejoinder.channels.web.faces import OWNER, person_id
 from rejoinder.events import Choice, EarlierMessage, Part, Route
 from rejoinder.testing.patience import until
 from tests.channels.web.browser import a_channel, browsers

@@ -5,13 +5,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.channels.base import LIVE_BYTES, SharesLive
-from rejoinder.channels.web.live import MOST_AHEAD, MOST_SIGNS, MOST_WORDS, Grew, LiveInlet, LiveOutlet, Sign, utf16
+from rejoinder.channels.web.live import (
+    MOST_AHEAD,
+    MOST_SIGNS,
+    MOST_WORDS,
+    LiveFrame,
+    LiveInlet,
+    LiveOutlet,
+    TextGrew,
+    utf16,
+)
 from rejoinder.channels.web.protocol import Delta, TypingNow
 from tests.channels.web.browser import a_channel
 
 
-def heard(*said: str, told_to: int = 100) -> list[Grew | Sign]:
-    shown: list[Grew | Sign] = []
+def heard(*said: str, told_to: int = 100) -> list[TextGrew | LiveFrame]:
+    shown: list[TextGrew | LiveFrame] = []
     inlet = LiveInlet(shown.append)
     for each in said:
         inlet.hear(each, told_to)
@@ -30,7 +39,7 @@ async def test_words_arrive_where_they_belong(pieces: list[str]) -> None:
     assert all(len(each.encode()) <= LIVE_BYTES for each in said)
     at, text = 5, ""
     for grew in heard(*said):
-        assert isinstance(grew, Grew)
+        assert isinstance(grew, TextGrew)
         assert grew.at == at
         at, text = at + utf16(grew.text), text + grew.text
     assert text == "".join(pieces)
@@ -44,10 +53,10 @@ async def test_too_much_is_left_out(letter: str) -> None:
     outlet.show(Delta("room", "w1", 0, letter), None, None)
     outlet.show(Delta("room", "w2", 0, "hello"), None, None)
     outlet.show(Delta("room", "w1", 0, letter), None, None)
-    assert heard(*await outlet.take()) == [Grew("w2", 0, "hello")]
+    assert heard(*await outlet.take()) == [TextGrew("w2", 0, "hello")]
     outlet.ended("w1")
     outlet.show(Delta("room", "w1", 9, "again"), None, None)
-    assert heard(*await outlet.take()) == [Grew("w1", 9, "again")]
+    assert heard(*await outlet.take()) == [TextGrew("w1", 9, "again")]
 
 
 async def test_what_is_complete_is_not_told_in_pieces() -> None:
@@ -68,12 +77,12 @@ async def test_a_sign_is_told_once() -> None:
     assert all(len(each.encode()) <= LIVE_BYTES for each in said)
     shown = heard(*said)
     assert len(shown) == len(set(shown)) == MOST_SIGNS - 1
-    assert shown[0] == Sign('{"type":"typing","room":"room","who":"ann0"}', "bob", "eve")
+    assert shown[0] == LiveFrame('{"type":"typing","room":"room","who":"ann0"}', "bob", "eve")
 
 
 async def test_news_wait_for_the_log() -> None:
     """What was logged before them is told before them, and only so many wait."""
-    outlet, shown = LiveOutlet(), list[Grew | Sign]()
+    outlet, shown = LiveOutlet(), list[TextGrew | LiveFrame]()
     inlet = LiveInlet(shown.append)
     for seq in range(1, MOST_AHEAD + 3):
         outlet.logged(seq)
@@ -81,7 +90,7 @@ async def test_news_wait_for_the_log() -> None:
         (said,) = await outlet.take()
         assert inlet.hear(said, told_to=0)
     inlet.told(5)
-    assert shown == [Grew(f"w{seq}", 0, "hello") for seq in (3, 4, 5)]
+    assert shown == [TextGrew(f"w{seq}", 0, "hello") for seq in (3, 4, 5)]
     assert not inlet.hear("nothing that we know", 5)
 
 

@@ -157,13 +157,24 @@ def test_a_command_is_run_for_who_may_be_elevated(elevated: ElevatedSettings, wh
 
 def test_usage_shows_what_a_directive_takes() -> None:
     """IN-60: help is made from the same table as the reading."""
-    told = send(says("/help"), house()).replies[0]
-    assert "/model [name, provider/name, name@profile, an alias, or default]:" in told
-    assert "/queue [steer|followup|" in told
     shown = send(says("/commands"), house()).replies[0]
+    assert "/model [name, provider/name, name@profile, an alias, or default]:" in shown
+    assert "/queue [steer|followup|" in shown
     assert "/exec [host=sandbox|gateway|node security=deny|allowlist|full ask=off|on-miss|always node=<id>" in shown
     assert "/elevated [off|full|default]:" in shown
     assert "<value>" not in shown
+
+
+def test_help_is_short() -> None:
+    """Every line of /help fits on a phone; what a command takes is told by the command itself, and by /commands."""
+    told = send(says("/help"), house()).replies[0].splitlines()
+    assert [line for line in told if len(line) > 100] == []
+    for name in ("think", "model", "queue"):
+        assert any(line.startswith(f"/{name}: ") for line in told)
+        assert (
+            "hoose" in send(says(f"/{name}"), house()).replies[0]
+            or "ptions" in send(says(f"/{name}"), house()).replies[0]
+        )
 
 
 def test_a_shell_line_is_bash() -> None:

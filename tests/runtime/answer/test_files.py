@@ -8,10 +8,10 @@ import pytest
 from rejoinder.blobs import whole
 from rejoinder.channels.base import Delivered, Limits, Rejected
 from rejoinder.errors import FileRefused
+from rejoinder.media_services import RemoteFile
 from rejoinder.outbound.directives import default_registry
 from rejoinder.runtime.answer.action_log import MOST_ACTIONS
-from rejoinder.runtime.answer.occasion import Occasion
-from rejoinder.senses import RemoteFile
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.store.base import Retention, Sweep
 from rejoinder.testing import FakeFiles
 from tests.runtime.places import place
@@ -72,7 +72,7 @@ class Folder:
 
 
 def occasion(folder, *more):
-    return Occasion("id-0", "bot", "ann", granted=frozenset({"send_file", *more}), folder=folder)
+    return AnswerContext("id-0", "bot", "ann", granted=frozenset({"send_file", *more}), folder=folder)
 
 
 async def test_asked_again_after_a_restart_it_is_sent_once_though_the_file_is_gone():
@@ -239,7 +239,7 @@ class Loads:
 
 def linked(loads, *texts, granted=("send_file",)):
     registry = default_registry(links=loads is not None)
-    return Occasion(
+    return AnswerContext(
         "id-0",
         "bot",
         "ann",

@@ -1,9 +1,9 @@
 """Voice notes of an answer, kept before a message names them."""
 
 from rejoinder.channels.base import FileLimits
+from rejoinder.media_services import Recording
 from rejoinder.runtime.answer.speaking import Speech, recorded
 from rejoinder.runtime.settings import SpeechOptions
-from rejoinder.senses import Recording
 from rejoinder.testing import FakeFiles
 from tests.runtime.places import place
 

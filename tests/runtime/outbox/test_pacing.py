@@ -3,7 +3,14 @@
 import asyncio
 
 from rejoinder.outbound.budget import Rate
-from rejoinder.runtime.account_pace import A_TRY, FIRST_REFUSAL, LONGEST_REFUSAL, AccountPace, AccountPaces
+from rejoinder.runtime.account_pace import (
+    A_TRY,
+    FIRST_REFUSAL,
+    LONGEST_REFUSAL,
+    AccountPace,
+    AccountPaces,
+    AccountStanding,
+)
 from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.testing import FakeMessenger
 from tests.crash.virtual_time import VirtualTime
@@ -74,6 +81,31 @@ def test_a_process_takes_its_part_of_an_account():
             assert pace.has_room("final")
             pace.spend()
         assert not pace.has_room("final")
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(main())
+
+
+def test_a_refusal_ends_for_all_when_one_finds_its_end():
+    """SC-16, DE-32: what another process has found keeps this one from calling until that one says that it is over;
+    what this process has found itself is over when it finds so itself."""
+
+    async def main() -> None:
+        accounts = AccountPaces()
+        accounts.share(0.5)
+        account = accounts.of("fake", "default", lambda: AccountPace(FakeMessenger(), None, None))
+        pace = ConversationPace(account, "chat")
+        accounts.hear({("fake", "default"): AccountStanding(HOUR, "Unauthorized")})
+        assert account.trouble == "Unauthorized"
+        assert pace.seconds_to_wait("final") > HOUR - 1
+        accounts.hear({})
+        assert (account.trouble, pace.seconds_to_wait("final")) == ("", 0.0)
+        account.refuse("Unauthorized")
+        accounts.hear({})
+        assert account.trouble == "Unauthorized"
+        assert pace.seconds_to_wait("final") > 0.0
+        account.accept()
+        assert pace.seconds_to_wait("final") == 0.0
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(main())

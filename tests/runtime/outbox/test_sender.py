@@ -4,20 +4,23 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered, Limits, Rejected, RetryAfter, Unknown
 from rejoinder.channels.telegram import CHANNEL
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import DeliveryFailed, Part, ReplySent, Route
 from rejoinder.outbound import plan
 from rejoinder.outbound.budget import Rate
+from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.operations import Amend, React, Say, decode, keyed, kind, words
 from rejoinder.outbound.plan import AnswerWording
 from rejoinder.rendering import RenderOptions
-from rejoinder.runtime import account_pace
+from rejoinder.runtime import account_pace, write_batch
 from rejoinder.runtime.outbox import delivery_attempt, yielding_calls
 from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.store.base import YIELDING, ClaimPart, Intent, MarkSent, MarkUnknown, PlanParts, RetryPart
+from rejoinder.store.base import YIELDING, ClaimPart, MarkSent, MarkUnknown, PartIntent, PlanParts, RetryPart
 from rejoinder.testing import FakeKeeper, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
 from tests.runtime.places import place
@@ -149,12 +152,25 @@ async def test_a_draft_goes_on_while_something_is_put_off():
             await here.rests()
         assert here.seen() == ["One, two, three."]
         assert here.channel.reacted == []
-        assert here.sender._timer is not None
-        assert here.sender._timer.when() - asyncio.get_running_loop().time() <= 600
+        assert here.sender._alarm is not None
+        assert here.sender._alarm.when - asyncio.get_running_loop().time() <= 600
         here.ahead = timedelta(hours=1)
         here.sender.wake()
         await here.rests()
         assert len(here.channel.reacted) == 1
+
+
+async def test_a_piece_that_is_not_shown_yet_starts_no_task():
+    """A draft that is due later waits for its time: an answer that is whole by then costs one task, not two."""
+    async with place(FakeKeeper(), streaming=Streaming("edits", pace=60.0)) as here:
+        answer = here.answer(await here.turn())
+        for piece in ("One", ", two", ", three."):
+            await answer.feed(piece)
+            assert here.sender.work is None
+        assert here.seen() == []
+        await answer.finish()
+        assert here.seen() == ["One, two, three."]
+        assert here.sender._alarm is None
 
 
 async def test_a_reaction_that_is_not_answered_is_let_go_when_words_wait(monkeypatch):
@@ -390,7 +406,7 @@ async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
     """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
     async with place(FakeKeeper()) as here:
         (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
-        intents = (Intent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
+        intents = (PartIntent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
         unknown = (await _unknown(here),) if under_way else ()
         await here.outbox.recover(unknown, (here.route,))
@@ -488,7 +504,7 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
         saying = [asyncio.ensure_future(here.conversation.send(text)) for text in "ab"]
         await going.wait()
         draining = asyncio.ensure_future(here.outbox.drain(0.0))
-        while not here.sender._gate.shut:  # noqa: ASYNC110 - nobody tells
+        while not here.sender._gate.is_shut:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0)
         go.set()
         await draining
@@ -521,6 +537,31 @@ async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived
         assert await followed == Sent(await saying)
 
 
+@pytest.mark.parametrize("comes_back", [True, False])
+async def test_who_asks_while_the_store_cannot_be_read_is_answered(monkeypatch, comes_back):
+    """DU-15, DU-2: when it can be read again; and when it is closed, nobody waits any longer."""
+    monkeypatch.setattr(write_batch, "PAUSE", 0.01)
+    async with place(FakeMessenger()) as here:
+        run = await here.turn()
+        await here.says("one", run=run)
+        (row,) = (await here.store.turn(run.turn)).parts
+        row = replace(row, state="sending", key="seen earlier")  # as it was read before its receipt was known
+        read, tried = here.store.part, asyncio.Event()
+
+        async def breaks(id):
+            if tried.is_set() and comes_back:
+                return await read(id)
+            tried.set()
+            raise StoreUnavailable("full" if comes_back else "closed", "here")
+
+        monkeypatch.setattr(here.store, "part", breaks)
+        followed = here.sender.follow(row)
+        async with asyncio.timeout(PATIENCE):
+            await asyncio.wait([followed])
+        assert followed.cancelled() or isinstance(followed.result(), Sent)
+        assert followed.cancelled() is not comes_back
+
+
 async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog):
     """DE-32: 401: the channel pauses, rows stay."""
     async with place(FakeMessenger()) as here:
@@ -529,7 +570,7 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
         sending.cancel()
         assert not here.sender.pace.has_room("final")
         assert (await here.store.census()).parts == {"retry": 1}
-    assert "fake: nothing is sent, what is to be said is kept: Unauthorized" in caplog.text
+    assert "fake: nothing can be sent: Unauthorized" in caplog.text
 
 
 async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):

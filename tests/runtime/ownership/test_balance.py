@@ -8,10 +8,11 @@ ended its own side before the store lets the lease run out (`held_lease.MARGIN`)
 from collections import Counter, deque
 from collections.abc import Iterator
 
+import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.runtime.ownership.balance import Steps, balance
+from rejoinder.runtime.ownership.balance import A_LOOK, A_STEP, BalanceSteps, StayPriority, balance, pause_after
 from rejoinder.store.base import Shard, ShardOwners
 
 PROCESSES = ("a", "b", "c")
@@ -21,7 +22,7 @@ SHARDS = 4
 class Process(Struct, frozen=True):
     acts: frozenset[int] = frozenset()
     """The shards for which it has an engine that would send."""
-    plan: Steps | None = None
+    plan: BalanceSteps | None = None
     """What it decided, and has not done yet."""
     state: str = "up"
     """up, frozen or down."""
@@ -56,13 +57,13 @@ def quiet_steps(world: World) -> Iterator[World]:
             continue
         if at.plan is None:
             plan = balance(name, world.owners(), frozenset(), frozenset())
-            if plan != Steps():
+            if plan != BalanceSteps():
                 yield world.with_process(number, replace(at, plan=plan))
             continue
         yield _acted(world, number, name, at, at.plan)
 
 
-def _acted(world: World, number: int, name: str, at: Process, plan: Steps) -> World:
+def _acted(world: World, number: int, name: str, at: Process, plan: BalanceSteps) -> World:
     acts = at.acts
     for shard in plan.claim:
         if world.holders[shard] is None:
@@ -140,10 +141,52 @@ def test_from_everywhere_it_comes_to_rest_evenly() -> None:
 def test_a_newcomer_gets_its_share_one_after_the_other() -> None:
     """SC-5: nobody gives up two at a time, nor while something is free, nor to get the same back."""
     four = tuple(Shard(number, "a") for number in range(4))
-    assert balance("a", ShardOwners(four, ("a", "b")), frozenset(), frozenset()) == Steps(give_up=3)
-    assert balance("a", ShardOwners(four, ("a", "b")), frozenset(), frozenset({3})) == Steps()
+    assert balance("a", ShardOwners(four, ("a", "b")), frozenset(), frozenset()) == BalanceSteps(give_up=3)
+    assert balance("a", ShardOwners(four, ("a", "b")), frozenset(), frozenset({3})) == BalanceSteps()
     three = (*four[:3], Shard(3, None))
-    assert balance("a", ShardOwners(three, ("a", "b")), frozenset(), frozenset()) == Steps()
-    assert balance("b", ShardOwners(three, ("a", "b")), frozenset(), frozenset()) == Steps(claim=(3,))
+    assert balance("a", ShardOwners(three, ("a", "b")), frozenset(), frozenset()) == BalanceSteps()
+    assert balance("b", ShardOwners(three, ("a", "b")), frozenset(), frozenset()) == BalanceSteps(claim=(3,))
     free = tuple(Shard(number, None) for number in range(64))
     assert len(balance("a", ShardOwners(free, ("a",)), frozenset({1, 2}), frozenset()).claim) == 0
+
+
+def test_what_is_bound_to_a_machine_goes_last() -> None:
+    """SC-7: idle shards first, then those in which an agent works, then those whose sessions would begin again."""
+    stays = {
+        0: StayPriority.IDLE,
+        1: StayPriority.BOUND,
+        2: StayPriority.IDLE,
+        3: StayPriority.RUNNING,
+        4: StayPriority.BOUND,
+    }
+    gone: list[int] = []
+    for _ in range(3):
+        shards = tuple(Shard(number, "b" if number in gone else "a") for number in stays)
+        step = balance("a", ShardOwners(shards, ("a", "b", "new")), frozenset(), frozenset(), stays.__getitem__)
+        gone += () if step.give_up is None else (step.give_up,)
+    assert gone == [2, 0, 3]
+
+
+FREE, MINE, OTHERS = Shard(0, None), Shard(1, "a"), Shard(2, "b")
+
+
+@pytest.mark.parametrize(
+    ("shards", "first_end", "claims", "moved", "pause"),
+    [
+        ((MINE, OTHERS), 9.0, True, False, A_LOOK),
+        ((MINE, OTHERS), None, True, False, A_LOOK),
+        ((MINE, OTHERS), 0.4, True, False, 0.4 + A_STEP),
+        ((FREE, MINE, OTHERS), 9.0, True, True, A_STEP),
+        ((FREE, MINE, OTHERS), 9.0, True, False, 0.6),
+        ((MINE, Shard(2, "a"), Shard(3, "a")), 9.0, True, True, A_STEP),
+        ((FREE, MINE, OTHERS), 9.0, False, True, A_LOOK),
+    ],
+    ids=["all is well", "on a file", "a lease runs out", "one is free", "still free", "uneven", "a front"],
+)
+def test_when_a_process_looks_again(
+    shards: tuple[Shard, ...], first_end: float | None, claims: bool, moved: bool, pause: float
+) -> None:
+    """SC-5: right after a lease has run out, in quick steps while shards move, and else each second."""
+    owners = ShardOwners(shards, ("a", "b"), first_end=first_end)
+    assert pause_after(0.3, owners, claims=claims, moved=moved) == pause
+    assert pause_after(A_LOOK, owners, claims=claims, moved=moved) <= A_LOOK

@@ -11,8 +11,8 @@ from rejoinder.runtime.place.restarting import (
     EMBEDDED,
     REMEMBERED,
     Restart,
+    RestartCheck,
     Restarting,
-    Reviving,
     named,
 )
 from rejoinder.store.base import InboxEvent
@@ -46,7 +46,7 @@ def fine() -> None:
 async def test_what_was_asked_of_the_gateway_before_this_one_is_done(event, obeyed, then):
     """No loop: also where nothing is kept, and the platform tells of the command once more."""
     ended = []
-    performed = await Restarting(Reviving(fine, obeyed), ended.append, BEGAN).perform(event)
+    performed = await Restarting(RestartCheck(fine, obeyed), ended.append, BEGAN).perform(event)
     performed.then()
     assert (performed.says, ended) == ((None, [Restart(then)]) if then else (DONE_ALREADY, []))
 
@@ -59,7 +59,7 @@ def test_a_name_is_a_word():
 async def test_only_the_latest_are_remembered():
     ended = []
     obeyed = tuple(str(number) for number in range(REMEMBERED))
-    (await Restarting(Reviving(fine, obeyed), ended.append, BEGAN).perform(asked(5))).then()
+    (await Restarting(RestartCheck(fine, obeyed), ended.append, BEGAN).perform(asked(5))).then()
     assert ended == [Restart((*obeyed[1:], FIRST))]
 
 
@@ -68,7 +68,7 @@ async def test_who_would_not_come_up_again_goes_on():
         raise BadConfiguration("rejoinder.toml:3: there is no such key")
 
     ended = []
-    performed = await Restarting(Reviving(check), ended.append, BEGAN).perform(asked(5))
+    performed = await Restarting(RestartCheck(check), ended.append, BEGAN).perform(asked(5))
     performed.then()
     assert performed.says == "Not restarted, because it would not start again: rejoinder.toml:3: there is no such key"
     assert ended == []

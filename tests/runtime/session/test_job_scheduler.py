@@ -8,7 +8,7 @@ from rejoinder.events import JobTicked
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.job_scheduler import LONGEST_WAIT, JobHome, JobScheduler
-from rejoinder.store.base import WantJob
+from rejoinder.store.base import RequestJobRun
 from rejoinder.store.sqlite import open_store
 from rejoinder.turns.job import Heartbeat, Job
 from rejoinder.turns.schedule import read_schedule
@@ -123,7 +123,7 @@ def test_who_is_told_looks_at_once():
         async with Runs() as runs:
             runs.start("clock", world.scheduler.run())
             await asyncio.sleep(1)
-            await world.store.write(WantJob("rare"))
+            await world.store.write(RequestJobRun("rare"))
             world.scheduler.changed()
             await asyncio.sleep(1)
         assert world.begun == ["a:rare"]
@@ -209,7 +209,7 @@ def test_who_watches_is_told_of_each_tick():
             runs.start("clock", world.scheduler.run())
             await asyncio.sleep(90)
             world.answer = None
-            await asyncio.sleep(60)
+            await asyncio.sleep(45)  # past the second minute, and before the next look at a tick that nothing noted
         await world.store.close()
         told = ("quick", "a", "a:quick")
         assert world.told == [JobTicked(*told, "it was only tried"), JobTicked(*told)]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rejoinder.agents.base import Exchange
+from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText
 from rejoinder.runtime.session.reminding import Reminder, exchanges, noted
 from rejoinder.store.base import TranscriptEntry
@@ -82,7 +83,7 @@ async def test_a_session_is_loaded_where_it_was_saved(saved_on: str, here: str, 
     """SC-7: the saved session names its machine; on another one the agent is told that it is lost."""
     agent: Any = Bound(shared=shared)
     store: Any = Kept(noted("id-1", Bound(), saved_on))
-    await Reminder(store, here).remind("s", agent, NOW)
+    await Reminder(store, Bounded(1), here).remind("s", agent, NOW)
     assert agent.told == [(what, "id-1")]
 
 

@@ -25,33 +25,35 @@ class Settings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     cwd: Text = "."
     """The folder it works in; `~` is the home folder."""
     model: Text | None = None
-    """The model it begins with; unset: what the agent itself chooses."""
+    """The model it starts with; unset: what the agent itself chooses."""
     env: dict[str, Secret] = {}
-    """Environment variables it is given besides the harmless ones."""
+    """Environment variables to set for it, besides the harmless ones that it always gets."""
     pass_env: tuple[Text, ...] = ()
-    """Names of variables of our own environment that it may see as well."""
+    """Names of variables of the gateway's environment that it gets as well."""
     auth_method: str = ""
-    """Id of the way to sign in, for agents that want one."""
+    """The id of the sign-in method, for agents that require one."""
     options: dict[str, str | bool] = {}
     """Config options of the agent, set in every session, by id or category."""
     exec_options: dict[Literal["host", "node"], Text] = {}
     """Which of its config options `/exec host=` and `node=` set, by id: `{ host = "sandbox" }`."""
     permissions: Policy = "ask"
-    """What is done when it asks whether it may use a tool: the person is asked, or it may, or it may not."""
+    """What happens when it asks whether it may use a tool: the person is asked (`ask`), or the answer is always yes
+    (`allow`) or no (`deny`)."""
     allow: tuple[Text, ...] = ()
     """Tools allowed without asking: a kind (`read`), or a kind and a title pattern (`execute:git *`)."""
     mcp_servers: dict[str, McpServer] = {}
-    """Servers of tools that it is told to use, by name: a `command`, or a `url`."""
+    """MCP servers that it is told to use, by name: a `command`, or a `url`."""
     steer: Literal["native", "cancel"] = "native"
-    """How a message reaches a turn under way: by the agent's own means, if it has any, or by ending its prompt and
-    asking it to go on with the message."""
+    """How a message reaches a running turn: `native` uses the agent's own way, if it has one; `cancel` ends its prompt
+    and asks it to go on with the message."""
     shared: bool = False
-    """Its `cwd` and the files of its sessions are on a disk that all machines share, so a session goes on wherever its
-    chat is served; otherwise another machine begins a new one and is told the conversation. For PostgreSQL."""
+    """Its `cwd` and the files of its sessions are on a disk that all machines share, so a session continues wherever
+    its chat is served. Otherwise the agent on another machine starts a new session and is told the conversation. For
+    PostgreSQL."""
     start_timeout: Seconds = 60
-    """Seconds for which its start, a new session and a change of its options may take."""
+    """Seconds that its start, a new session or a change of its options may take."""
     load_timeout: Seconds = 60
-    """Seconds for which it may take to load a session; what it did not load in time it is asked for again."""
+    """Seconds that loading a session may take; a session that was not loaded in time is asked for again."""
 
 
 def open_agent(name: str, settings: Settings) -> "AcpAgent":

@@ -14,8 +14,8 @@ from rejoinder.agents.acp import Settings
 from rejoinder.agents.acp.saved import Saved
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
 from rejoinder.agents.guard import guarded
-from rejoinder.agents.history import Histories, SaidSoFar
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.history import BoundedText, Histories
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.bounded import Bounded
 from rejoinder.events import Turn
 
@@ -48,14 +48,17 @@ class AcpAgent:
     def take_tools(self, source: ToolSource) -> None:
         self._tools = source
         if self._sessions is not None:
-            self._sessions.tools = source
+            self._sessions.take_tools(source)
+
+    def take_limits(self, limits: RunLimits) -> None:
+        self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         sessions = await self._work()
-        past, said = self._histories.before(turn.session, turn.parts), SaidSoFar()
+        past, said = self._histories.before(turn.session, turn.parts), BoundedText()
         saved = self._saved.pop(turn.session, None)
         try:
             async with aclosing(sessions.events(turn, saved, past)) as events:
@@ -73,9 +76,10 @@ class AcpAgent:
         if self._sessions is None:
             work = await asyncio.to_thread(import_module, "rejoinder.agents.acp.sessions")
             # The first turn of another session may have created it meanwhile.
-            self._sessions = self._sessions or work.AcpSessions(self.name, self._settings, self.limits.question)
+            self._sessions = self._sessions or work.AcpSessions(
+                self.name, self._settings, self.limits.question, self._tools
+            )
             assert self._sessions is not None
-            self._sessions.tools = self._tools
         return self._sessions
 
     def load_session(self, session: str, saved: str) -> None:
@@ -129,8 +133,8 @@ class AcpAgent:
     def announced(self) -> frozenset[str]:
         return frozenset() if self._sessions is None else self._sessions.announced()
 
-    def last_words(self) -> str:
-        return "" if self._sessions is None else self._sessions.last_words()
+    def last_output(self) -> str:
+        return "" if self._sessions is None else self._sessions.last_output()
 
     @property
     def is_alive(self) -> bool:

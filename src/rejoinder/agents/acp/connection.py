@@ -21,7 +21,7 @@ from rejoinder.agents.acp.permissions import Options, Policy, chosen, decide, de
 from rejoinder.agents.acp.translation import Translation
 from rejoinder.agents.base import AgentEvent, Failed, Option, Question, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed, kind_of
-from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Gone, Peer, RpcError
+from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Peer, PeerGone, RpcError
 from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.documents import is_object
 from rejoinder.events import Strictness
@@ -107,7 +107,7 @@ class AcpRun:
             yield event
         try:
             result = self.prompt.result()
-        except Gone:
+        except PeerGone:
             raise RunFailed(self._connection.crash()) from None
         except RpcError as refused:
             raise RunFailed(self._connection.refusal(refused)) from refused
@@ -181,18 +181,19 @@ class AcpConnection:
             raise RunFailed(failed("format", detail))
 
     async def stop(self, reason: str = "it was stopped") -> None:
+        self.dead = self.dead or reason  # also where there never was a process
         for asked in self._questions.values():
             asked.timer.cancel()
         self._questions.clear()
         if self._process is not None:
             await self._process.stop(reason)
 
-    def last_words(self) -> str:
-        return "" if self._process is None else self._process.last_words()
+    def last_output(self) -> str:
+        return "" if self._process is None else self._process.last_output()
 
     def crash(self) -> Failed:
-        words = self.last_words()
-        return failed("crashed", f"{self.dead}" + (f"; its last words: {words[-2000:]}" if words else ""))
+        words = self.last_output()
+        return failed("crashed", f"{self.dead}" + (f"; its last output: {words[-2000:]}" if words else ""))
 
     def refusal(self, refused: RpcError) -> Failed:
         if refused.code == wire.AUTH_REQUIRED:
@@ -210,7 +211,7 @@ class AcpConnection:
                 return await self._peer.ask(method, params)
         except TimeoutError:
             raise RunFailed(failed("timeout", f"{method} was not answered within {seconds:g} s")) from None
-        except Gone:
+        except PeerGone:
             raise RunFailed(self.crash()) from None
 
     async def load(self, session: str, params: Any, seconds: float) -> Any:
@@ -297,7 +298,7 @@ class AcpConnection:
 
     def requested(self, id: Any, method: str, params: Any) -> None:
         if method != "session/request_permission":
-            self._peer.refuse(id, METHOD_NOT_FOUND, f"rejoinder does not do {method}")
+            self._peer.refuse(id, METHOD_NOT_FOUND, f"rejoinder does not support {method}")
             return
         try:
             asked = wire.permission(params)
@@ -354,7 +355,7 @@ class AcpConnection:
 async def settled(prompt: "asyncio.Future[Any]", seconds: float) -> bool:
     """Whether an abandoned prompt ended in time."""
     if not prompt.done():
-        with suppress(TimeoutError, Gone, RpcError):
+        with suppress(TimeoutError, PeerGone, RpcError):
             async with asyncio.timeout(seconds):
                 await asyncio.shield(prompt)
     return prompt.done()

@@ -1,4 +1,4 @@
-"""The options of one session at the agent, and how a turn's wishes are made true.
+"""The options of one session at the agent, and how they are set to what a turn asks for.
 
 Rule 1: what the agent returns replaces what was known: with a model, other options may come and go.
 Rule 2: a wish the agent cannot fulfil never fails the turn (TU-35); it is logged once. Three do: a model, because its
@@ -16,7 +16,7 @@ from rejoinder.agents.acp import Settings, wire
 from rejoinder.agents.acp.wire import Option
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import RpcError
-from rejoinder.agents.think import LEVELS, nearest_level
+from rejoinder.agents.thinking_levels import LEVELS, nearest_level
 from rejoinder.events import Turn
 
 log = logging.getLogger(__name__)

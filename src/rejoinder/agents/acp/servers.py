@@ -14,7 +14,7 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A server of tools that the agent connects to by itself: a program, or an address."""
 
     command: tuple[Text, ...] = ()
-    """The program and its arguments, for a server on pipes."""
+    """The program and its arguments, for a server that is started here and speaks on its standard input and output."""
     env: dict[str, Secret] = {}
     """Environment variables it is given."""
     url: Url | None = None
@@ -22,7 +22,7 @@ class McpServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     headers: dict[str, Secret] = {}
     """Headers it is sent: `{ Authorization = "Bearer ${TOKEN}" }`."""
     transport: Literal["http", "sse"] = "http"
-    """How it is spoken to at its address."""
+    """The transport that the server at this address uses."""
 
 
 def described(servers: Mapping[str, McpServer]) -> tuple[dict[str, Any], ...]:

@@ -25,7 +25,7 @@ from rejoinder.agents.acp.servers import OURS, described, our_server
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Done, Exchange, ModelSelected, SessionOpened, ToolSource
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.jsonrpc import RpcError
-from rejoinder.environment import passed
+from rejoinder.environment import environment_for
 from rejoinder.events import PromptPart, PromptText, Turn
 
 CANCEL_SECONDS = 10.0
@@ -69,7 +69,7 @@ class _Session:
 
 
 class AcpSessions:
-    def __init__(self, name: str, settings: Settings, question_seconds: float) -> None:
+    def __init__(self, name: str, settings: Settings, question_seconds: float, tools: ToolSource | None = None) -> None:
         self._name = name
         self._settings = settings
         self._question_seconds = question_seconds
@@ -78,7 +78,10 @@ class AcpSessions:
         self._connection: AcpConnection | None = None
         self._connecting = asyncio.Lock()
         self.offers = Offers()
-        self.tools: ToolSource | None = None
+        self._tools = tools
+
+    def take_tools(self, source: ToolSource) -> None:
+        self._tools = source
 
     def forget(self, session: str) -> None:
         self._sessions.pop(session, None)
@@ -123,8 +126,8 @@ class AcpSessions:
     def announced(self) -> frozenset[str]:
         return frozenset() if self._connection is None else self._connection.announced
 
-    def last_words(self) -> str:
-        return "" if self._connection is None else self._connection.last_words()
+    def last_output(self) -> str:
+        return "" if self._connection is None else self._connection.last_output()
 
     async def close(self) -> None:
         # Not under the lock: a start that is in progress has to be interrupted too.
@@ -218,7 +221,7 @@ class AcpSessions:
                     await self._open(await self._connected(), spare, None)
             except (RunFailed, RpcError, TimeoutError):
                 return self.offers  # a turn tells why; a question about models has to be answered anyway
-            if self.tools is None:  # with tools a session has a token, so this one can be nobody's
+            if self._tools is None:  # with tools a session has a token, so this one can be nobody's
                 self._spare = spare
         return self.offers
 
@@ -237,8 +240,7 @@ class AcpSessions:
                     way = {"methodId": settings.auth_method}
                     await connection.ask("authenticate", way, settings.start_timeout)
             except BaseException as problem:
-                connection.dead = connection.dead or "it did not start"
-                await connection.stop()
+                await connection.stop("it did not start")
                 if isinstance(problem, RpcError):
                     raise RunFailed(connection.refusal(problem)) from problem
                 raise
@@ -291,11 +293,11 @@ class AcpSessions:
         """Those of the configuration, and the gateway's own, with a new token for this session: agents connect to them
         while the session opens, so the token is valid before that."""
         servers = described(self._settings.mcp_servers)
-        if self.tools is None or key is None or OURS in self._settings.mcp_servers:
+        if self._tools is None or key is None or OURS in self._settings.mcp_servers:
             return servers
-        token = self.tools.issue()
-        self.tools.bind(token, key)
-        return (*servers, our_server(self.tools.url, token, over_http=connection.abilities.mcp_over_http))
+        token = self._tools.issue()
+        self._tools.bind(token, key)
+        return (*servers, our_server(self._tools.url, token, over_http=connection.abilities.mcp_over_http))
 
     async def _configured(self, connection: AcpConnection, session: _Session, turn: Turn) -> str | None:
         assert session.options is not None
@@ -312,7 +314,7 @@ class AcpSessions:
 
     def _environment(self) -> dict[str, str]:
         theirs = {name: value.reveal() for name, value in self._settings.env.items()}
-        return {**passed(os.environ, self._settings.pass_env), **theirs}
+        return {**environment_for(os.environ, self._settings.pass_env), **theirs}
 
 
 def retold(past: tuple[Exchange, ...]) -> tuple[PromptPart, ...]:

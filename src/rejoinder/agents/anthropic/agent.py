@@ -9,9 +9,9 @@ from rejoinder.agents.anthropic import Settings
 from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
-from rejoinder.agents.history import SaidSoFar
+from rejoinder.agents.history import BoundedText
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
-from rejoinder.agents.think import THINK, Setting
+from rejoinder.agents.thinking_levels import THINK, Setting
 from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText, Turn
 
 VERSION = "2023-06-01"
@@ -118,7 +118,7 @@ class MessageReading:
     def __init__(self, secret: str = "", most: int = MAX_ANSWER_CHARS) -> None:
         self.complete = False
         self._secret = secret
-        self._said = SaidSoFar(most)
+        self._said = BoundedText(most)
         self._tools: list[str] = []
         self._stop: str | None = None
         self._given = 0

@@ -19,7 +19,7 @@ class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     url: Annotated[Url, Meta(examples=["http://127.0.0.1:9000/turn"])]
     """Where a turn is sent."""
     model: Text | None = None
-    """The model it begins with; unset: what the agent itself chooses."""
+    """The model it starts with; unset: what the agent itself chooses."""
     fallbacks: tuple[Text, ...] = ()
     """Models to try, in this order, when the first is down, refused or out of quota."""
     headers: dict[str, Secret] = {}

@@ -29,7 +29,7 @@ from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.http import Settings
 from rejoinder.agents.lines import Lines, LineTooLong
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.documents import is_array, is_object
 from rejoinder.events import Turn
 from rejoinder.unicode_repair import from_json
@@ -52,6 +52,9 @@ class HttpAgent:
         self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._endpoint = Endpoint(settings.url, {name: value.reveal() for name, value in settings.headers.items()})
+
+    def take_limits(self, limits: RunLimits) -> None:
+        self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)

@@ -36,6 +36,9 @@ class LocalAgent:
         self._agent: ChatAgent | None = None
         self._past: dict[str, tuple[Exchange, ...]] = {}  # what the agent was told before the server started
 
+    def take_limits(self, limits: RunLimits) -> None:
+        self.limits = limits
+
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 

@@ -30,9 +30,9 @@ class Settings(AgentSettings, frozen=True, kw_only=True, forbid_unknown_fields=T
     path: str = ""
     """A folder to look for the module in, besides where Python looks anyway."""
     isolate: bool = False
-    """Run it in a process of its own: whatever the function does, the gateway goes on."""
+    """Run it in a process of its own, so that a crash or an endless loop of the function does not harm the gateway."""
     pass_env: tuple[Text, ...] = ()
-    """Names of variables of our own environment that it may see in a process of its own."""
+    """Names of variables of the gateway's environment that it gets in a process of its own."""
     takes_exec: bool = False
     """The function obeys the `host` and `node` of a turn, so `/exec host=` and `node=` may be used."""
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.agents.further import Further
 from rejoinder.agents.python import text_of
+from rejoinder.agents.steering_offers import SteeringOffers
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -21,7 +21,7 @@ class Signature(Struct, frozen=True):
     steers: bool = False
     """It has a parameter called `further`."""
 
-    def bound(self, call: Callable[..., Any], turn: Turn, further: Further) -> Callable[[], Any]:
+    def bound(self, call: Callable[..., Any], turn: Turn, further: SteeringOffers) -> Callable[[], Any]:
         """The call with its arguments; `inspect` still sees through it whether it is async or a generator."""
         more = {"further": further} if self.steers else {}
         return partial(call, text_of(turn) if self.takes_text else turn, **more)
@@ -44,7 +44,7 @@ def signature_of(call: Callable[..., Any], name: str) -> Signature:
     if _is_another_class(parameter.annotation):
         wanted = parameter.annotation.__name__
         raise BadConfiguration(
-            f"agent {name!r}: {called(call)} wants {parameter.name!r} to be of type {wanted}, which nobody gives it; "
+            f"agent {name!r}: {called(call)} wants {parameter.name!r} to be of type {wanted}, which it is never given; "
             f"write it as {EXAMPLES}"
         )
     return Signature(_is_text(parameter.annotation), steers)

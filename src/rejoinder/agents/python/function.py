@@ -2,7 +2,7 @@
 
 It may return text or yield pieces of it, be plain or async, and give events of base.py where text is not enough. A
 plain function runs in a thread of its own, so that it cannot block other runs. A function with a parameter called
-`further` can be steered: it gets a Further there, which holds what was said since it began.
+`further` can be steered: it gets `SteeringOffers` there, which holds what was said since it began.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, RunLimits, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.further import Further
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.python import Settings
 from rejoinder.agents.python.call import signature_of
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.steering_offers import SteeringOffers
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -42,22 +42,25 @@ class PythonAgent:
         self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._call = call
         self._signature = signature_of(call, name)
-        self._running: dict[str, Further] = {}
+        self._running: dict[str, SteeringOffers] = {}
         self.threads: set[threading.Thread] = set()
         """Those that run the function, also for a run that nobody reads any more."""
+
+    def take_limits(self, limits: RunLimits) -> None:
+        self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def steer(self, turn: Turn) -> bool:
-        further = self._running.get(turn.session)
-        return further is not None and await further.offer(turn)
+        offers = self._running.get(turn.session)
+        return offers is not None and await offers.offer(turn)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
-        further = Further()
-        call = self._signature.bound(self._call, turn, further)
+        offers = SteeringOffers()
+        call = self._signature.bound(self._call, turn, offers)
         if self._signature.steers:
-            self._running[turn.session] = further
+            self._running[turn.session] = offers
         try:
             async with aclosing(_said(call, self.threads)) as pieces:
                 async for said in pieces:
@@ -71,8 +74,8 @@ class PythonAgent:
         except BaseException as problem:
             raise RunFailed(_failure(problem)) from problem
         finally:
-            further.close()
-            if self._running.get(turn.session) is further:
+            offers.close()
+            if self._running.get(turn.session) is offers:
                 del self._running[turn.session]
         yield Done()
 

@@ -22,8 +22,8 @@ from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.agents.guard import guarded
 from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.agents.python import Settings, wire
-from rejoinder.agents.think import LEVELS
-from rejoinder.environment import passed
+from rejoinder.agents.thinking_levels import LEVELS
+from rejoinder.environment import environment_for
 from rejoinder.errors import BadConfiguration
 from rejoinder.events import Turn
 
@@ -32,7 +32,7 @@ HEARD_SECONDS = 3.0
 """How long the process may take to hear that a run is cancelled."""
 BACKLOG, BACKLOG_CHARS = 1000, 4_000_000
 """How many events of a run, or characters in them, may wait for a slow reader before the process has to wait."""
-TOO_BUSY = "it was too busy to hear that a run was cancelled"
+TOO_BUSY = "it was too busy to notice that a run was cancelled"
 
 _BOOT = (
     "import json, sys; said = json.loads(sys.argv[1]); sys.path[:] = said['sys_path']; "
@@ -62,6 +62,9 @@ class IsolatedAgent:
         self._worker: Worker | None = None
         self._retired: set[Worker] = set()
 
+    def take_limits(self, limits: RunLimits) -> None:
+        self.limits = limits
+
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
@@ -87,8 +90,8 @@ class IsolatedAgent:
         await self._ready()
         return "its function is there, in a process of its own"
 
-    def last_words(self) -> str:
-        return "" if self._worker is None else self._worker.last_words()
+    def last_output(self) -> str:
+        return "" if self._worker is None else self._worker.last_output()
 
     @property
     def is_alive(self) -> bool:
@@ -114,7 +117,7 @@ class IsolatedAgent:
                 self._retired = {each for each in (*self._retired, worker) if each.dead is None}
             self._worker = worker = Worker()
             try:
-                await worker.open(self._command(), passed(os.environ, self._settings.pass_env))
+                await worker.open(self._command(), environment_for(os.environ, self._settings.pass_env))
             except BaseException:
                 self._worker = None
                 await worker.stop()
@@ -225,11 +228,11 @@ class Worker:
             self._offers.pop(number, None)
 
     def crash(self) -> Failed:
-        words = self.last_words()
-        return failed("crashed", f"{self.dead}" + (f"; its last words: {words[-2000:]}" if words else ""))
+        words = self.last_output()
+        return failed("crashed", f"{self.dead}" + (f"; its last output: {words[-2000:]}" if words else ""))
 
-    def last_words(self) -> str:
-        return "" if self._process is None else self._process.last_words()
+    def last_output(self) -> str:
+        return "" if self._process is None else self._process.last_output()
 
     def balance(self) -> None:
         """Makes the process wait while a reader is far behind."""
@@ -244,7 +247,7 @@ class Worker:
         try:
             message = wire.heard(line)
         except msgspec.MsgspecError:
-            return self._kill("it wrote what is not of the protocol")
+            return self._kill("it wrote something that is not part of the protocol")
         match message:
             case wire.Opened(why=why):
                 if not self._opened.done():

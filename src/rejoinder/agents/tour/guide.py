@@ -12,7 +12,7 @@ import emoji
 from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, TextDelta
-from rejoinder.agents.think import LEVELS
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.events import Turn
 from rejoinder.prompt_blocks import SenderBlock, messages
 
@@ -36,7 +36,7 @@ class GuideMessage(Struct, frozen=True):
     last: bool = True
 
 
-class Act(Struct, frozen=True):
+class TrickReply(Struct, frozen=True):
     """What a trick adds to the answer."""
 
     header: str = ""
@@ -44,7 +44,7 @@ class Act(Struct, frozen=True):
     text: str = ""
 
 
-SILENCE = Act()
+SILENCE = TrickReply()
 
 
 class Trick(Struct, frozen=True):
@@ -53,42 +53,42 @@ class Trick(Struct, frozen=True):
     invite: str
     shows: str
     words: frozenset[str]
-    act: Callable[[GuideMessage], Act]
+    act: Callable[[GuideMessage], TrickReply]
 
 
-def _reply(asked: GuideMessage) -> Act:
+def _reply(asked: GuideMessage) -> TrickReply:
     target = asked.named or asked.handle
     whose = f"`{asked.named}`" if asked.named else "your message"
-    return Act(
+    return TrickReply(
         header=f"[[reply_to:{target}]]\n",
         text=f"This is a native reply to {whose}: the line above shows what it answers.",
     )
 
 
-def _react(asked: GuideMessage) -> Act:
+def _react(asked: GuideMessage) -> TrickReply:
     wanted = _emoji_in(asked.text) or ("eyes",)
     target = asked.named or ("" if asked.last else asked.handle)
     message = f' message="{target}"' if target else ""
     tags = "".join(f'<react emoji="{name}"{message}/>' for name in wanted)
     where = f"`{asked.named}`" if asked.named else "your message"
-    return Act(
+    return TrickReply(
         actions=f"<actions>{tags}</actions>\n",
         text=f"Look at {where}: the reaction was there before I had finished this sentence.",
     )
 
 
-def _stay_silent(_: GuideMessage) -> Act:
+def _stay_silent(_: GuideMessage) -> TrickReply:
     return SILENCE
 
 
-def _think(asked: GuideMessage) -> Act:
+def _think(asked: GuideMessage) -> TrickReply:
     if asked.think is None:
-        return Act(text="I think as usual. Say `/think high`, then ask me again: a model would think longer.")
-    return Act(text=f"You chose **{asked.think}**. I am told with every turn; a model would think that hard.")
+        return TrickReply(text="I think as usual. Say `/think high`, then ask me again: a model would think longer.")
+    return TrickReply(text=f"You chose **{asked.think}**. I am told with every turn; a model would think that hard.")
 
 
-def _stream(_: GuideMessage) -> Act:
-    return Act(text=STREAMED)
+def _stream(_: GuideMessage) -> TrickReply:
+    return TrickReply(text=STREAMED)
 
 
 STREAMED = """\
@@ -144,7 +144,24 @@ COMMANDS = (
 )
 """What the gateway answers itself, whichever agent is in use."""
 
-GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "hallo"})
+GREETINGS = frozenset({"hello", "hi", "hey", "help", "menu", "start", "tour", "hallo", "greet"})
+"""`greet` is what the gateway asks for after `/new`."""
+THANKS = frozenset({"thanks", "thank", "thx", "danke", "merci"})
+SETUP = frozenset(
+    {
+        "telegram",
+        "discord",
+        "slack",
+        "connect",
+        "install",
+        "setup",
+        "configure",
+        "model",
+        "models",
+        "openai",
+        "anthropic",
+    }
+)
 QUESTIONS, ABOUT_ITSELF = frozenset({"what", "who", "how"}), frozenset({"you", "this", "here"})
 
 
@@ -156,9 +173,14 @@ Hello! I am **tour**, the guide: no model, no key, just a few tricks. Say
 
 {lines}
 
-or two at once, or name a message: **react to m1 with heart**. Without me work
+or two at once, or name a message: **react to m1 with heart**. These work with every agent:
 
 {commands}"""
+
+
+NEXT_STEPS = """\
+To talk to your own agent or model, or to bring me to Telegram, Discord or Slack, run `rejoinder init` in a terminal: \
+it asks a few questions and writes `rejoinder.toml`. After `make run` the command is `.venv/bin/rejoinder init`."""
 
 
 def _lost(asked: GuideMessage) -> str:
@@ -179,15 +201,19 @@ def answer(asked: tuple[GuideMessage, ...]) -> str:
     return head + ("\n\n".join(dict.fromkeys(act.text for act in acts if act.text)) or "<no-reply/>\n")
 
 
-def _act(asked: GuideMessage) -> Act:
+def _act(asked: GuideMessage) -> TrickReply:
     acts = [trick.act(asked) for trick in TRICKS if asked.words & trick.words]
     if not acts:
         about_itself = asked.words & QUESTIONS and asked.words & ABOUT_ITSELF
         greets = asked.words & GREETINGS or about_itself or not any(map(str.isalnum, asked.text))
-        return Act(text=_menu() if greets else _lost(asked))
+        if asked.words & SETUP:
+            return TrickReply(text=NEXT_STEPS)
+        if asked.words & THANKS:
+            return TrickReply(text="You are welcome! **help** lists what I can do.")
+        return TrickReply(text=_menu() if greets else _lost(asked))
     # A request for silence wins over all other text; reactions are still sent.
     texts = [] if SILENCE in acts else [act.text for act in acts]
-    return Act("".join(act.header for act in acts), "".join(act.actions for act in acts), "\n\n".join(texts))
+    return TrickReply("".join(act.header for act in acts), "".join(act.actions for act in acts), "\n\n".join(texts))
 
 
 def _quoted(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.accounts import name_problems
 from rejoinder.channels.base import ONLY, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.discord import render
@@ -17,7 +17,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import SetupQuestion
+from rejoinder.setup import SetupQuestion, asks_api_root
 
 LIMITS = Limits(2000, "utf16")
 FILES = FileLimits(10 << 20, album=10)
@@ -53,7 +53,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     answers (`always`), or never (`off`). In direct chats, threads and forums none is opened."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from misnamed(self.accounts)
+        yield from name_problems(self.accounts)
 
 
 def accounts(settings: Settings) -> dict[str, Settings]:
@@ -67,10 +67,12 @@ def accounts(settings: Settings) -> dict[str, Settings]:
 
 def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     from rejoinder.channels.discord.bot import DiscordBot  # noqa: PLC0415 - only serving a bot needs the SDK
-    from rejoinder.channels.discord.http import OneAttempt  # noqa: PLC0415
+    from rejoinder.channels.discord.http import SingleAttemptClient  # noqa: PLC0415
 
     assert settings.token is not None, "an account has a token"
-    return DiscordBot(name, settings.token, OneAttempt(settings.api_root), threads=settings.threads, account=account)
+    return DiscordBot(
+        name, settings.token, SingleAttemptClient(settings.api_root), threads=settings.threads, account=account
+    )
 
 
 SETUP = Setup(
@@ -80,15 +82,7 @@ SETUP = Setup(
   2. On its page Bot switch on the Message Content Intent, under Privileged Gateway Intents.
   3. On the same page Reset Token: it shows a token, once.""",
     section={"token": "${DISCORD_TOKEN}"},
-    asks=(
-        SetupQuestion(
-            key="api_root",
-            question="API (Enter: Discord's own)",
-            default=API_ROOT,
-            takes="address",
-            optional=True,
-        ),
-    ),
+    asks=(asks_api_root("API", "Discord", API_ROOT),),
     verified=True,
     asks_then=(
         SetupQuestion(
@@ -122,7 +116,7 @@ CHANNEL = ChannelKind(
     accounts=accounts,
     limits=LIMITS,
     files=FILES,
-    can=frozenset({"reply", "react", "send", "ephemeral", "silent", "previews", "threads"}),
+    can=frozenset({"reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"}),
     renderer=Renderer(render.render, render.plain),
     pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0), typing=8.0),
     delivery="short-window key",

@@ -9,8 +9,8 @@ from discord.http import Route
 import discord
 from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.discord.client import Client
-from rejoinder.channels.discord.http import OneAttempt, Turned
-from rejoinder.channels.discord.outcomes import Answer, Ok, Refused, Unheard, Unreached
+from rejoinder.channels.discord.http import RefusedCall, SingleAttemptClient
+from rejoinder.channels.discord.outcomes import Answer, NoResponse, NotSent, Ok, Refused
 from rejoinder.channels.http_faults import FAILED, was_written
 from rejoinder.channels.multipart import Form
 from rejoinder.errors import StoreUnavailable
@@ -35,7 +35,7 @@ class Api:
         route = Route(method, path, **ids)
         how: dict[str, Any] = {}
         http, form = self._client.http, None
-        if files and isinstance(http, OneAttempt):
+        if files and isinstance(http, SingleAttemptClient):
             named = [(f"files[{number}]", file) for number, file in enumerate(files)]
             how["upload"] = form = Form({"payload_json": msgspec.json.encode(json)}, named)
         elif files:
@@ -44,27 +44,27 @@ class Api:
             how["json"] = json
         if params is not None:
             how["params"] = params
-        if isinstance(http, OneAttempt) and not http.has_logged_in:
-            return Unreached("the bot has not logged in yet")
-        if seconds is not None and isinstance(http, OneAttempt):
+        if isinstance(http, SingleAttemptClient) and not http.has_logged_in:
+            return NotSent("the bot has not logged in yet")
+        if seconds is not None and isinstance(http, SingleAttemptClient):
             how["seconds"] = seconds
         try:
             return Ok(await http.request(route, **how))
-        except Turned as no:
+        except RefusedCall as no:
             return Refused(no.status, no.code, no.text, no.retry_after, no.everywhere, no.foreign)
         except discord.HTTPException as no:
             return Refused(no.status, no.code, no.text)
         except FAILED as problem:
             written = was_written(problem) and (form is None or form.is_written)
-            return (Unheard if written else Unreached)(str(problem) or type(problem).__name__)
+            return (NoResponse if written else NotSent)(str(problem) or type(problem).__name__)
         except StoreUnavailable as problem:  # from which the files are read while they are sent
-            return (Unheard if form is not None and form.is_written else Unreached)(str(problem))
+            return (NoResponse if form is not None and form.is_written else NotSent)(str(problem))
 
     async def load(self, url: str, limit: int) -> bytes | str:
         """The file at this address, or why it could not be loaded."""
         http = self._client.http
         try:
-            if isinstance(http, OneAttempt):
+            if isinstance(http, SingleAttemptClient):
                 return await http.load(url, limit)
             content = await http.get_from_cdn(url)
         except (discord.HTTPException, *FAILED) as problem:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Literal
 
+from rejoinder.channels.accounts import section_of
 from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
 from rejoinder.channels.discord import BOOSTED, FILES, LIMITS
 from rejoinder.channels.discord.api import Api
@@ -14,20 +15,18 @@ from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.connection import GatewayConnection, Timings
 from rejoinder.channels.discord.emoji import in_reaction
 from rejoinder.channels.discord.files import Files
+from rejoinder.channels.discord.guild_tracker import GuildTracker
 from rejoinder.channels.discord.history import History
-from rejoinder.channels.discord.http import OneAttempt
+from rejoinder.channels.discord.http import SingleAttemptClient
 from rejoinder.channels.discord.intake import Intake
+from rejoinder.channels.discord.interaction_replies import InteractionReplies
 from rejoinder.channels.discord.outcomes import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Answer, Ok, Refused, failure
 from rejoinder.channels.discord.outgoing import Outgoing
 from rejoinder.channels.discord.parse import BotIdentity, parse_said
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Place, Places, place_of
 from rejoinder.channels.discord.reading import EventReader
-from rejoinder.channels.discord.reception import Reception
 from rejoinder.channels.discord.retrying import until_answered
-from rejoinder.channels.discord.spent import Spent
-from rejoinder.channels.discord.surroundings import Surroundings
-from rejoinder.channels.discord.typing import Typing
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import StoreUnavailable
@@ -39,6 +38,8 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "/channels/{channel_id}"
 REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
+TYPING = "/channels/{channel_id}/typing"
+TYPING_SECONDS = 8.0
 
 
 class DiscordBot:
@@ -50,7 +51,7 @@ class DiscordBot:
         self,
         name: str,
         token: Secret,
-        http: OneAttempt,
+        http: SingleAttemptClient,
         *,
         threads: Threads = "auto",
         pace: Timings | None = None,
@@ -58,7 +59,7 @@ class DiscordBot:
     ) -> None:
         self.name = name
         self.account = account
-        self._called = name if account == ONLY else f"{name}.accounts.{account}"
+        self._called = section_of(name, account)
         self.own_id = ""
         self.own_name = ""
         self.menu: tuple[MenuCommand, ...] = ()
@@ -68,19 +69,15 @@ class DiscordBot:
         self._places = Places()
         self.client = Client(http, lambda kind, data: self._intake.hear(self.client.ws, kind, data))
         self._api = Api(self.client)
-        self._reception = Reception(self._called, self._api)
+        self._reception = InteractionReplies(self._called, self._api)
         self._troubles = PlaceTroubles(self._called, self._places)
-        surroundings = Surroundings(self._places, self._troubles)
-        self._reader = EventReader(self._places, self._look_up)
-        spent = Spent(http.refusals)
-        http.refused = spent.call_was_refused
-        self._intake = Intake(self._called, self._places, surroundings, self._reader, self._reception, spent)
-        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room, spent)
+        surroundings = GuildTracker(self._places, self._troubles)
         self._history = History(self._called, self._api, self._places, self._pace)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
-        self._reader.echoes = self._outgoing.echoed
+        reader, spent = EventReader(self._places, self._look_up, self._outgoing.echoed), http.allowance
+        self._intake = Intake(self._called, self._places, surroundings, reader, self._reception, spent)
+        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room, spent)
         self._files = Files(self._called, self._api)
-        self._typing = Typing(self._called, self._api)
         self._http = http
 
     @property
@@ -100,6 +97,9 @@ class DiscordBot:
         return self._connection.deaf_after
 
     # --- in -----------------------------------------------------------------------------------------
+
+    def take_menu(self, menu: tuple[MenuCommand, ...]) -> None:
+        self.menu = menu
 
     async def introduce(self) -> None:
         await self._connection.log_in(self._token.reveal())
@@ -141,7 +141,7 @@ class DiscordBot:
         """Asks until Discord answers: a message that is taken for one of another place is as good as lost."""
         found = await self._ask_about(channel)
         if found is None:
-            log.warning("%s: what kind of place %s is, is not known", self._called, channel)
+            log.warning("%s: the kind of the channel %s could not be found out", self._called, channel)
             return None
         around = found.parent_id if found.type in THREADS else None
         if around and self._places.get(around) is None and (parent := await self._ask_about(around)) is not None:
@@ -166,7 +166,6 @@ class DiscordBot:
         return await self.send_files(part, ())
 
     async def send_files(self, part: Part, files: tuple[OutgoingFile, ...]) -> Outcome:
-        await self._typing.end(place_of(part.route))
         return await self._outgoing.send(part, files)
 
     async def find(self, part: Part, since: datetime) -> Outcome:
@@ -196,7 +195,13 @@ class DiscordBot:
         return failure(answer)
 
     async def typing(self, route: Route, *, author: str = "") -> None:
-        await self._typing.show(place_of(route))
+        try:
+            async with asyncio.timeout(TYPING_SECONDS):
+                answer = await self._api.call("POST", TYPING, channel_id=place_of(route))
+        except TimeoutError:
+            return log.debug("%s: the typing sign was not answered", self._called)
+        if not isinstance(answer, Ok):
+            log.debug("%s: the typing sign was not shown: %s", self._called, answer)
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if not message.isdecimal():

@@ -1,4 +1,4 @@
-"""How many calls Discord still takes: windows in which it has said to wait, and refused calls, of which it counts ten
+"""How many more calls Discord accepts: times for which it has said to wait, and refused calls, of which it counts ten
 thousand in ten minutes before it shuts out the whole address (CH-28).
 
 Windows are those of one bot. Refusals are counted for all bots of this process together, as Discord counts them, and so

@@ -1,4 +1,4 @@
-"""What `rejoinder doctor` finds of a bot: who it is, where it is, what it is not allowed to do, how to invite it."""
+"""What `rejoinder doctor` checks of a bot: who it is, where it is, what it is not allowed to do, how to invite it."""
 
 from typing import Any
 
@@ -71,4 +71,4 @@ async def _asked(called: str, api: Api, path: str) -> Any:
     answer = await api.call("GET", path)
     if isinstance(answer, Ok):
         return answer.result
-    raise ChannelStopped(f"[channels.{called}] Discord does not tell about this bot: {failure(answer).reason}")
+    raise ChannelStopped(f"[channels.{called}] Discord gives no information about this bot: {failure(answer).reason}")

@@ -1,4 +1,4 @@
-"""discord.py's client as a transport: it keeps the connection, and what it hears goes to us as it came.
+"""discord.py's client as a transport: it keeps the connection, and passes on every event unchanged.
 
 Nothing is read from its cache, which is empty after a resumed session, and so nothing is put there.
 """
@@ -11,7 +11,7 @@ from typing import Any
 from discord.http import HTTPClient
 
 import discord
-from rejoinder.channels.discord.surroundings import TOLD
+from rejoinder.channels.discord.guild_tracker import TOLD
 
 HEARD = (
     "READY",

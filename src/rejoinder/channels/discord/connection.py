@@ -1,4 +1,5 @@
-"""The connection to Discord's gateway: kept open, resumed where it can be, and replaced when it has gone deaf.
+"""The connection to Discord's gateway: kept open, resumed where possible, and replaced when it no longer receives
+anything.
 
 Rule 1: a session is resumed, also by another process, from the last event that is stored (CH-20). What Discord does not
         resume is begun again, and what was said meanwhile is read from the history by the intake.
@@ -23,8 +24,9 @@ import discord
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.cursor import Cursor
-from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, Ok, Refused, Unreached
-from rejoinder.channels.discord.spent import Spent
+from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, NotSent, Ok, Refused
+from rejoinder.channels.discord.used_allowance import UsedAllowance
+from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -70,7 +72,13 @@ class Timings(Struct, frozen=True):
 
 class GatewayConnection:
     def __init__(
-        self, called: str, client: Client, api: Api, pace: Timings, room: Callable[[], Awaitable[None]], spent: Spent
+        self,
+        called: str,
+        client: Client,
+        api: Api,
+        pace: Timings,
+        room: Callable[[], Awaitable[None]],
+        spent: UsedAllowance,
     ) -> None:
         """`room` returns when there is room for another event."""
         self._called = called
@@ -213,7 +221,9 @@ class GatewayConnection:
                 if limit.get("remaining", 1) > 0:
                     return answer.result["url"]
                 seconds = limit.get("reset_after", 0) / 1000
-                self.trouble = f"this bot has begun all sessions that Discord allows in a day; it waits {seconds:.0f} s"
+                self.trouble = (
+                    f"this bot has used up the sessions that Discord allows in a day; it waits {seconds:.0f} s"
+                )
                 log.error("%s: %s", self._called, self.trouble)
                 await asyncio.sleep(max(seconds, self._pace.first_pause))
                 continue
@@ -223,7 +233,7 @@ class GatewayConnection:
                 else:
                     self._complain(answer.said)
             else:
-                self._complain(answer.reason if isinstance(answer, Unreached) else "no answer")
+                self._complain(answer.reason if isinstance(answer, NotSent) else "no answer")
             await asyncio.sleep(self._pause())
 
     def _session(self) -> Cursor | None:
@@ -256,9 +266,8 @@ class GatewayConnection:
             log.warning("%s: Discord does not answer (%s); trying until it does", self._called, said)
 
     def _pause(self) -> float:
-        longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
-        self._failures = min(self._failures + 1, 16)
-        return longest * random.uniform(0.5, 1.0)
+        self._failures += 1
+        return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 
 
 def _heart(ws: Any) -> Any:

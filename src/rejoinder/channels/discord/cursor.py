@@ -6,7 +6,7 @@ from msgspec import Struct
 from rejoinder.channels.discord.budget import RefusedCalls
 
 
-class Spending(Struct, frozen=True, omit_defaults=True):
+class StoredAllowance(Struct, frozen=True, omit_defaults=True):
     """What was used up of what Discord allows; all times are those of the clock on the wall."""
 
     began: float = 0.0
@@ -23,7 +23,7 @@ class Cursor(Struct, frozen=True, omit_defaults=True):
     """Where Discord wants the session to be resumed."""
     since: str = ""
     """The newest message stored in any place."""
-    spent: Spending = Spending()
+    spent: StoredAllowance = StoredAllowance()
 
 
 def write_cursor(cursor: Cursor) -> str:

@@ -37,7 +37,7 @@ class History:
         places = self._places.unread(earliest, MOST_ASKED) if earliest else []
         for unread in places:
             await self._read(unread, take)
-        log.info("%s: a new session; %s places were read for what was missed", self._called, len(places))
+        log.info("%s: a new session; %s places were searched for missed messages", self._called, len(places))
 
     async def _read(self, unread: Unread, take: TakeHistory) -> None:
         after = unread.after
@@ -51,14 +51,16 @@ class History:
                 after = page[-1].id
             if len(page) < PAGE:
                 return
-        log.warning("%s: more was missed in %s than is read again; the rest is left", self._called, unread.place)
+        log.warning(
+            "%s: more was missed in %s than is read from history; the rest is skipped", self._called, unread.place
+        )
 
     async def _page(self, place: str, span: dict[str, str]) -> list[Message] | None:
         """None if it is not given out."""
         answer = await until_answered(self._pace, lambda: self._ask(place, span, PAGE), MOST_TRIES)
         if isinstance(answer, Ok):
             return _messages(answer)
-        log.warning("%s: what was said in %s meanwhile is not known: %s", self._called, place, answer.reason)
+        log.warning("%s: the messages missed in %s could not be read: %s", self._called, place, answer.reason)
         return None
 
     async def latest(self, place: str, limit: int, *, before: str | None = None, after: str | None = None) -> Answer:

@@ -1,11 +1,11 @@
-"""discord.py's HTTP client, made to do what it is told: one request is one attempt (CH-29).
+"""discord.py's HTTP client without its own retries and waits: one request is one attempt (CH-29).
 
 Its own client tries five times, sleeps, and knows one address for the whole process. Here a refusal, a limit and a
 broken connection come back at once, and each account has an address of its own.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
@@ -14,8 +14,10 @@ import msgspec
 from discord.http import HTTPClient, Route
 
 import discord
-from rejoinder.channels.discord.budget import RateBudget, Refusals, refusals_at, seconds_in
+from rejoinder.channels.discord.budget import RateBudget, refusals_at, seconds_in
 from rejoinder.channels.discord.outcomes import TOO_MANY
+from rejoinder.channels.discord.used_allowance import UsedAllowance
+from rejoinder.channels.http_client import load_file
 from rejoinder.channels.http_faults import proxy_for, timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.crashpoint import answer_unread
@@ -26,14 +28,13 @@ GOODBYE_SECONDS = 2.0
 """How long a connection that is given up is waited for: a dead peer never says goodbye."""
 KEPT_SECONDS = 15.0
 """Keep no connection for long: if Discord has closed it meanwhile, nobody knows whether a message arrived."""
-PIECE = 65_536
 SHUT_OUT_SECONDS = 60.0
 """Where nobody says for how long."""
 SLOWEST = 100_000.0
 """Bytes a second of an upload that is still waited for."""
 
 
-class Turned(discord.HTTPException):
+class RefusedCall(discord.HTTPException):
     """Discord's refusal, with what it said of its limits."""
 
     def __init__(self, response: Any, data: Any, *, retry_after: float | None = None, everywhere: bool = False) -> None:
@@ -51,22 +52,16 @@ class _NotAsked:
     reason = "Too Many Requests"
 
 
-class OneAttempt(HTTPClient):
+class SingleAttemptClient(HTTPClient):
     def __init__(self, root: str, seconds: float = CALL_SECONDS) -> None:
         proxy, auth = proxy_for(root)
         super().__init__(cast(Any, None), proxy=proxy, proxy_auth=auth)
         self._root = f"{root.rstrip('/')}/{VERSION}"
         self._seconds = seconds
         self._budget = RateBudget(refusals_at(self._root))
-        self.refused: Callable[[], None] = lambda: None
-        """Told of each call that Discord has refused."""
+        self.allowance = UsedAllowance(self._budget.refusals)
         self.clock_ahead = 0.0
         """How many seconds Discord's clock is ahead of ours."""
-
-    @property
-    def refusals(self) -> Refusals:
-        """Of all bots that call this address."""
-        return self._budget.refusals
 
     @property
     def _session(self) -> aiohttp.ClientSession:
@@ -107,7 +102,7 @@ class OneAttempt(HTTPClient):
         key, major = route.key, route.major_parameters
         if (left := self._budget.wait(key, major, time.monotonic())) > 0:
             said = {"message": f"Discord has said to wait for {left:.1f} s more"}
-            raise Turned(_NotAsked, said, retry_after=left)
+            raise RefusedCall(_NotAsked, said, retry_after=left)
         seconds = kwargs.pop("seconds", None) or self._seconds
         headers = {"User-Agent": self.user_agent}
         if self.token is not None:
@@ -147,17 +142,17 @@ class OneAttempt(HTTPClient):
         self._compare_clocks(response.headers)
         if 200 <= status < 300:
             return data
-        self.refused()
+        self.allowance.call_was_refused()
         if status != TOO_MANY:
-            raise Turned(response, data)
+            raise RefusedCall(response, data)
         if not isinstance(data, dict):  # what stands before Discord shuts out this address, all its bots
             wait = seconds_in(response.headers.get("Retry-After", "")) or SHUT_OUT_SECONDS
             self._budget.shut_out(wait, now)
-            raise Turned(response, data, retry_after=wait, everywhere=True)
+            raise RefusedCall(response, data, retry_after=wait, everywhere=True)
         told = cast("dict[str, Any]", data)
         wait, everywhere = float(told.get("retry_after", 1.0)), bool(told.get("global"))
         self._budget.close(key, major, wait, now, everywhere=everywhere)
-        raise Turned(response, told, retry_after=wait, everywhere=everywhere)
+        raise RefusedCall(response, told, retry_after=wait, everywhere=everywhere)
 
     def _compare_clocks(self, headers: Any) -> None:
         if (written := headers.get("Date")) is not None:
@@ -166,18 +161,11 @@ class OneAttempt(HTTPClient):
 
     async def load(self, url: str, limit: int) -> bytes | str:
         """The file at this address, or why it could not be loaded. The token is not sent along."""
-        content = bytearray()
         session = self._session
         async with session.get(
             url, proxy=self.proxy, proxy_auth=self.proxy_auth, timeout=timeout(self._seconds), allow_redirects=False
         ) as response:
-            if response.status != 200:
-                return f"status {response.status}"
-            async for piece in response.content.iter_chunked(PIECE):
-                content += piece
-                if len(content) > limit:
-                    return f"it has more than {limit} bytes"
-        return bytes(content)
+            return await load_file(response, limit)
 
 
 def _form(fields: Iterable[dict[str, Any]]) -> aiohttp.FormData:

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.discord.cursor import Cursor, read_cursor, write_cursor
+from rejoinder.channels.discord.guild_tracker import TOLD, GuildTracker
+from rejoinder.channels.discord.interaction_replies import InteractionReplies
 from rejoinder.channels.discord.parse import BotIdentity
 from rejoinder.channels.discord.places import Places, is_newer, snowflake
 from rejoinder.channels.discord.reading import Event, EventReader
-from rejoinder.channels.discord.reception import Reception
-from rejoinder.channels.discord.spent import Spent
-from rejoinder.channels.discord.surroundings import TOLD, Surroundings
+from rejoinder.channels.discord.used_allowance import UsedAllowance
 from rejoinder.channels.discord.wire import Interaction, Message
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
@@ -50,10 +50,10 @@ class Intake:
         self,
         called: str,
         places: Places,
-        surroundings: Surroundings,
+        surroundings: GuildTracker,
         reader: EventReader,
-        reception: Reception,
-        spent: Spent,
+        reception: InteractionReplies,
+        spent: UsedAllowance,
     ) -> None:
         self._called = called
         self._places = places
@@ -61,7 +61,7 @@ class Intake:
         self._reader = reader
         self._reception = reception
         self._spent = spent
-        self._spent.changed = self._spend
+        self._spent.tell(self._spend)
         self._has_spent = False
         self._waiting: deque[Event] = deque()
         self._came = asyncio.Event()
@@ -119,7 +119,7 @@ class Intake:
 
     async def run(self, me: BotIdentity, deliver: Inlet, catch_up: CatchUp, pause: float) -> None:
         """Until it is stopped or cancelled."""
-        self._reader.me = me
+        self._reader.read_as(me)
         self._stopped = False
         while True:
             while not self._waiting and not self._stopped and not self._has_spent:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from rejoinder.channels.discord.parse import BotIdentity, Where, sender_of
+from rejoinder.channels.discord.parse import BotIdentity, EventPlace, sender_of
 from rejoinder.channels.discord.payloads import CHOOSE, EPHEMERAL
 from rejoinder.channels.discord.places import moment
 from rejoinder.channels.discord.wire import AUTOCOMPLETE, COMMAND, COMPONENT, Interaction, Pressed, User
@@ -25,7 +25,7 @@ APPLICATION, KIND = "application", "kind"
 _NAME = re.compile(r"[-_a-z0-9]{1,32}")
 
 
-def parse_interaction(interaction: Interaction, where: Where, me: BotIdentity) -> Inbound | None:
+def parse_interaction(interaction: Interaction, where: EventPlace, me: BotIdentity) -> Inbound | None:
     """A command as it would be typed, or the words of a button; None for anything else."""
     data, person = interaction.data or Pressed(), _person(interaction)
     if person is None or interaction.type not in (COMMAND, COMPONENT, AUTOCOMPLETE):

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
-from rejoinder.channels.unanswered import Unheard, Unreached, unanswered
+from rejoinder.channels.no_response import NoResponse, NotSent, outcome_without_response
 
 
 class Ok(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Refused(Struct, frozen=True):
     """These are not Discord's words: something on the way has answered, and Discord has not seen the request."""
 
 
-Answer = Ok | Refused | Unreached | Unheard
+Answer = Ok | Refused | NotSent | NoResponse
 
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_LARGE, TOO_MANY, SERVER_FAULT = 401, 403, 404, 413, 429, 500
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_WEBHOOK, UNKNOWN_INTERACTION = (
@@ -85,5 +85,5 @@ def refusal(answer: Refused) -> Rejected | RetryAfter:
     return Rejected(said, "gone" if answer.code == 0 and answer.status in (FORBIDDEN, NOT_FOUND) else "other")
 
 
-def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
-    return refusal(answer) if isinstance(answer, Refused) else unanswered(answer)
+def failure(answer: Refused | NotSent | NoResponse) -> Rejected | RetryAfter | Unknown:
+    return refusal(answer) if isinstance(answer, Refused) else outcome_without_response(answer)

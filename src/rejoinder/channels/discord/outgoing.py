@@ -1,5 +1,5 @@
-"""What a bot says, changes and takes back. It has a nonce that Discord honours for a few minutes; after that its
-history is read (CH-28)."""
+"""Sends, edits and deletes messages of a bot. Each has a nonce that Discord recognises for a few minutes; after that
+the history is read (CH-28)."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,21 +13,21 @@ from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.emoji import with_own_emoji
 from rejoinder.channels.discord.forum import Forums
 from rejoinder.channels.discord.history import History
-from rejoinder.channels.discord.http import OneAttempt
+from rejoinder.channels.discord.http import SingleAttemptClient
+from rejoinder.channels.discord.interaction_replies import InteractionReplies
 from rejoinder.channels.discord.outcomes import (
     ARCHIVED,
     NO_TEXT,
     THREAD_EXISTS,
     UNKNOWN_CHANNEL,
+    NoResponse,
+    NotSent,
     Ok,
     Refused,
-    Unheard,
-    Unreached,
     failure,
 )
 from rejoinder.channels.discord.place_troubles import PlaceTroubles
 from rejoinder.channels.discord.places import Places, place_of, snowflake
-from rejoinder.channels.discord.reception import Reception
 from rejoinder.channels.discord.wire import Channel, Message, convert
 from rejoinder.events import NewThread, Part, Route
 
@@ -46,10 +46,10 @@ class Outgoing:
     def __init__(
         self,
         api: Api,
-        http: OneAttempt,
+        http: SingleAttemptClient,
         troubles: PlaceTroubles,
         places: Places,
-        reception: Reception,
+        reception: InteractionReplies,
         history: History,
     ) -> None:
         self._api = api
@@ -145,10 +145,10 @@ class Outgoing:
         answer = await self._api.call("POST", MESSAGE + "/threads", named, channel_id=route.chat, message_id=root)
         if isinstance(answer, Refused) and answer.code == THREAD_EXISTS:
             answer = await self._api.call("GET", CHANNEL, channel_id=new.thread)
-        elif isinstance(answer, Unheard):
+        elif isinstance(answer, NoResponse):
             looked = await self._api.call("GET", CHANNEL, channel_id=new.thread)
             is_missing = isinstance(looked, Refused) and looked.code == UNKNOWN_CHANNEL
-            answer = Unreached(answer.reason) if is_missing else looked
+            answer = NotSent(answer.reason) if is_missing else looked
         if not isinstance(answer, Ok):
             outcome = failure(answer)
             return Rejected(outcome.reason, "thread") if isinstance(outcome, Rejected) else outcome

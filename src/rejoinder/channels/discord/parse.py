@@ -36,7 +36,7 @@ class BotIdentity(Struct, frozen=True):
     """When its answers open threads."""
 
 
-class Where(Struct, frozen=True):
+class EventPlace(Struct, frozen=True):
     """The place of an event, as far as it is known."""
 
     id: str
@@ -55,7 +55,7 @@ class Where(Struct, frozen=True):
         return self.id if self.place.kind == "thread" else None
 
 
-def parse_message(message: Message, where: Where, me: BotIdentity) -> Inbound | None:
+def parse_message(message: Message, where: EventPlace, me: BotIdentity) -> Inbound | None:
     """None if nobody said it, or we did."""
     author = message.author
     if author is None or author.id == me.id or message.type not in SAID:
@@ -85,14 +85,14 @@ def parse_message(message: Message, where: Where, me: BotIdentity) -> Inbound | 
     )
 
 
-def parse_edit(message: Message, where: Where, me: BotIdentity) -> Inbound | None:
+def parse_edit(message: Message, where: EventPlace, me: BotIdentity) -> Inbound | None:
     if message.edited_timestamp is None:
         return None
     heard = parse_message(message, where, me)
     return heard and replace(heard, event_id=f"{message.id}:{message.edited_timestamp}", entry="edit")
 
 
-def parse_reaction(reaction: Reaction, where: Where, me: BotIdentity, mark: str) -> Inbound | None:
+def parse_reaction(reaction: Reaction, where: EventPlace, me: BotIdentity, mark: str) -> Inbound | None:
     """`mark` tells two equal reactions apart, of which the first was taken back."""
     if reaction.user_id == me.id:
         return None
@@ -119,7 +119,7 @@ def parse_said(message: Message) -> EarlierMessage:
     return EarlierMessage(message.id, author.id, name, said_in(message), is_bot=is_bot)
 
 
-def parse_deletion(message: str, where: Where, me: BotIdentity) -> Inbound:
+def parse_deletion(message: str, where: EventPlace, me: BotIdentity) -> Inbound:
     """Discord does not say who has deleted it."""
     event = f"{message}:deleted"
     return Inbound(me.channel, event, message, where.chat, Sender(""), entry="delete", thread=where.thread)
@@ -186,7 +186,7 @@ def _attachment(file: File, message: Message) -> Attachment:
 # --- what it refers to --------------------------------------------------------------------------
 
 
-def _quote(message: Message, where: Where) -> Quote | None:
+def _quote(message: Message, where: EventPlace) -> Quote | None:
     reference = message.message_reference
     if reference is None or reference.message_id is None or reference.type == FORWARDED:
         return None

@@ -1,4 +1,4 @@
-"""Places in which the bot may not do what it is asked for: each is told once, with what to do, until it works again
+"""Places in which the bot may not do what it is asked for: each is reported once, with what to do, until it works again
 (CH-13). The others are served."""
 
 import logging

@@ -1,5 +1,5 @@
-"""What is known of the channels and threads of one account: which thread hangs under which channel, and how far each
-was read (CH-20, CH-24).
+"""The known channels and threads of one account: which thread belongs to which channel, and how far each was read
+(CH-20, CH-24).
 
 A message in a thread does not name the channel around it, and after a resumed session Discord tells nothing again. So
 what was learned is stored with the messages; what is still unknown is looked up before they are.

@@ -11,7 +11,7 @@ from msgspec import Struct
 from rejoinder.channels.discord.interactions import parse_interaction
 from rejoinder.channels.discord.parse import (
     BotIdentity,
-    Where,
+    EventPlace,
     parse_deletion,
     parse_edit,
     parse_message,
@@ -32,7 +32,7 @@ class Event(Struct, frozen=True):
     address: str = ""
 
 
-class Heard(Struct):
+class ReadEvents(Struct):
     """What a batch of events says."""
 
     messages: list[Inbound] = []
@@ -43,15 +43,20 @@ class Heard(Struct):
 
 
 class EventReader:
-    def __init__(self, places: Places, look_up: LookUp) -> None:
+    """`echoed` is told of our own messages when Discord repeats them to us."""
+
+    def __init__(self, places: Places, look_up: LookUp, echoed: Callable[[str, str], None]) -> None:
         self._places = places
         self._look_up = look_up
+        self._echoed = echoed
         self.me = BotIdentity("", "", "")
-        self.echoes: Callable[[str, str], None] = lambda nonce, message: None
-        """Told of our own messages when Discord repeats them to us."""
 
-    async def read(self, events: list[Event]) -> Heard:
-        heard = Heard()
+    def read_as(self, me: BotIdentity) -> None:
+        """From now on it knows which messages are its own, and who is meant by a mention."""
+        self.me = me
+
+    async def read(self, events: list[Event]) -> ReadEvents:
+        heard = ReadEvents()
         for event in events:
             await self._read(event, heard)
         return heard
@@ -60,7 +65,7 @@ class EventReader:
         """`guild`: None in a direct chat."""
         if message.author is not None and message.author.id == self.me.id:
             if message.nonce is not None:
-                self.echoes(str(message.nonce), message.id)
+                self._echoed(str(message.nonce), message.id)
             return None
         heard = parse_message(message, await self._where(message.channel_id, guild), self.me)
         if heard is not None:
@@ -69,7 +74,7 @@ class EventReader:
                 self._places.note_bot(message.channel_id)
         return heard
 
-    async def _read(self, event: Event, heard: Heard) -> None:
+    async def _read(self, event: Event, heard: ReadEvents) -> None:
         said: Inbound | None = None
         match event.kind:
             case "MESSAGE_CREATE":
@@ -99,7 +104,7 @@ class EventReader:
             return None
         return parse_edit(edited, await self._where(edited.channel_id, edited.guild_id), self.me)
 
-    async def _interaction(self, interaction: Interaction, heard: Heard) -> Inbound | None:
+    async def _interaction(self, interaction: Interaction, heard: ReadEvents) -> Inbound | None:
         where = await self._where(interaction.channel_id or "", interaction.guild_id)
         said = parse_interaction(interaction, where, self.me)
         if said is not None and interaction.type == AUTOCOMPLETE:
@@ -109,11 +114,11 @@ class EventReader:
             heard.chosen.append(interaction)
         return said
 
-    async def _where(self, channel: str, guild: str | None) -> Where:
+    async def _where(self, channel: str, guild: str | None) -> EventPlace:
         place = self._places.get(channel)
         if place is None and guild is None:
             place = self._places.learn_direct(channel)
         elif place is None:
             place = await self._look_up(channel) or Place(guild=guild or "")
         around = self._places.get(place.parent) if place.parent else place
-        return Where(channel, place, around.name if around is not None else "")
+        return EventPlace(channel, place, around.name if around is not None else "")

@@ -1,4 +1,4 @@
-"""Questions that are put again until Discord answers: what passes by itself is waited for, a refusal is an answer."""
+"""Repeats a request until Discord answers: temporary failures are waited for, a refusal is an answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from rejoinder.channels.base import Rejected, RetryAfter
 from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.outcomes import Answer, Ok, failure
+from rejoinder.channels.growing_pauses import pause_after
 
 
 async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], most: int | None = None) -> Ok | Rejected:
@@ -22,4 +23,4 @@ async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], mo
         if most is not None and tries >= most:
             return Rejected(f"Discord does not answer ({outcome.reason})")
         wait = outcome.seconds if isinstance(outcome, RetryAfter) else None
-        await asyncio.sleep(wait or min(pace.longest_pause, pace.first_pause * 2 ** min(tries - 1, 16)))
+        await asyncio.sleep(wait or pause_after(tries, pace.first_pause, pace.longest_pause))

@@ -1,4 +1,4 @@
-"""Signal: declared, so that dry runs show what it would get; its connection is to come."""
+"""Signal: declared only, so that dry runs show what it would get; it cannot be connected yet."""
 
 import re
 from typing import Annotated

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.accounts import name_problems
 from rejoinder.channels.base import ONLY, Channel, FileLimits, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.slack import render
@@ -18,10 +18,10 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import SetupQuestion
+from rejoinder.setup import SetupQuestion, asks_api_root
 
 if TYPE_CHECKING:
-    from rejoinder.channels.slack.listening import Listening
+    from rejoinder.channels.slack.event_source import EventSource
 
 LIMITS = Limits(4000)
 FILES = FileLimits(1_000_000_000, album=10)
@@ -62,12 +62,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     events_path: Text = "/slack/events"
     """The path of the request URL that Slack calls for events, interactivity and the slash command."""
     events_host: Text = "127.0.0.1"
-    """The address to listen on for these calls, behind whatever holds the certificate."""
+    """The address to listen on for these calls, behind the proxy that holds the certificate."""
     events_port: Port = 8768
     """The port to listen on for these calls."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from misnamed(self.accounts)
+        yield from name_problems(self.accounts)
         ports: dict[int, str] = {}
         tokens: dict[str, str] = {}
         for name, own in accounts(self).items():
@@ -111,15 +111,15 @@ def open_channel(name: str, settings: Settings, account: str = ONLY) -> Channel:
     assert settings.bot_token is not None, "an account has a token"
     pace = Timings()
     if settings.signing_secret is not None:
-        from rejoinder.channels.slack.http_events import ByHttp, WebhookAddress  # noqa: PLC0415 - Socket Mode needs no server
+        from rejoinder.channels.slack.http_events import HttpEventSource, WebhookAddress  # noqa: PLC0415 - Socket Mode needs no server
 
         hook = WebhookAddress(settings.signing_secret, settings.events_path, settings.events_host, settings.events_port)
-        listening: Listening = ByHttp(hook, pace)
+        listening: EventSource = HttpEventSource(hook, pace)
     else:
-        from rejoinder.channels.slack.socket_mode import BySocket  # noqa: PLC0415 - the SDK, only where it is used
+        from rejoinder.channels.slack.socket_mode import SocketEventSource  # noqa: PLC0415 - the SDK, only where it is used
 
         assert settings.app_token is not None, "the configuration was checked"
-        listening = BySocket(Api(settings.api_root, settings.app_token), pace)
+        listening = SocketEventSource(Api(settings.api_root, settings.app_token), pace)
     api = Api(settings.api_root, settings.bot_token)
     return SlackApp(
         name, api, listening, pace=pace, account=account, threads=settings.threads, prompts=settings.suggested_prompts
@@ -140,11 +140,7 @@ SETUP = Setup(
   2. Install it to the workspace. The bot token (xoxb-) is under OAuth & Permissions.
   3. Under Basic Information, App-Level Tokens, make one with connections:write: the app token (xapp-).""",
     section={"bot_token": "${SLACK_BOT_TOKEN}", "app_token": "${SLACK_APP_TOKEN}"},
-    asks=(
-        SetupQuestion(
-            key="api_root", question="Web API (Enter: Slack's own)", default=API_ROOT, takes="address", optional=True
-        ),
-    ),
+    asks=(asks_api_root("Web API", "Slack", API_ROOT),),
     verified=True,
     asks_then=(
         SetupQuestion(

@@ -11,15 +11,13 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from rejoinder.channels.http_client import HttpClient
+from rejoinder.channels.http_client import OK, HttpClient, load_file
 from rejoinder.channels.http_faults import FAILED, timeout, was_written
-from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, Unheard, Unreached
+from rejoinder.channels.slack.outcomes import Answer, NoResponse, NotSent, Ok, Refused
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
-OK = 200
-PIECE = 65_536
 SLOWEST = 100_000
 """Bytes a second at which a file is still being brought."""
 HTML = "text/html"
@@ -68,7 +66,7 @@ class Api:
                 answer_unread()
                 return _read(response, await response.read())
         except FAILED as problem:
-            return (Unheard if was_written(problem) else Unreached)(self._http.said(problem))
+            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
 
     # --- files ------------------------------------------------------------------------------------
 
@@ -77,26 +75,17 @@ class Api:
         if not self._is_slack(address):
             return "its address is not Slack's"
         headers = {"Authorization": f"Bearer {self._token.reveal()}"}
-        content = bytearray()
         try:
             async with self._http.session.get(
                 address, headers=headers, timeout=self._timeout, allow_redirects=False
             ) as response:
                 if response.status in (301, 302, 303, 307):
                     return LOGIN_PAGE
-                if response.status != OK:
-                    return f"status {response.status}"
-                async for piece in response.content.iter_chunked(PIECE):
-                    content += piece
-                    if len(content) > limit:
-                        return f"it has more than {limit} bytes"
-                if response.content_type == HTML and bytes(content[:200]).lstrip().lower().startswith(
-                    (b"<!doctype", b"<html")
-                ):
-                    return LOGIN_PAGE
+                content = await load_file(response, limit)
+                is_page = response.content_type == HTML and isinstance(content, bytes) and _is_html(content)
+                return LOGIN_PAGE if is_page else content
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:
             return self._http.said(problem)
-        return bytes(content)
 
     async def upload(self, address: str, content: AsyncIterator[bytes], size: int) -> str:
         """Puts a file where Slack asked for it; why it did not work, or nothing."""
@@ -128,6 +117,10 @@ LOGIN_PAGE = (
 _JSON = {"Content-Type": "application/json; charset=utf-8"}
 
 
+def _is_html(content: bytes) -> bool:
+    return content[:200].lstrip().lower().startswith((b"<!doctype", b"<html"))
+
+
 def _read(response: aiohttp.ClientResponse, body: bytes) -> Answer:
     status, reason = response.status, response.reason or ""
     wait = response.headers.get("Retry-After", "")
@@ -138,7 +131,7 @@ def _read(response: aiohttp.ClientResponse, body: bytes) -> Answer:
         found = _object.decode(body)
     except (msgspec.DecodeError, RecursionError):
         if status < 300:
-            return Unheard(f"the answer with status {status} is not Slack's")
+            return NoResponse(f"the answer with status {status} is not Slack's")
         return Refused(f"{status} {reason}".strip(), status, seconds, foreign=True)
     if found.get("ok"):
         return Ok(found, response.headers.get("X-OAuth-Scopes", ""))

@@ -1,5 +1,5 @@
-"""An app that is an assistant: each thread of a direct chat is a conversation with a status, a title and prompts to
-begin with (CH-32). None of it is worth failing for."""
+"""An app that is an assistant: each thread of a direct chat is a conversation with a status, a title and suggested
+prompts (CH-32). A failure here never fails the answer."""
 
 import asyncio
 import logging

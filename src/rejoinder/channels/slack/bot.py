@@ -9,23 +9,24 @@ from typing import Literal
 
 import msgspec
 
+from rejoinder.channels.accounts import section_of
 from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.slack import FILES, LIMITS, payloads
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.assistant import SCOPE, AssistantThreads
 from rejoinder.channels.slack.emoji import name_of
+from rejoinder.channels.slack.event_source import EventSource
 from rejoinder.channels.slack.files import Files
 from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import TROUBLE, Intake
-from rejoinder.channels.slack.listening import Listening
 from rejoinder.channels.slack.manifest import SCOPES, missing
 from rejoinder.channels.slack.memory import ThreadMemory
-from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure, failure_aside
+from rejoinder.channels.slack.outcomes import BLOCKS, Answer, Ok, Refused, failure, failure_of_extra
 from rejoinder.channels.slack.parse import BotIdentity
+from rejoinder.channels.slack.part_search import PartSearch
 from rejoinder.channels.slack.people import People
 from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.shared_files import SharedFiles
-from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.streams import CONFLICT, Streams
 from rejoinder.channels.threads import Threads
 from rejoinder.errors import ChannelStopped
@@ -36,7 +37,7 @@ log = logging.getLogger(__name__)
 DEAF_AFTER = 60.0
 CHECK_SECONDS = 15.0
 _TS = re.compile(r"[0-9]{1,12}\.[0-9]{1,6}")
-NOT_GIVEN_OUT = "Slack does not give it out"
+NOT_GIVEN_OUT = "Slack does not let the app download it"
 NOT_THERE = ("not_in_channel", "channel_not_found")
 
 
@@ -50,7 +51,7 @@ class SlackApp:
         self,
         name: str,
         api: Api,
-        listening: Listening,
+        listening: EventSource,
         *,
         pace: Timings | None = None,
         account: str = ONLY,
@@ -59,7 +60,7 @@ class SlackApp:
     ) -> None:
         self.name = name
         self.account = account
-        self._called = name if account == ONLY else f"{name}.accounts.{account}"
+        self._called = section_of(name, account)
         self.own_id = ""
         self.own_name = ""
         self._api = api
@@ -116,7 +117,7 @@ class SlackApp:
         answer = await self._calls.ask("auth.test")
         self.own_id = str(answer.result.get("user_id", ""))
         self.own_name = str(answer.result.get("user", ""))
-        self._streams.team = str(answer.result.get("team_id", ""))
+        self._streams.belong_to(str(answer.result.get("team_id", "")))
         bot, assistant = str(answer.result.get("bot_id", "")), SCOPE in answer.scopes.split(",")
         self._me = BotIdentity(self.name, self.own_id, bot, self.own_name, self._threads, assistant=assistant)
 
@@ -240,20 +241,20 @@ class SlackApp:
         return found if found is not None else Rejected(f"there is no message {target!r} to reply to", "target")
 
     async def find(self, part: Part, since: datetime) -> Outcome:
-        return await self._find(part, since, Sought(part))
+        return await self._find(part, since, PartSearch(part))
 
     async def find_files(self, part: Part, since: datetime, others: Collection[str]) -> Outcome:
-        return await self._find(part, since, Sought(part, frozenset(others), self._files.ids_of(part)))
+        return await self._find(part, since, PartSearch(part, frozenset(others), self._files.ids_of(part)))
 
-    async def _find(self, part: Part, since: datetime, sought: Sought) -> Outcome:
+    async def _find(self, part: Part, since: datetime, search: PartSearch) -> Outcome:
         if part.only_for is not None and not _is_direct(part.route):
-            return RetryAfter(None, "what one person alone sees cannot be looked up, and does no harm twice")
+            return RetryAfter(None, "a message that only one person sees cannot be looked up; it is sent again")
         if not self._me.id:  # after a restart it may be asked before it listens: it must know its own messages
             await self.introduce()
         thread = await self._thread(part)
         if isinstance(thread, Rejected):
             return RetryAfter(None, thread.reason)
-        return await self._reader.find(sought, thread, since)
+        return await self._reader.find(search, thread, since)
 
     async def edit(self, route: Route, message: str, part: Part) -> Outcome:
         if not _TS.fullmatch(message):
@@ -285,7 +286,7 @@ class SlackApp:
         method, already = ("reactions.remove", "no_reaction") if remove else ("reactions.add", "already_reacted")
         answer = await self._api.call(method, {"channel": route.chat, "timestamp": message, "name": name_of(emoji)})
         so = isinstance(answer, Refused) and answer.error == already
-        return Delivered(message) if isinstance(answer, Ok) or so else failure_aside(answer)
+        return Delivered(message) if isinstance(answer, Ok) or so else failure_of_extra(answer)
 
     async def thread_before(self, route: Route, message: str, limit: int) -> tuple[EarlierMessage, ...]:
         if route.thread is None:

@@ -7,7 +7,7 @@ from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, Rejected, RetryAfter, Unknown
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.blocks import addressed
-from rejoinder.channels.slack.outcomes import Ok, Refused, failure_aside, refusal
+from rejoinder.channels.slack.outcomes import Ok, Refused, failure_of_extra, refusal
 from rejoinder.events import Part
 
 log = logging.getLogger(__name__)
@@ -47,9 +47,9 @@ class Files:
             self._brought.renew(part.key, tuple(ids))
         answer = await self._api.call("files.completeUploadExternal", payload)
         if not isinstance(answer, Ok):
-            return failure_aside(answer)
+            return failure_of_extra(answer)
         ts = _shared(answer.result.get("files", []), part.route.chat) or await self._where(ids[0], part.route.chat)
-        return Delivered(ts) if ts else Unknown("Slack has the file, and does not say yet where it stands")
+        return Delivered(ts) if ts else Unknown("Slack has the file, but does not say yet in which message it is")
 
     async def _where(self, file: str, chat: str) -> str:
         """Slack often shares a file only after it has answered."""
@@ -66,7 +66,7 @@ class Files:
         """The id that Slack gives it."""
         answer = await self._api.ask("files.getUploadURLExternal", {"filename": file.name, "length": file.size})
         if not isinstance(answer, Ok):
-            return failure_aside(answer) if isinstance(answer, Refused) else RetryAfter(reason=answer.reason)
+            return failure_of_extra(answer) if isinstance(answer, Refused) else RetryAfter(reason=answer.reason)
         if problem := await self._api.upload(str(answer.result["upload_url"]), file.chunks(), file.size):
             return RetryAfter(reason=f"Slack did not take {file.name} ({problem})")
         return str(answer.result["file_id"])

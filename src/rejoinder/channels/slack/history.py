@@ -1,5 +1,5 @@
-"""What Slack remembers, read back: after a gap, before an agent's first turn in a thread, and to find an
-unconfirmed part (CH-30, CH-35, TU-31)."""
+"""Reads Slack's history: after a gap, before an agent's first turn in a thread, and to find an unconfirmed part (CH-30,
+CH-35, TU-31)."""
 
 import asyncio
 import logging
@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from rejoinder.channels.base import Delivered, Outcome, RetryAfter, Unknown
+from rejoinder.channels.base import Delivered, Outcome, Rejected, RetryAfter, Unknown
 from rejoinder.channels.slack import text as texts
 from rejoinder.channels.slack.api import Api
-from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, refusal
+from rejoinder.channels.slack.outcomes import Answer, Ok, Refused, failure, failure_of_extra, refusal
 from rejoinder.channels.slack.parse import BotIdentity, is_ours, message
+from rejoinder.channels.slack.part_search import PartSearch
 from rejoinder.channels.slack.places import later, number, split
-from rejoinder.channels.slack.sought import Sought
 from rejoinder.channels.slack.wire import Message, history
 from rejoinder.events import EarlierMessage, Inbound
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 PAGE = 200
 MOST_PAGES = 10
-MOST_ASKED = 50
+KINDS = "im,mpim,public_channel,private_channel"
 CLOCKS = 120.0
 """Seconds by which Slack's clock and ours may differ."""
 LOOKS = (0.0, 10.0, 20.0)
@@ -54,20 +54,29 @@ class HistoryReader:
             if thread is None:
                 under = [each for each in heard if each.reply_count]
                 for parent in under:
-                    heard += await self._pages(channel, parent.ts, oldest=ts) or ()
+                    replies = await self._pages(channel, parent.ts, oldest=ts)
+                    if replies is None:
+                        return None
+                    heard += replies
         unique = {each.ts: each for each in heard if later(each.ts, ts)}
         told = (message(msgspec.structs.replace(each, channel=channel), self._me()) for each in unique.values())
         return sorted((each for each in told if each is not None), key=lambda each: number(each.message_id))
 
-    async def conversations(self) -> tuple[str, ...]:
-        """Where the app can be written to; nothing if Slack does not tell."""
-        asked = {"types": "im,mpim,public_channel,private_channel", "exclude_archived": True, "limit": MOST_ASKED}
-        answer = await self._api.ask("users.conversations", asked)
-        if not isinstance(answer, Ok):
-            log.debug("it is not known where people write: %s", answer)
-            return ()
-        found: list[dict[str, Any]] = answer.result.get("channels") or []
-        return tuple([str(each["id"]) for each in found if each.get("id")])
+    async def conversations(self) -> tuple[str, ...] | None:
+        """Where the app can be written to; nothing if Slack will not tell, None if it may tell later."""
+        asked: dict[str, Any] = {"types": KINDS, "exclude_archived": True, "limit": PAGE}
+        ids: list[str] = []
+        for _ in range(MOST_PAGES):
+            answer = await self._in_time("users.conversations", asked)
+            if not isinstance(answer, Ok):
+                log.debug("the list of conversations could not be read: %s", answer)
+                return () if _is_for_good(answer) else None
+            found: list[dict[str, Any]] = answer.result.get("channels") or []
+            ids += [str(each["id"]) for each in found if each.get("id")]
+            if not (cursor := history(answer.result).next):
+                break
+            asked["cursor"] = cursor
+        return tuple(ids)
 
     async def before(self, channel: str, thread: str, ts: str, limit: int) -> tuple[EarlierMessage, ...]:
         """The latest messages of a thread before this one."""
@@ -88,21 +97,21 @@ class HistoryReader:
 
     # --- sends without an answer ----------------------------------------------------------------------------
 
-    async def find(self, sought: Sought, thread: str | None, since: datetime) -> Outcome:
+    async def find(self, search: PartSearch, thread: str | None, since: datetime) -> Outcome:
         """Three reads over half a minute: Slack may show a message late."""
         outcome: Outcome = Unknown("it could not be looked up")
         oldest = f"{since.timestamp() - CLOCKS:.6f}"
         for pause in self._looks:
             await asyncio.sleep(pause)
-            outcome = await self._look(sought, thread, oldest)
+            outcome = await self._look(search, thread, oldest)
             if not isinstance(outcome, RetryAfter) or outcome.limited:
                 return outcome
         return outcome
 
-    async def _look(self, sought: Sought, thread: str | None, oldest: str) -> Outcome:
+    async def _look(self, search: PartSearch, thread: str | None, oldest: str) -> Outcome:
         cursor = ""
         for _ in range(MOST_PAGES):
-            answer = await self._ask(sought.part.route.chat, thread, oldest, cursor)
+            answer = await self._api.ask(_method(thread), _asked(search.part.route.chat, thread, oldest, cursor))
             if isinstance(answer, Refused) and answer.error in NO_PLACE:
                 return RetryAfter(None, "it is not there")
             if not isinstance(answer, Ok):
@@ -110,7 +119,7 @@ class HistoryReader:
                 return found if isinstance(found, RetryAfter) and found.limited else Unknown(found.reason)
             page = history(answer.result)
             for each in page.messages:
-                if sought.is_it(each) and is_ours(each, self._me()):
+                if search.is_it(each) and is_ours(each, self._me()):
                     return Delivered(each.ts)
             if not (cursor := page.next):
                 return RetryAfter(None, "it is not there")
@@ -119,42 +128,33 @@ class HistoryReader:
     # --- pages --------------------------------------------------------------------------------------
 
     async def _pages(self, channel: str, thread: str | None, *, oldest: str | None) -> list[Message] | None:
-        """All messages after `oldest`, oldest first; None if they could not be read."""
+        """All messages after `oldest`, oldest first; none if Slack will not tell, None if it may tell later."""
         found: list[Message] = []
         cursor = ""
         for _ in range(MOST_PAGES):
-            answer = await self._ask_in_time(channel, thread, oldest, cursor)
+            answer = await self._in_time(_method(thread), _asked(channel, thread, oldest, cursor))
             if isinstance(answer, Refused) and answer.error in GONE:
                 log.debug("there is no history of %s any more: %s", channel, answer.error)
                 return []
             if not isinstance(answer, Ok):
                 log.warning("the history of %s could not be read: %s", channel, failure(answer).reason)
-                return None
+                return [] if _is_for_good(answer) else None
             page = history(answer.result)
             found += page.messages
             if not (cursor := page.next):
                 break
         return sorted((each for each in found if each.ts), key=lambda each: number(each.ts))
 
-    async def _ask_in_time(self, channel: str, thread: str | None, oldest: str | None, cursor: str) -> Answer:
+    async def _in_time(self, method: str, asked: dict[str, Any]) -> Answer:
         """Asks until Slack does not say to wait; while it has said so to one question, no other is asked (CH-35)."""
-        method = _method(thread)
         while True:
             if (left := self._not_before.get(method, 0.0) - monotonic()) > 0:
                 await asyncio.sleep(left)
                 continue
-            answer = await self._ask(channel, thread, oldest, cursor)
+            answer = await self._api.ask(method, asked)
             if (seconds := _told_to_wait(answer)) is None:
                 return answer
             self._not_before[method] = max(self._not_before.get(method, 0.0), monotonic() + seconds)
-
-    async def _ask(self, channel: str, thread: str | None, oldest: str | None, cursor: str) -> Answer:
-        asked: dict[str, Any] = {"channel": channel, "limit": PAGE, "include_all_metadata": True}
-        if oldest:
-            asked |= {"oldest": oldest, "inclusive": False}
-        if cursor:
-            asked["cursor"] = cursor
-        return await self._api.ask(_method(thread), asked if thread is None else {**asked, "ts": thread})
 
     def _told(self, each: Message) -> EarlierMessage:
         me = self._me()
@@ -166,6 +166,23 @@ class HistoryReader:
 
 def _method(thread: str | None) -> str:
     return "conversations.history" if thread is None else "conversations.replies"
+
+
+def _asked(channel: str, thread: str | None, oldest: str | None, cursor: str) -> dict[str, Any]:
+    asked: dict[str, Any] = {"channel": channel, "limit": PAGE, "include_all_metadata": True}
+    if oldest:
+        asked |= {"oldest": oldest, "inclusive": False}
+    if cursor:
+        asked["cursor"] = cursor
+    return asked if thread is None else {**asked, "ts": thread}
+
+
+def _is_for_good(answer: Answer) -> bool:
+    """Whether it is of no use to ask again: a scope is missing, but not the whole app refused."""
+    if isinstance(answer, Ok):
+        return False
+    found = failure_of_extra(answer)
+    return isinstance(found, Rejected) and found.why != "account"
 
 
 def _told_to_wait(answer: Answer) -> float | None:

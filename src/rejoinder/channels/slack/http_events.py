@@ -40,7 +40,7 @@ class WebhookAddress(Struct, frozen=True):
     port: int
 
 
-class ByHttp:
+class HttpEventSource:
     accepts_anywhere = True
 
     """Listens for signed events."""
@@ -70,7 +70,7 @@ class ByHttp:
 
         async with listening(where, take) as listener:
             gaps.close()
-            await asyncio.gather(listener.attend(), gaps.watch(lambda: 0))
+            await asyncio.gather(listener.attend(), gaps.watch())
 
     async def _taken(self, raw: bytes, kind: str, intake: Intake, gaps: Gaps) -> web.Response:
         self.last_sign = monotonic()

@@ -5,14 +5,14 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 import msgspec
 
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.slack import parse
-from rejoinder.channels.slack.places import Places, in_order
+from rejoinder.channels.slack.places import ON_ITS_WAY, Places, in_order
 from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
 from rejoinder.crashpoint import crashpoint
@@ -25,12 +25,14 @@ BUSY = "I cannot store anything at the moment; please try again in a minute."
 STARTED = "assistant_thread_started"
 TROUBLE = "!trouble"
 """Among the stored places: no channel of Slack has such an id."""
+BEGAN = "!began"
+"""When somebody listened for the first time, so that the next process knows what the first one may have missed."""
 MOST_OWED = 500
 SHORTEST = 0.1
 """Seconds that the store has at least, however long the rest took."""
 OTHERS = (
-    "events of another workspace come by this app's connection: Slack gives each event to any of them. Give each "
-    "workspace an app of its own, with its own app_token or signing_secret"
+    "events of another workspace come over this app's connection: Slack gives an event to any connection of the app. "
+    "Give each workspace an app of its own, with its own app_token or signing_secret"
 )
 
 
@@ -51,6 +53,8 @@ class Intake:
         started: Callable[[Assistant], None],
     ) -> None:
         self.places = Places()
+        self.is_first = False
+        """Whether nobody has listened before, so that nothing can have been missed."""
         self.came = 0
         """How many events have come since the start."""
         self._me = me
@@ -67,7 +71,14 @@ class Intake:
     async def resume(self) -> None:
         stored = await self._deliver.places()
         self.trouble = stored.get(TROUBLE, "")
-        self.places.recall({place: ts for place, ts in stored.items() if place != TROUBLE})
+        read = {place: ts for place, ts in stored.items() if place not in (TROUBLE, BEGAN)}
+        began = stored.get(BEGAN, "")
+        self.is_first = not began and not read
+        if self.is_first:
+            # Slack may still bring what was said a little earlier, and its clock is not ours.
+            began = f"{time() - ON_ITS_WAY:.6f}"
+            await self._deliver(places={BEGAN: began})
+        self.places.recall(read, began)
 
     async def keep_trouble(self, trouble: str) -> None:
         """What `rejoinder doctor` tells of this app while it runs."""
@@ -126,17 +137,19 @@ class Intake:
             self._told_of_others = True
             log.error("%s: %s", self._me.channel, OTHERS)
 
-    async def store(self, messages: Iterable[Inbound], *, in_time: bool = True) -> bool:
-        """Whether they are durable. `in_time`: somebody waits for it (CH-5)."""
-        fresh = self.places.fresh(messages)
-        if not fresh:
+    async def store(self, messages: Iterable[Inbound], *, is_history: bool = False) -> bool:
+        """Whether they are durable. `is_history`: they are all that was said since their place was read; nobody waits
+        until they are stored (CH-5)."""
+        given = list(messages)
+        fresh = self.places.fresh(given)
+        if not fresh and not (is_history and self.places.moved_by(given, is_history=True)):
             return True
         began = monotonic()
         named = await self._complete(fresh)
-        moved = self.places.moved_by(named)
+        moved = self.places.moved_by(given if is_history else named, is_history=is_history)
         left = max(SHORTEST, self._pace.acknowledge - (monotonic() - began))
         try:
-            await self._deliver(*named, places=moved, within=left if in_time else None)
+            await self._deliver(*named, places=moved, within=None if is_history else left)
         except (NotStored, StoreUnavailable) as problem:
             log.debug("%s", problem)  # the store itself says it once, in the log
             self.places.missed(named)

@@ -1,4 +1,4 @@
-"""What the app needs on Slack's side, said once: the manifest to paste and the check of the scopes (CH-12): pure."""
+"""What the app needs on Slack's side, in one place: the manifest to paste and the check of the scopes (CH-12): pure."""
 
 from collections.abc import Collection
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is worth remembering of what was said lately: in which thread a message stands, and who asked last in a place.
+"""Remembers recent messages: in which thread each stands, and who asked last in a place.
 
 Nothing here has to survive: what is not known is asked for, or done without.
 """

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
-from rejoinder.channels.unanswered import Unheard, Unreached, unanswered
+from rejoinder.channels.no_response import NoResponse, NotSent, outcome_without_response
 
 
 class Ok(Struct, frozen=True):
@@ -32,7 +32,7 @@ class Refused(Struct, frozen=True):
     """This is not Slack's answer: a proxy on the way has answered, and Slack has not seen the request."""
 
 
-Answer = Ok | Refused | Unreached | Unheard
+Answer = Ok | Refused | NotSent | NoResponse
 
 
 class Meaning(Struct, frozen=True):
@@ -56,7 +56,7 @@ MEANINGS: dict[str, Meaning] = {
     "cannot_reply_to_message": Meaning("target", "Slack allows no replies to this message"),
     "not_in_channel": Meaning("gone", "the app is not in this channel; write `/invite @NAME` there"),
     "channel_not_found": Meaning("gone", "the channel is not there, or the app was never invited to it"),
-    "is_archived": Meaning("gone", "the channel is archived; take it out of the archive to go on there"),
+    "is_archived": Meaning("gone", "the channel is archived; unarchive it to go on there"),
     "restricted_action": Meaning("gone", "an administrator has restricted who may post here"),
     "restricted_action_read_only_channel": Meaning("gone", "the channel is read-only"),
     "restricted_action_thread_locked": Meaning("gone", "the thread is locked"),
@@ -118,11 +118,11 @@ def refusal(answer: Refused) -> Rejected | RetryAfter:
     return Rejected(sentence(answer), known.why if known is not None else "other")
 
 
-def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
-    return refusal(answer) if isinstance(answer, Refused) else unanswered(answer)
+def failure(answer: Refused | NotSent | NoResponse) -> Rejected | RetryAfter | Unknown:
+    return refusal(answer) if isinstance(answer, Refused) else outcome_without_response(answer)
 
 
-def failure_aside(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
+def failure_of_extra(answer: Refused | NotSent | NoResponse) -> Rejected | RetryAfter | Unknown:
     """Of a reaction or a file: a scope that is missing for it must not stop the messages."""
     if isinstance(answer, Refused) and answer.error == MISSING_SCOPE:
         return Rejected(sentence(answer))

@@ -2,7 +2,9 @@
 
 Rule 1: a place moves forward only, and never past a message that could not be stored: after a gap history is read from
         there (CH-30).
-Rule 2: what was delivered is remembered for a while, so that a message that comes by two ways is delivered once.
+Rule 2: while others take a share of the events (`share`), and in a place whose history could not be read, only what
+        is read from history moves a place forward: an event says nothing of those before it.
+Rule 3: what was delivered is remembered for a while, so that a message that comes by two ways is delivered once.
 """
 
 from collections.abc import Iterable
@@ -12,9 +14,13 @@ from rejoinder.bounded import Bounded
 from rejoinder.events import Inbound
 
 MOST_REMEMBERED = 5000
-MOST_READ = 100
+MOST_READ = 150
 """After a gap the places that were active last are read."""
+MOST_NEW = 50
+"""How many of them may be places from which nothing has come yet."""
 BETWEEN = "/"
+ON_ITS_WAY = 120
+"""Seconds that a message may take at most until it is stored, while others that were said later are."""
 BY_OUR_CLOCK = ("native", "button")
 """Slack does not say when a command was given or a button pressed."""
 
@@ -56,19 +62,35 @@ def in_order(messages: Iterable[Inbound]) -> list[Inbound]:
 
 class Places:
     def __init__(self) -> None:
+        self._is_shared = False
+        self._began = ""
         self._read: dict[str, str] = {}
+        self._unread: set[str] = set()
         self._missed: dict[str, tuple[str, str]] = {}
         self._delivered: Bounded[str, None] = Bounded(MOST_REMEMBERED)
 
-    def recall(self, stored: dict[str, str]) -> None:
+    def recall(self, stored: dict[str, str], began: str) -> None:
+        """`began`: when somebody listened for the first time."""
+        self._began = began
         for place, ts in stored.items():
             if place not in self._read or later(ts, self._read[place]):
                 self._read[place] = ts
 
     def recall_new(self, places: Iterable[str], ts: str) -> None:
-        """Places of which nothing is known yet: they count as read up to then."""
-        for place in places:
-            self._read.setdefault(place, ts)
+        """Places of which nothing is known yet, `MOST_NEW` at a time: they count as read up to then."""
+        for place in [each for each in places if each not in self._read][:MOST_NEW]:
+            self._read[place] = ts
+
+    @property
+    def heard_until(self) -> str:
+        """Up to here everything was stored that was said in a place of which nothing is known: what was said there
+        later went to a process that did not store it."""
+        newest = max(self._read.values(), key=number, default="")
+        return max(self._began, f"{number(newest)[0] - ON_ITS_WAY}.000000", key=number)
+
+    def share(self, *, is_shared: bool) -> None:
+        """Whether events may go to others instead of us."""
+        self._is_shared = is_shared
 
     def fresh(self, messages: Iterable[Inbound]) -> list[Inbound]:
         """Those that were not delivered yet, each once."""
@@ -78,14 +100,19 @@ class Places:
                 found.setdefault(message.event_id, message)
         return list(found.values())
 
-    def moved_by(self, messages: Iterable[Inbound]) -> dict[str, str]:
-        """How far each place will have been read when these are stored."""
+    def moved_by(self, messages: Iterable[Inbound], *, is_history: bool = False) -> dict[str, str]:
+        """How far each place will have been read when these are stored. `is_history`: nothing is missing between
+        them."""
         own = {message.event_id for message in messages}
         moved: dict[str, str] = {}
         for message in messages:
             if message.entry != "text":
                 continue
             place = place_of(message)
+            if not is_history and (self._is_shared or place in self._unread):
+                if place not in self._read:  # from now on its history is read
+                    moved[place] = self.heard_until
+                continue
             before = moved.get(place) or self._read.get(place, "")
             held = [ts for id, (where, ts) in self._missed.items() if where == place and id not in own]
             if later(message.message_id, before) and not any(later(message.message_id, ts) for ts in held):
@@ -106,10 +133,16 @@ class Places:
 
     @property
     def has_missed(self) -> bool:
-        return bool(self._missed)
+        """Whether history has something that we may not have."""
+        return bool(self._missed or self._unread)
+
+    def not_read(self, place: str) -> None:
+        """Its history could not be read, and is to be read later from where it was."""
+        self._unread.add(place)
 
     def read_again(self, place: str) -> None:
         """History was read up to now, so nothing is missing there."""
+        self._unread.discard(place)
         self._missed = {id: where for id, where in self._missed.items() if where[0] != place}
 
     def latest(self) -> list[tuple[str, str]]:

@@ -8,12 +8,12 @@ Rule 2: everything else may pass: we ask again after pauses that grow, with jitt
 
 import asyncio
 import logging
-import random
 from typing import Any
 
 from msgspec import Struct
 
 from rejoinder.channels.base import RetryAfter
+from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import MEANINGS, SERVER_FAULT, Answer, Ok, Refused, refusal, sentence
 from rejoinder.errors import ChannelStopped
@@ -66,7 +66,7 @@ class RetryingCalls:
     async def ask(self, method: str, payload: dict[str, Any] | None = None) -> Ok:
         while not isinstance(answer := await self._api.ask(method, payload or {}), Ok):
             self._give_up(answer)
-            await asyncio.sleep(self.pause(answer))
+            await asyncio.sleep(self._pause(answer))
         if self._failures or self.trouble:
             log.info("%s: Slack answers again", self._name)
         self._failures = 0
@@ -82,20 +82,14 @@ class RetryingCalls:
         said = sentence(answer) if isinstance(answer, Refused) else answer.reason
         raise ChannelStopped(f"[channels.{self._name}] Slack does not answer under this api_root ({said})")
 
-    def pause(self, answer: Answer | None = None) -> float:
-        """Seconds until the next try."""
+    def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and isinstance(found := refusal(answer), RetryAfter) and found.limited:
             return found.seconds or self._pace.first_pause
-        if not self._failures and not self.trouble and answer is not None:
+        if not self._failures and not self.trouble:
             said = sentence(answer) if isinstance(answer, Refused) else getattr(answer, "reason", "")
             log.warning("%s: Slack does not answer (%s); asking until it does", self._name, said)
-        self._failures = min(self._failures + 1, 16)
-        return self.pause_after(self._failures)
-
-    def pause_after(self, failures: int) -> float:
-        """Seconds, after so many in a row."""
-        longest = min(self._pace.longest_pause, self._pace.first_pause * 2 ** min(failures - 1, 16))
-        return longest * random.uniform(0.5, 1.0)
+        self._failures += 1
+        return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 
     def _give_up(self, answer: Answer) -> None:
         if not isinstance(answer, Refused) or answer.status >= SERVER_FAULT:

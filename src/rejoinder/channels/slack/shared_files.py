@@ -41,10 +41,10 @@ class SharedFiles:
         answer = await self._api.ask("files.info", {"file": file.id}, seconds)
         if not isinstance(answer, Ok):
             said = sentence(answer) if isinstance(answer, Refused) else answer.reason
-            log.warning("nothing is known of the file %s yet: %s", file.id, said)
+            log.warning("Slack says nothing about the file %s yet: %s", file.id, said)
             return file
         try:
             return attachment(read(answer.result.get("file") or {}, File))
         except msgspec.ValidationError as problem:
-            log.warning("what Slack tells of the file %s cannot be read: %s", file.id, problem)
+            log.warning("what Slack says about the file %s cannot be read: %s", file.id, problem)
             return file

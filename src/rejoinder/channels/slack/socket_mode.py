@@ -18,6 +18,7 @@ import msgspec
 from slack_sdk.socket_mode.aiohttp import SocketModeClient
 from slack_sdk.web.async_client import AsyncWebClient
 
+from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import HistoryReader
@@ -32,7 +33,7 @@ _quiet.setLevel(logging.CRITICAL)  # what it tells with tracebacks we tell in a 
 
 GHOSTS = (
     "another program is connected with this app's token and takes a share of its messages; stop it, or give it an app "
-    "of its own. Until then history is read, and messages come late"
+    "of its own. Until then messages are read from history, and come late"
 )
 TOO_MANY = "too_many_websockets"
 TOO_MANY_SENTENCE = (
@@ -51,7 +52,7 @@ Take = Callable[[list[Envelope]], Awaitable[list[dict[str, Any] | None]]]
 
 
 class EventSocket(SocketModeClient):
-    """One socket. It never reconnects by itself: the `Switchboard` opens another."""
+    """One socket. It never reconnects by itself: the `SocketConnector` opens another."""
 
     def __init__(self, url: str, hear: Callable[["EventSocket", Envelope], None], ping: float) -> None:
         super().__init__(
@@ -77,7 +78,7 @@ class EventSocket(SocketModeClient):
         try:
             envelope = _envelope.decode(message)
         except (msgspec.DecodeError, RecursionError) as problem:
-            log.warning("Slack sent what is no envelope (%s); it is skipped", problem)
+            log.warning("Slack sent something that is not an envelope (%s); it is skipped", problem)
             return
         match envelope.type:
             case "hello":
@@ -122,7 +123,7 @@ class EventSocket(SocketModeClient):
         self.end("closed")
 
 
-class Switchboard:
+class SocketConnector:
     """Keeps one socket open, and has taken what came by it."""
 
     def __init__(self, name: str, calls: RetryingCalls, pace: Timings, gaps: Gaps) -> None:
@@ -183,7 +184,7 @@ class Switchboard:
                 log.error("%s: %s", self._name, TOO_MANY_SENTENCE)
             self.trouble = TOO_MANY_SENTENCE if line.ended_because == TOO_MANY else ""
             failures += 1
-            await asyncio.sleep(self._calls.pause_after(failures))
+            await asyncio.sleep(pause_after(failures, self._pace.first_pause, self._pace.longest_pause))
 
     async def _watch(self, line: EventSocket) -> None:
         """Returns when the socket is to be replaced. That is also done to learn whether others are still there, which
@@ -219,6 +220,7 @@ class Switchboard:
     def _count(self, line: EventSocket, old: list[EventSocket]) -> None:
         ours = 1 + sum(each.current_session is not None and not each.current_session.closed for each in old)
         before, self.ghosts = self.ghosts, max(0, line.connections - ours)
+        self._gaps.share(self.ghosts)
         if self.ghosts and not before:
             log.warning("%s: %s", self._name, GHOSTS)
         if before and not self.ghosts:
@@ -244,7 +246,7 @@ class Switchboard:
                     crashpoint("K5")
 
 
-class BySocket:
+class SocketEventSource:
     accepts_anywhere = False
 
     """Listens in Socket Mode."""
@@ -254,7 +256,7 @@ class BySocket:
         self._pace = pace
         self._calls: RetryingCalls | None = None
         self._gaps: Gaps | None = None
-        self._board: Switchboard | None = None
+        self._board: SocketConnector | None = None
 
     @property
     def trouble(self) -> str:
@@ -268,13 +270,13 @@ class BySocket:
     async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
         calls = self._calls = RetryingCalls(called, self._api, self._pace, is_app_token=True)
         gaps = self._gaps = Gaps(called, intake, reader, self._pace)
-        board = self._board = Switchboard(called, calls, self._pace, gaps)
+        board = self._board = SocketConnector(called, calls, self._pace, gaps)
 
         async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
             await gaps.until_closed()
             return await intake.take(envelopes)
 
-        await asyncio.gather(board.run(take), gaps.watch(lambda: board.ghosts))
+        await asyncio.gather(board.run(take), gaps.watch())
 
     async def check(self, called: str, seconds: float) -> str:
         """Opens no socket: one that is only looked at would take a share of the events."""

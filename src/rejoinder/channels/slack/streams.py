@@ -28,13 +28,17 @@ NOT_STREAMING = "message_not_in_streaming_state"
 
 class Streams:
     def __init__(self, called: str, api: Api, memory: ThreadMemory) -> None:
-        self.team = ""
+        self._team = ""
         self._called = called
         self._api = api
         self._memory = memory
         self._has_streams = True
         self._shown: Bounded[tuple[str, str], str] = Bounded(MOST)
         self._grown: Bounded[tuple[str, str], float] = Bounded(MOST)
+
+    def belong_to(self, team: str) -> None:
+        """The workspace of the app, known once it has logged in."""
+        self._team = team
 
     async def begin(self, part: Part, thread: str | None) -> Answer | None:
         """None where there are no streams: they stand in threads, and in a channel Slack wants to know for whom."""
@@ -45,7 +49,7 @@ class Streams:
             asker = self._memory.asker(part.route.chat, thread)
             if asker is None:
                 return None
-            payload |= {"recipient_user_id": asker, "recipient_team_id": self.team}
+            payload |= {"recipient_user_id": asker, "recipient_team_id": self._team}
         if markdown := _markdown(part):
             payload["markdown_text"] = markdown
         answer = await self._api.call("chat.startStream", payload)

@@ -1,4 +1,4 @@
-"""Slack's own writing of a text, read as people see it: pure.
+"""Converts Slack's notation of a text to what people see: pure.
 
 `&`, `<` and `>` are escaped; what stands between angle brackets is a mention, a link or a special word. Mentions of
 people stay as they are written, `<@U1>`, so that an agent can point to the same person.

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.accounts import misnamed
+from rejoinder.channels.accounts import name_problems
 from rejoinder.channels.base import ONLY, Channel, Limits
 from rejoinder.channels.declaration import ChannelKind, Pace, Setup
 from rejoinder.channels.telegram import files, render
@@ -16,7 +16,7 @@ from rejoinder.identity import Identity, Shape
 from rejoinder.keys import Port, Text, Url
 from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
-from rejoinder.setup import SetupQuestion
+from rejoinder.setup import SetupQuestion, asks_api_root
 
 LIMITS = Limits(4096, "utf16")
 API_ROOT = "https://api.telegram.org"
@@ -50,12 +50,12 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     webhook_url: Annotated[Url, Meta(examples=["https://bot.example.org/telegram"])] | None = None
     """The public https address at which Telegram calls; unset: the bot asks for its messages itself."""
     webhook_host: Text = "127.0.0.1"
-    """The address to listen on for these calls, behind whatever holds the certificate."""
+    """The address to listen on for these calls, behind the proxy that holds the certificate."""
     webhook_port: Port = 8766
     """The port to listen on for these calls."""
 
     def problems(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from misnamed(self.accounts)
+        yield from name_problems(self.accounts)
         ports = {self.webhook_port: "this section"} if self.webhook_url is not None else {}
         for name, own in self.accounts.items():
             if own.webhook_url is not None and (other := ports.setdefault(own.webhook_port, name)) != name:
@@ -90,15 +90,7 @@ SETUP = Setup(
     offer="Serve a Telegram bot?",
     steps="Write to @BotFather in Telegram: /newbot. It answers with a token.",
     section={"token": "${TELEGRAM_TOKEN}"},
-    asks=(
-        SetupQuestion(
-            key="api_root",
-            question="Bot API (Enter: Telegram's own)",
-            default=API_ROOT,
-            takes="address",
-            optional=True,
-        ),
-    ),
+    asks=(asks_api_root("Bot API", "Telegram", API_ROOT),),
     verified=True,
     asks_then=(
         SetupQuestion(

@@ -15,14 +15,14 @@ MOST_MEMBERS = 10
 """Telegram's limit for one album."""
 
 
-class Sorted(Struct, frozen=True):
+class SortedUpdates(Struct, frozen=True):
     """Both `ready` and `waiting` are in the order in which the updates came."""
 
     ready: tuple[Update, ...]
     waiting: tuple[Update, ...] = ()
 
 
-class Patience:
+class AlbumSorter:
     """How long an album waits: until it has not grown for `quiet` seconds, and never longer than `longest`."""
 
     def __init__(self, quiet: float = 0.5, longest: float = 3.0) -> None:
@@ -30,9 +30,11 @@ class Patience:
         self.longest = longest
         self._seen: dict[str, _Growth] = {}
 
-    def sort(self, updates: Sequence[Update], now: float) -> Sorted:
+    def sort(self, updates: Sequence[Update], now: float) -> SortedUpdates:
         """What can be delivered, and what has to wait. The caller passes updates that waited again in the next call."""
         growing = self._growing(updates, now)
+        if not growing:
+            return SortedUpdates(tuple(updates))
         ready: list[Update] = []
         waiting: list[Update] = []
         behind: set[int] = set()
@@ -44,13 +46,16 @@ class Patience:
                     behind.add(chat)
             else:
                 ready.append(update)
-        return Sorted(tuple(ready), tuple(waiting))
+        return SortedUpdates(tuple(ready), tuple(waiting))
 
     def _growing(self, updates: Sequence[Update], now: float) -> set[str]:
         members: dict[str, int] = {}
         for update in updates:
             if album := album_of(update):
                 members[album] = members.get(album, 0) + 1
+        if not members:
+            self._seen = {}
+            return set()
         seen: dict[str, _Growth] = {}
         for album, count in members.items():
             known = self._seen.get(album, _Growth(0, now, now))
@@ -75,7 +80,7 @@ def album_of(update: Update) -> str:
     return message.media_group_id if message is not None else ""
 
 
-def gather(updates: Iterable[Update]) -> list[tuple[Update, ...]]:
+def gather(updates: Iterable[Update]) -> list[list[Update]]:
     """Groups the members of each album, at the place of its first member."""
     found: list[list[Update]] = []
     albums: dict[str, list[Update]] = {}
@@ -87,7 +92,7 @@ def gather(updates: Iterable[Update]) -> list[tuple[Update, ...]]:
         found.append([update])
         if album:
             albums[album] = found[-1]
-    return [tuple(members) for members in found]
+    return found
 
 
 def _chat_of(update: Update) -> int | None:

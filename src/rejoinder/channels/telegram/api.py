@@ -6,12 +6,12 @@ from urllib.parse import quote
 import msgspec
 
 from rejoinder.channels.base import OutgoingFile
-from rejoinder.channels.http_client import HttpClient
+from rejoinder.channels.http_client import HttpClient, load_file
 from rejoinder.channels.http_faults import FAILED, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.channels.telegram.files import fields
-from rejoinder.channels.telegram.outcomes import Answer, Ok, Refused, Unheard, Unreached
+from rejoinder.channels.telegram.outcomes import Answer, NoResponse, NotSent, Ok, Refused
 from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
 from rejoinder.crashpoint import answer_unread
@@ -19,8 +19,6 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
-OK = 200
-PIECE = 65_536
 SLOWEST = 100_000
 """Bytes a second at which a file is still waited for."""
 
@@ -46,7 +44,7 @@ class Api:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
         except FAILED as problem:
-            return (Unheard if was_written(problem) else Unreached)(self._http.said(problem))
+            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
 
     async def upload(self, method: str, payload: dict[str, Any], files: list[tuple[str, OutgoingFile]]) -> Answer:
         """The same with files, which are read while they are written to Telegram."""
@@ -62,23 +60,16 @@ class Api:
                 return _read(response.status, response.reason or "", await response.read())
         except (*FAILED, StoreUnavailable) as problem:
             written = form.is_written and was_written(problem)
-            return (Unheard if written else Unreached)(self._http.said(problem))
+            return (NoResponse if written else NotSent)(self._http.said(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""
         address = f"{self._root}/file/bot{self._token.reveal()}/{quote(path)}"
-        content = bytearray()
         try:
             async with self._http.session.get(address, timeout=self._timeout, allow_redirects=False) as response:
-                if response.status != OK:
-                    return f"status {response.status}"
-                async for piece in response.content.iter_chunked(PIECE):
-                    content += piece
-                    if len(content) > limit:
-                        return f"it has more than {limit} bytes"
+                return await load_file(response, limit)
         except FAILED as problem:
             return self._http.said(problem)
-        return bytes(content)
 
     async def close(self) -> None:
         await self._http.close()
@@ -96,7 +87,7 @@ def _read(status: int, reason: str, body: bytes) -> Answer:
         response = _decode(body)
     except ValueError:  # a proxy on the way answered with HTML
         if status < 300:
-            return Unheard(f"the answer with status {status} is not Telegram's")
+            return NoResponse(f"the answer with status {status} is not Telegram's")
         return Refused(status, f"{status} {reason}".strip(), foreign=True)
     if response.ok:
         return Ok(response.result)

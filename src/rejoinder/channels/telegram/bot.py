@@ -1,6 +1,5 @@
-"""The channel: one bot account. It is blind: it cannot look up what it sent, and Telegram has no key that would keep a
-message from being sent twice (DU-3). Only the opening of a draft can be found again, by trying to edit it.
-"""
+"""The channel: one bot account. It cannot look up what it sent, and Telegram has no key that would keep a message from
+being sent twice (DU-3). Only the opening of a draft can be found again, by trying to edit it."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from rejoinder.channels.accounts import section_of
 from rejoinder.channels.base import ONLY, Delivered, Inlet, Outcome, OutgoingFile, Rejected
 from rejoinder.channels.telegram import LIMITS, payloads
 from rejoinder.channels.telegram.api import Api
+from rejoinder.channels.telegram.closed_chats import ClosedChats
 from rejoinder.channels.telegram.files import ALBUM, FILES, request
 from rejoinder.channels.telegram.intake import Intake
-from rejoinder.channels.telegram.moves import Moves
+from rejoinder.channels.telegram.moved_chats import MovedChats
 from rejoinder.channels.telegram.outcomes import (
     ALREADY_SO,
     BAD_REQUEST,
@@ -31,7 +32,6 @@ from rejoinder.channels.telegram.poll import poll
 from rejoinder.channels.telegram.presses import Presses
 from rejoinder.channels.telegram.reactions import Reactions
 from rejoinder.channels.telegram.retrying import RetryingCalls, Timings
-from rejoinder.channels.telegram.windows import Windows
 from rejoinder.channels.telegram.wire import Sent, Stored, User
 from rejoinder.events import Attachment, MenuCommand, Part, ReplyContext, Route
 
@@ -79,7 +79,7 @@ class TelegramBot:
     ) -> None:
         self.name = name
         self.account = account
-        self._called = name if account == ONLY else f"{name}.accounts.{account}"
+        self._called = section_of(name, account)
         self.own_id = ""
         self.own_name = ""
         self.menu: tuple[MenuCommand, ...] = ()
@@ -88,8 +88,8 @@ class TelegramBot:
         self._pace = pace or Timings()
         self._calls = RetryingCalls(self._called, api, self._pace)
         self._reactions = Reactions()
-        self._windows = Windows()
-        self._moves = Moves(self._called)
+        self._windows = ClosedChats()
+        self._moves = MovedChats(self._called)
         self._presses = Presses(self._called, api)
         self._has_previews = True
 
@@ -108,6 +108,9 @@ class TelegramBot:
     @property
     def accepts_anywhere(self) -> bool:
         return self._hook is not None
+
+    def take_menu(self, menu: tuple[MenuCommand, ...]) -> None:
+        self.menu = menu
 
     async def introduce(self) -> None:
         me = msgspec.json.decode(await self._calls.ask("getMe", {}), type=User)
@@ -201,7 +204,7 @@ class TelegramBot:
                 return content
             why = content
         else:
-            why = "Telegram does not give it out" if isinstance(answer, Ok) else failure(answer).reason
+            why = "Telegram does not let bots download it" if isinstance(answer, Ok) else failure(answer).reason
         log.warning("%s: the file %r was not fetched: %s", self._called, file.name, why)
         return None
 
@@ -236,8 +239,8 @@ class TelegramBot:
             return Delivered(message)
         return failure(answer)
 
-    async def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
-        return await self._called_for(payload, lambda final: self._api.call(method, final, seconds))
+    def _call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Awaitable[Answer]:
+        return self._called_for(payload, lambda final: self._api.call(method, final, seconds))
 
     async def _called_for(self, payload: dict[str, Any], call: Callable[[dict[str, Any]], Awaitable[Answer]]) -> Answer:
         """Calls Telegram for the chat under its current id, unless Telegram has said to wait.
@@ -251,7 +254,7 @@ class TelegramBot:
             return Refused(BAD_REQUEST, UPGRADED)
         if (left := self._windows.left(here, monotonic())) > 0:
             return Refused(TOO_MANY, f"Telegram has said to wait for {left:.1f} s more", left)
-        answer = await call({**payload, "chat_id": here})
+        answer = await call(payload if here == chat else {**payload, "chat_id": here})
         if not isinstance(answer, Refused):
             return answer
         if answer.code == TOO_MANY and answer.retry_after is not None:

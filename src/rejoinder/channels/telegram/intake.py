@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rejoinder.channels.base import Inlet
 from rejoinder.channels.telegram.albums import gather
 from rejoinder.channels.telegram.cursor import Cursor, read_cursor, write_cursor
-from rejoinder.channels.telegram.moves import Moves
+from rejoinder.channels.telegram.moved_chats import MovedChats
 from rejoinder.channels.telegram.parse import BotIdentity, join, parse
 from rejoinder.channels.telegram.presses import Presses, answerable
 from rejoinder.channels.telegram.repair import repaired
@@ -47,7 +47,7 @@ def read(raw: bytes | Raw) -> Update:
 
 
 class Intake:
-    def __init__(self, me: BotIdentity, presses: Presses, deliver: Inlet, moves: Moves) -> None:
+    def __init__(self, me: BotIdentity, presses: Presses, deliver: Inlet, moves: MovedChats) -> None:
         self._me = me
         self._presses = presses
         self._deliver = deliver
@@ -64,19 +64,22 @@ class Intake:
         decided what to say to the person. With None the cursor stays where it is."""
         if self._moves.heard(updates) and cursor is None:
             cursor = Cursor()
-        messages = [joined for members in gather(updates) if (joined := self._join(members)) is not None]
+        messages = [heard for members in gather(updates) if (heard := self._hear(members)) is not None]
         crashpoint("K2")
         kept = None if cursor is None else write_cursor(replace(cursor, moved=self._moves.known))
         await self._deliver(*messages, cursor=kept)
-        waiting = {heard.reply_context.token for heard in messages if heard.reply_context is not None}
-        pressed = [update.callback_query.id for update in updates if update.callback_query is not None]
-        await asyncio.gather(*(self._presses.notice(query) for query in pressed if query not in waiting))
+        if pressed := [update.callback_query.id for update in updates if update.callback_query is not None]:
+            waiting = {heard.reply_context.token for heard in messages if heard.reply_context is not None}
+            await asyncio.gather(*(self._presses.notice(query) for query in pressed if query not in waiting))
 
-    def _join(self, members: tuple[Update, ...]) -> Inbound | None:
+    def _hear(self, members: Sequence[Update]) -> Inbound | None:
+        heard = self._parse(members[0]) if len(members) == 1 else self._join(members)
+        return heard if heard is None else self._moves.known_by_former(heard)
+
+    def _join(self, members: Sequence[Update]) -> Inbound | None:
         parsed = [heard for member in members if (heard := self._parse(member)) is not None]
-        if len(parsed) > 1:
-            parsed.sort(key=lambda member: int(member.message_id))  # in the order of the chat
-        return self._moves.known_by_former(join(tuple(parsed))) if parsed else None
+        parsed.sort(key=lambda member: int(member.message_id))  # in the order of the chat
+        return join(parsed) if parsed else None
 
     def _parse(self, update: Update) -> Inbound | None:
         heard, query = parse(update, self._me), update.callback_query

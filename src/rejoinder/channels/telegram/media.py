@@ -1,4 +1,4 @@
-"""What came along with the words: files by their ids, to be fetched when they are needed, and small facts."""
+"""What comes with the text of a message: files by their ids, fetched when they are needed, and small facts."""
 
 from rejoinder.channels.telegram.wire import File, Message
 from rejoinder.events import Attachment, FileKind
@@ -13,7 +13,9 @@ _KINDS: dict[str, FileKind] = {"voice": "voice", "video_note": "voice", "audio":
 def attachments(message: Message) -> tuple[Attachment, ...]:
     """Telegram also sends an animation as a document, for clients that do not know animations: it counts once."""
     found = [_attachment("photo", max(message.photo, key=lambda size: size.file_size or 0))] if message.photo else []
-    found += [_attachment(kind, file) for kind in _NAMED if (file := getattr(message, kind)) is not None]
+    for kind in _NAMED:
+        if (file := getattr(message, kind)) is not None:
+            found.append(_attachment(kind, file))
     document = message.animation or message.document
     if document is not None:
         found.append(_attachment("document", document))

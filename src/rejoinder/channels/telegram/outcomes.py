@@ -10,7 +10,7 @@ import re
 from msgspec import Raw, Struct
 
 from rejoinder.channels.base import Refusal, Rejected, RetryAfter, Unknown
-from rejoinder.channels.unanswered import Unheard, Unreached, unanswered
+from rejoinder.channels.no_response import NoResponse, NotSent, outcome_without_response
 
 
 class Ok(Struct, frozen=True):
@@ -29,7 +29,7 @@ class Refused(Struct, frozen=True):
     """These are not Telegram's words: a proxy on the way has answered, and Telegram has not seen the request."""
 
 
-Answer = Ok | Refused | Unreached | Unheard
+Answer = Ok | Refused | NotSent | NoResponse
 
 UPGRADED = "group chat was upgraded to a supergroup chat"
 """The answer to a call that names a message which stayed behind in the old group."""
@@ -74,5 +74,5 @@ def refusal(answer: Refused) -> Rejected | RetryAfter:
     return Rejected(answer.description)
 
 
-def failure(answer: Refused | Unreached | Unheard) -> Rejected | RetryAfter | Unknown:
-    return refusal(answer) if isinstance(answer, Refused) else unanswered(answer)
+def failure(answer: Refused | NotSent | NoResponse) -> Rejected | RetryAfter | Unknown:
+    return refusal(answer) if isinstance(answer, Refused) else outcome_without_response(answer)

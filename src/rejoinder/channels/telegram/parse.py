@@ -8,7 +8,7 @@ Rule 3: a group's anonymous admin and a channel write as a chat: that chat is th
         names in its place.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -57,7 +57,7 @@ def parse(update: Update, me: BotIdentity) -> Inbound | None:
     return None if message is None else _said(message, me)
 
 
-def join(members: tuple[Inbound, ...]) -> Inbound:
+def join(members: Sequence[Inbound]) -> Inbound:
     """Joins an album into one message: its first member, with the words and files of all."""
     first = members[0]
     if len(members) == 1:
@@ -80,6 +80,8 @@ def _said(message: Message, me: BotIdentity) -> Inbound | None:
     files, context = attachments(message), told(message)
     if not text and not files and not context:
         return None
+    entities = message.entities or message.caption_entities
+    is_reply = message.reply_to_message is not None or message.external_reply is not None
     return Inbound(
         channel=me.channel,
         event_id=f"{message.chat.id}:{message.message_id}",
@@ -88,10 +90,10 @@ def _said(message: Message, me: BotIdentity) -> Inbound | None:
         sender=_sender(message, me),
         text=text,
         thread=_thread(message),
-        thread_starter=_starter(message),
-        reply_to=_quote(message),
+        thread_starter=_starter(message) if is_reply else None,
+        reply_to=_quote(message) if is_reply else None,
         forwarded=_forward(message, text),
-        mentions=tuple(_mentions(text, message.entities or message.caption_entities, me)),
+        mentions=tuple(_mentions(text, entities, me)) if entities else (),
         attachments=files,
         untrusted_context=context,
         sent_at=datetime.fromtimestamp(message.edit_date or message.date, UTC),

@@ -79,7 +79,7 @@ def commands(menu: Iterable[MenuCommand]) -> list[Payload]:
 def content(part: Part) -> Payload:
     """Text and buttons; also for an edit, which removes the buttons if it names none."""
     payload = {**_words(part), "link_preview_options": {"is_disabled": not part.previews}}
-    if keyboard := _keyboard(part.choices):
+    if part.choices and (keyboard := _keyboard(part.choices)):
         payload["reply_markup"] = {"inline_keyboard": keyboard}
     return payload
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from rejoinder.channels.telegram.albums import Patience
+from rejoinder.channels.telegram.albums import AlbumSorter
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
 from rejoinder.channels.telegram.retrying import RetryingCalls, Timings
@@ -33,7 +33,7 @@ _batch = msgspec.json.Decoder(list[Raw])
 async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
     offset = await _first_offset(intake, pace)
-    patience = Patience(pace.quiet_album, pace.longest_album)
+    patience = AlbumSorter(pace.quiet_album, pace.longest_album)
     delivered: set[int] = set()  # what is stored already, though the offset has not passed it
     waiting = confirming = False
     while True:
@@ -45,10 +45,13 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
         updates = [read(each) for each in _batch.decode(found)]
         sorted = patience.sort(updates, monotonic())
         waiting, confirming = bool(sorted.waiting), False
-        following = min((update.update_id for update in sorted.waiting), default=None)
-        if following is None and updates:
-            following = max(update.update_id for update in updates) + 1
-        fresh = [update for update in sorted.ready if update.update_id not in delivered]
+        following, fresh = None, sorted.ready
+        if waiting:
+            following = min([update.update_id for update in sorted.waiting])
+        elif updates:
+            following = max([update.update_id for update in updates]) + 1
+        if delivered:
+            fresh = tuple([update for update in fresh if update.update_id not in delivered])
         if fresh or (following is not None and following != offset):
             try:
                 await intake.take(fresh, None if following is None else Cursor(following))
@@ -58,8 +61,8 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
                 continue
             confirming = following != offset
             offset = following
-            delivered |= {update.update_id for update in fresh}
-            delivered = {number for number in delivered if offset is None or number >= offset}
+            stored = {*delivered, *[update.update_id for update in fresh]}
+            delivered = {number for number in stored if offset is None or number >= offset}
         if waiting:
             await asyncio.sleep(pace.quiet_album)
 

@@ -8,12 +8,12 @@ Rule 2: everything else may pass: we ask again after pauses that grow, with jitt
 
 import asyncio
 import logging
-import random
 from time import monotonic
 from typing import Any
 
 from msgspec import Raw, Struct
 
+from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.outcomes import SERVER_FAULT, TOO_MANY, Answer, Ok, Refused
 from rejoinder.errors import ChannelStopped
@@ -81,9 +81,8 @@ class RetryingCalls:
         if not self._failures and not self.trouble:
             said = answer.description if isinstance(answer, Refused) else getattr(answer, "reason", "")
             log.warning("%s: Telegram does not answer (%s); asking until it does", self._name, said)
-        longest = min(self._pace.longest_pause, self._pace.first_pause * 2**self._failures)
-        self._failures = min(self._failures + 1, 16)
-        return longest * random.uniform(0.5, 1.0)
+        self._failures += 1
+        return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 
     def _give_up(self, answer: Answer) -> None:
         if not isinstance(answer, Refused):
@@ -114,7 +113,7 @@ class RetryingCalls:
             if self._conflicts > 1:  # a single conflict may come from a program that has just ended
                 raise ChannelStopped(
                     f"[channels.{self._name}] Another program reads the messages of this bot. "
-                    "A bot has one reader: stop the other program, or give each a bot of its own."
+                    "A bot can have only one reader: stop the other program, or give each a bot of its own."
                 )
         elif answer.code < SERVER_FAULT and answer.code != TOO_MANY:
             raise ChannelStopped(f"[channels.{self._name}] Telegram refuses to serve this bot: {answer.description}")

@@ -17,7 +17,7 @@ from aiohttp import web
 from msgspec import Raw, Struct
 
 from rejoinder.channels.http_listener import Address, body_of, listening
-from rejoinder.channels.telegram.albums import Patience, album_of
+from rejoinder.channels.telegram.albums import AlbumSorter, album_of
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
 from rejoinder.channels.telegram.repair import sound
@@ -59,7 +59,7 @@ class Receiver:
     def __init__(self, intake: Intake, pace: Timings) -> None:
         self._intake = intake
         self._pace = pace
-        self._patience = Patience(pace.quiet_album, pace.longest_album)
+        self._patience = AlbumSorter(pace.quiet_album, pace.longest_album)
         self._waiting: dict[int, bytes] = {}
         self._one_by_one = asyncio.Lock()
         self._came = asyncio.Event()

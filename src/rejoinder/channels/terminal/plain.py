@@ -14,7 +14,7 @@ from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingF
 from rejoinder.channels.terminal.clean import clean
 from rejoinder.channels.terminal.files import FILES, ChatFolder
 from rejoinder.channels.terminal.room import TerminalRoom
-from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, SaidLine, read_typed
+from rejoinder.channels.terminal.typed_lines import EmptyLine, InvalidLine, MessageLine, QuitLine, read_typed
 from rejoinder.events import Part, Route
 
 WAITING_LINES = 100
@@ -41,13 +41,13 @@ class PlainLines:
         while (line := await self._lines.get()) is not None and self._unread is None:
             self._places.release()
             match read_typed(line, self._room):
-                case SaidLine(text=text, reply_to=reply_to):
+                case MessageLine(text=text, reply_to=reply_to):
                     await deliver(self._room.say(self.name, text, reply_to))
-                case Misread(advice=advice):
+                case InvalidLine(advice=advice):
                     self._print(f"({advice})")
-                case Leave():
+                case QuitLine():
                     break
-                case Nothing():
+                case EmptyLine():
                     pass
         if self._unread is not None:
             raise self._unread

@@ -21,7 +21,7 @@ from rejoinder.channels.terminal.layout import Row, wrap
 from rejoinder.channels.terminal.prompt import SIGN, TALLEST, Prompt
 from rejoinder.channels.terminal.room import TerminalRoom
 from rejoinder.channels.terminal.transcript import INDENT, ScreenBlock, Scrollback
-from rejoinder.channels.terminal.typed import Leave, Misread, Nothing, SaidLine, read_typed
+from rejoinder.channels.terminal.typed_lines import EmptyLine, InvalidLine, MessageLine, QuitLine, read_typed
 from rejoinder.events import Inbound, Part, Route
 
 STYLE = Style.from_dict(
@@ -76,7 +76,7 @@ class Screen:
         def start_handing_over() -> None:
             self._app.create_background_task(hand_over())
 
-        self._note(f"You talk to {self._agent}.")
+        self._note(f"You are talking to {self._agent}.")
         try:
             await self._app.run_async(pre_run=start_handing_over)
         finally:
@@ -131,16 +131,16 @@ class Screen:
 
     def _enter(self, line: str) -> bool:
         match read_typed(line, self._room):
-            case SaidLine(text=text, reply_to=reply_to):
+            case MessageLine(text=text, reply_to=reply_to):
                 message = self._room.say(self.name, self._prompt.unfolded(text), reply_to)
                 self._show_own(message.message_id, text, reply_to)
                 self._typed.put_nowait(message)
-            case Misread(advice=advice):
+            case InvalidLine(advice=advice):
                 self._note(advice)
                 return False
-            case Leave():
+            case QuitLine():
                 self._app.exit()
-            case Nothing():
+            case EmptyLine():
                 pass
         return True
 

@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from rejoinder.channels.base import FileLimits
 from rejoinder.channels.declaration import ChannelKind, Setup
 from rejoinder.errors import BadUse
+from rejoinder.events import MenuCommand
 from rejoinder.keys import Count, DirectAccess, GroupAccess, Network, Port, Text
 from rejoinder.secret import Secret
 from rejoinder.setup import SetupQuestion
@@ -39,8 +40,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hosts: tuple[Text, ...] = ()
     """Names by which browsers reach the page, besides localhost and addresses: behind a proxy, its name."""
     trusted_proxies: Annotated[tuple[Network, ...], Meta(examples=[["127.0.0.1"]])] = ()
-    """Addresses or networks of proxies that say for whom they ask (`X-Forwarded-For`); with one, a login is needed also
-    on loopback."""
+    """Addresses or networks of proxies whose `X-Forwarded-For` header is believed; with one, a login is needed on
+    loopback too."""
     person_files_mb: Count = 1000
     """Megabytes of uploaded files that are kept for one person."""
     files_mb: Count = 10_000
@@ -80,18 +81,24 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def open_channel(name: str, settings: Settings, agents: tuple[str, ...] = (), wake: str = "lead") -> "WebChannel":
+def open_channel(
+    name: str,
+    settings: Settings,
+    agents: tuple[str, ...] = (),
+    wake: str = "lead",
+    menu: tuple[MenuCommand, ...] = (),
+) -> "WebChannel":
     """`agents`: all agents; several share a lobby. `wake`: which agents take a message that names none in a room; the
-    page shows it."""
+    page shows it, and this menu."""
+    from rejoinder.channels.web.avatars import EVERYBODY, OWNER, agent_member  # noqa: PLC0415
     from rejoinder.channels.web.channel import WebChannel  # noqa: PLC0415 - reading the settings needs no journal
-    from rejoinder.channels.web.faces import EVERYBODY, OWNER, agent_member  # noqa: PLC0415
 
     if not agents:
         raise BadUse("the web channel needs an agent")
     if taken := {OWNER, EVERYBODY}.intersection(agents):
         raise BadUse(f"no agent of the chat page can be called {min(taken)!r}: that name has a meaning there")
     members = tuple(agent_member(id, settings.faces.get(id, "")) for id in agents)
-    return WebChannel(name, members, _milliseconds, wake)
+    return WebChannel(name, members, _milliseconds, wake, menu)
 
 
 async def check(settings: Settings, running: str | None) -> str:
@@ -99,7 +106,7 @@ async def check(settings: Settings, running: str | None) -> str:
     from rejoinder.channels.web.port import bind  # noqa: PLC0415 - only here and by the server
 
     if running is not None:
-        return f"a gateway runs already ({running}); whether the port is free cannot be told"
+        return f"a gateway is already running ({running}), so the port could not be checked"
     bind(settings.host, settings.port).close()
     return f"port {settings.port} of {settings.host} is free" if settings.port else "takes any free port"
 

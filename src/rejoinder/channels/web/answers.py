@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from rejoinder.blobs import Blob, Blobs
 from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.web import reading
-from rejoinder.channels.web.faces import OWNER, person_id
+from rejoinder.channels.web.avatars import OWNER, person_id
 from rejoinder.channels.web.nouns import File, Member, Message, Reaction, Room
 from rejoinder.channels.web.protocol import Deleted, Edited, Marked, Reacted
 from rejoinder.channels.web.reading import KeptMessage
-from rejoinder.channels.web.records import Happened, Records, ToldEvent, again, digest, new_id
+from rejoinder.channels.web.records import BrowserEvent, NewEvent, Records, digest, new_id, retry_on_conflict
 from rejoinder.events import Choice, EarlierMessage, Part
 from rejoinder.filetypes import BYTES
 from rejoinder.room_log import RoomEntry, RoomLog
@@ -48,7 +48,7 @@ class Answers(Records):
         channel: str,
         agents: tuple[Member, ...],
         now: Callable[[], int],
-        tell: Callable[[ToldEvent], None],
+        tell: Callable[[BrowserEvent], None],
     ) -> None:
         super().__init__(log, channel, agents, now, tell)
         self.blobs = blobs
@@ -58,7 +58,7 @@ class Answers(Records):
         found = [await self.blobs.find(id) for id in ids]
         return tuple(file_of(blob) for blob in found if blob is not None)
 
-    @again
+    @retry_on_conflict
     async def send(
         self,
         part: Part,
@@ -123,7 +123,7 @@ class Answers(Records):
     def _direct_chat(agent: Member, person: str) -> Room:
         return Room(f"{agent.id}~{person}", "direct", agent.name, (agent.id,))
 
-    @again
+    @retry_on_conflict
     async def complete(
         self, id: str, text: str, choices: tuple[Choice, ...] | None, then: Callable[[], None] = lambda: None
     ) -> bool:
@@ -144,7 +144,7 @@ class Answers(Records):
         await self._record(happened, heard=heard, then=lambda _: then())
         return True
 
-    @again
+    @retry_on_conflict
     async def delete(self, id: str, then: Callable[[], None] = lambda: None) -> bool:
         entry = await self.log.entry(id)
         if entry is None:
@@ -155,12 +155,12 @@ class Answers(Records):
         await self._record(self._deleted(reading.kept(entry)), then=lambda _: then())
         return True
 
-    def _deleted(self, kept: KeptMessage) -> Happened:
+    def _deleted(self, kept: KeptMessage) -> NewEvent:
         was = kept.message
         nothing = Message(was.id, was.room, was.author, was.at, 0, "", was.thread)
         return self._changed(kept, nothing, Deleted(0, was.room, was.id), "deleted")
 
-    @again
+    @retry_on_conflict
     async def react_ours(self, id: str, who: str, emoji: str, remove: bool) -> bool:
         kept = await reading.message(self.log, id)
         if kept is None:
@@ -169,7 +169,7 @@ class Answers(Records):
             await self._record(happened)
         return True
 
-    def _reacted(self, kept: KeptMessage, who: str, emoji: str, remove: bool) -> Happened | None:
+    def _reacted(self, kept: KeptMessage, who: str, emoji: str, remove: bool) -> NewEvent | None:
         given = {each.emoji: each.who for each in kept.message.reactions}
         before = given.get(emoji, ())
         if (who in before) != remove:
@@ -185,14 +185,14 @@ class Answers(Records):
             said = Message(new_id(), room_id, "", self._now(), 0, text, thread, only_for=OWNER, silent=True, note=True)
             await self._post(said, room, is_heard=False)
 
-    @again
+    @retry_on_conflict
     async def was_heard(self, message: str, words: str) -> None:
         """What was heard in a person's voice note."""
         kept = await reading.message(self.log, message)
         if kept is not None:
             await self._record(*self._marked(kept, replace(kept.message, transcript=words)))
 
-    @again
+    @retry_on_conflict
     async def was_stopped(self, message: str, agent: str) -> None:
         """The agent was stopped while it answered this message."""
         kept = await reading.message(self.log, message)
@@ -211,7 +211,7 @@ class Answers(Records):
         for entry in left:
             await self._end_growing(entry.id)
 
-    @again
+    @retry_on_conflict
     async def _end_growing(self, id: str) -> None:
         """Reads it again each time: its last owner may have completed it just now."""
         kept = await reading.message(self.log, id)
@@ -220,5 +220,5 @@ class Answers(Records):
         message = replace(kept.message, stopped=False, growing=False)  # nobody stopped the agent
         ended = self._changed(kept, message, Edited(0, message.room, message.id, message.text), "interrupted")
         unmarked = Marked(0, message.room, message.id, message.outdated, stopped=False, transcript=message.transcript)
-        also = (Happened(unmarked, kept.entry.audience),) if kept.message.stopped else ()
+        also = (NewEvent(unmarked, kept.entry.audience),) if kept.message.stopped else ()
         await self._record(ended, *also)

@@ -10,15 +10,14 @@ from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingF
 from rejoinder.channels.web import FILES, reading
 from rejoinder.channels.web.answers import NoTarget, SentMessage, shown_file
 from rejoinder.channels.web.journal import RoomJournal
-from rejoinder.channels.web.live import LiveOutlet
 from rejoinder.channels.web.nouns import File, Member
 from rejoinder.channels.web.protocol import SubagentsChanged, TypingNow
-from rejoinder.channels.web.records import ToldEvent, told
+from rejoinder.channels.web.records import BrowserEvent, browser_event
 from rejoinder.channels.web.sockets import Growing, Hub
 from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Attachment, Choice, EarlierMessage, MenuCommand, Part, Route
-from rejoinder.room_log import Kept, RoomEntry
+from rejoinder.room_log import ChannelStorage, RoomEntry
 
 OWN_ID = "rejoinder"
 AT_ONCE = 500
@@ -41,16 +40,23 @@ class WebChannel:
     journal: RoomJournal
     """From `use_store` on."""
 
-    def __init__(self, name: str, agents: tuple[Member, ...], now: Callable[[], int], wake: str = "lead") -> None:
+    def __init__(
+        self,
+        name: str,
+        agents: tuple[Member, ...],
+        now: Callable[[], int],
+        wake: str = "lead",
+        menu: tuple[MenuCommand, ...] = (),
+    ) -> None:
         self.name = name
         self.agents = agents
         self.wake = wake
         self.hub = Hub()
-        self.menu: tuple[MenuCommand, ...] = ()
+        self.menu = menu
         self._now = now
         self._ended = asyncio.Event()
 
-    async def use_store(self, kept: Kept) -> None:
+    async def use_store(self, kept: ChannelStorage) -> None:
         self.journal = RoomJournal(kept.log, kept.blobs, self.name, self.agents, self._now, self._happened)
         self.hub.begin((await self.journal.begin()).seq)
 
@@ -61,13 +67,13 @@ class WebChannel:
     def look_again(self) -> None:
         self.hub.gap.set()
 
-    def _happened(self, event: ToldEvent) -> None:
+    def _happened(self, event: BrowserEvent) -> None:
         self.hub.tell(event)
         if self.hub.elsewhere is not None:
             self.hub.elsewhere.logged(event.seq)
 
     def share_live(self) -> None:
-        self.hub.elsewhere = LiveOutlet()
+        self.hub.share_live()
 
     async def live_news(self) -> tuple[str, ...]:
         assert self.hub.elsewhere is not None, "asked for by who has shared it"
@@ -91,7 +97,7 @@ class WebChannel:
                 await asyncio.sleep(PAUSE)
                 continue
             for event in missing:
-                self.hub.tell(told(event))
+                self.hub.tell(browser_event(event))
 
     async def close(self) -> None:
         """Tells the browsers to come back."""

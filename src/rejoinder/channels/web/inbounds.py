@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime
 
-from rejoinder.channels.web.faces import EVERYBODY
+from rejoinder.channels.web.avatars import EVERYBODY
 from rejoinder.channels.web.nouns import File, Message, Quoted, Room
 from rejoinder.events import Attachment, Chat, EarlierMessage, Entry, Inbound, Mention, Quote, Sender
 
@@ -25,7 +25,7 @@ def mentions(text: str, room: Room) -> tuple[Mention, ...]:
     return tuple(found.values())
 
 
-def unsaid_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
+def implied_mention(room: Room, agents: tuple[str, ...]) -> tuple[Mention, ...]:
     """The agent meant if none is named: that of a direct chat. In a room the gateway decides (IN-25)."""
     return (Mention(room.agents[0]),) if len(agents) > 1 and room.agents and room.kind == "direct" else ()
 
@@ -66,7 +66,7 @@ def inbound(
         thread_starter=starter,
         entry=entry,
         reply_to=Quote(quoted.id, quoted.author or None, quoted.author, quoted.text) if quoted else None,
-        mentions=named if named or is_agent or answered else unsaid_mention(room, agents),
+        mentions=named if named or is_agent or answered else implied_mention(room, agents),
         attachments=tuple(map(_attachment, message.files)),
         sent_at=None if pressed else datetime.fromtimestamp(message.at / 1000, UTC),
     )

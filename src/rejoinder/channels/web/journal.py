@@ -11,19 +11,19 @@ from msgspec.structs import replace
 
 from rejoinder.channels.web import logins, reading
 from rejoinder.channels.web.answers import Answers
-from rejoinder.channels.web.faces import person_member, seen_by_others
+from rejoinder.channels.web.avatars import person_member, seen_by_others
 from rejoinder.channels.web.logins import LOGINS, Invited
 from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Room
 from rejoinder.channels.web.protocol import PersonJoined, WasRead
 from rejoinder.channels.web.reading import KeptMessage
-from rejoinder.channels.web.records import DONE, PAGE, PEOPLE, Happened, again, request_id
+from rejoinder.channels.web.records import DONE, PAGE, PEOPLE, NewEvent, request_id, retry_on_conflict
 from rejoinder.events import Sender
-from rejoinder.room_log import Fact, LogState, Mark, Once
+from rejoinder.room_log import Fact, LogState, Mark, OnceRequest
 
 LOBBY = "lobby"
 
 
-class NotDone(Exception):
+class InvalidRequest(Exception):
     """The request is invalid; the exception's text is a sentence for the person."""
 
 
@@ -77,11 +77,11 @@ class RoomJournal(Answers):
     async def arrive(self, person: Person) -> Member:
         """A person opens the page: they are known from now on, and have a direct chat with each agent."""
         member = person_member(person)
-        happened: list[Happened] = []
+        happened: list[NewEvent] = []
         facts: tuple[Fact, ...] = ()
         if await self.log.fact(PEOPLE, person.id) != person.name.encode():
             facts = (Fact(PEOPLE, person.id, person.name.encode()),)
-            happened.append(Happened(PersonJoined(0, seen_by_others(member)), None))
+            happened.append(NewEvent(PersonJoined(0, seen_by_others(member)), None))
         for agent in self.members:
             room = self._direct_chat(agent, person.id)
             if await reading.room(self.log, room.id) != room:
@@ -90,12 +90,12 @@ class RoomJournal(Answers):
             await self._record(*happened, facts=facts)
         return member
 
-    @again
+    @retry_on_conflict
     async def make_room(self, person: str, client: str, title: str, agents: tuple[str, ...]) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
         if unknown := [agent for agent in agents if agent not in self.agents]:
-            raise NotDone(f"There is no agent called {unknown[0]}.")
+            raise InvalidRequest(f"There is no agent called {unknown[0]}.")
         title = " ".join(title.split()) or "room"
         room = Room(f"room-{secrets.token_hex(6)}", "group", title, agents or self._ids)
         await self._record(self._room_made(room), once=_once(person, client, room.id))
@@ -104,7 +104,7 @@ class RoomJournal(Answers):
     async def _room_for(self, person: str, id: str) -> Room:
         room = await reading.room(self.log, id)
         if room is None or reading.person_of(room) not in (None, person):
-            raise NotDone("There is no such room.")
+            raise InvalidRequest("There is no such room.")
         return room
 
     async def _known(self, person: str, client: str) -> str | None:
@@ -113,7 +113,7 @@ class RoomJournal(Answers):
 
     # --- what people do -----------------------------------------------------------------------------
 
-    @again
+    @retry_on_conflict
     async def say(
         self,
         person: str,
@@ -129,14 +129,14 @@ class RoomJournal(Answers):
         room = await self._room_for(person, room_id)
         attached = await self._files(attachments)
         if len(attached) < len(attachments):
-            raise NotDone("A file of this message no longer exists; attach it again.")
+            raise InvalidRequest("A file of this message no longer exists; attach it again.")
         if not text.strip() and not attached:
-            raise NotDone("There is nothing in this message.")
+            raise InvalidRequest("There is nothing in this message.")
         if thread is not None and not await self._can_hold_thread(thread, room_id, person):
-            raise NotDone("The message this thread belongs to does not exist.")
+            raise InvalidRequest("The message this thread belongs to does not exist.")
         quoted = await self._quoted(reply_to, room_id, person)
         if reply_to is not None and quoted is None:
-            raise NotDone("The message this one replies to does not exist.")
+            raise InvalidRequest("The message this one replies to does not exist.")
         message = Message(
             id=f"w{request_id(person, client)}",
             room=room_id,
@@ -156,7 +156,7 @@ class RoomJournal(Answers):
         """A room, or a person's direct chat, which is made if they have not opened the page yet."""
         return await reading.room(self.log, id) or await self._room_of_nobody_yet(id)
 
-    @again
+    @retry_on_conflict
     async def say_for_program(
         self, program: Person, client: str, room: Room, text: str, thread: str | None, agent: str
     ) -> str:
@@ -164,7 +164,7 @@ class RoomJournal(Answers):
         if (known := await self._known(program.id, client)) is not None:
             return known
         if thread is not None and not await self._can_hold_thread(thread, room.id, reading.person_of(room) or ""):
-            raise NotDone("The message this thread belongs to does not exist.")
+            raise InvalidRequest("The message this thread belongs to does not exist.")
         id = f"w{request_id(program.id, client)}"
         message = Message(id, room.id, program.id, self._now(), 0, text, thread)
         heard = replace(
@@ -178,11 +178,11 @@ class RoomJournal(Answers):
         facts: tuple[Fact, ...] = ()
         if await self.log.fact(PEOPLE, program.id) != program.name.encode():
             facts = (Fact(PEOPLE, program.id, program.name.encode()),)
-            happened = (Happened(PersonJoined(0, person_member(program)), None), *happened)
+            happened = (NewEvent(PersonJoined(0, person_member(program)), None), *happened)
         await self._record(*happened, heard=heard, once=_once(program.id, client, id), facts=facts)
         return id
 
-    @again
+    @retry_on_conflict
     async def edit_own(self, person: str, client: str, id: str, text: str) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
@@ -204,7 +204,7 @@ class RoomJournal(Answers):
         await self._record(happened, *outdated, heard=heard, once=once)
         return id
 
-    @again
+    @retry_on_conflict
     async def stop(self, person: str, client: str, room_id: str, thread: str | None) -> str:
         """Heard by the gateway as `/stop`, said to the agent that spoke last; nobody sees a message."""
         if (known := await self._known(person, client)) is not None:
@@ -216,14 +216,14 @@ class RoomJournal(Answers):
         await self._record(heard=await self._heard(unseen, room, "text"), once=_once(person, client, room_id))
         return room_id
 
-    @again
+    @retry_on_conflict
     async def delete_own(self, person: str, client: str, id: str) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
         await self._record(self._deleted(await self._own(person, id)), once=_once(person, client, id))
         return id
 
-    @again
+    @retry_on_conflict
     async def react_as(self, person: str, client: str, id: str, emoji: str, remove: bool) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
@@ -240,36 +240,36 @@ class RoomJournal(Answers):
         await self._record(happened, heard=heard, once=once)
         return id
 
-    @again
+    @retry_on_conflict
     async def press(self, person: str, client: str, id: str, says: str) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
         kept = await self._seen_by(person, id)
         if says not in [choice.says for choice in kept.message.choices]:
-            raise NotDone("This button no longer exists.")
+            raise InvalidRequest("This button no longer exists.")
         room = await self._room_for(person, kept.message.room)
         heard = await self._heard(kept.message, room, "button", person, says, request_id(person, client))
         await self._record(heard=heard, once=_once(person, client, id))
         return id
 
-    @again
+    @retry_on_conflict
     async def mark_read(self, person: str, room_id: str, seq: int) -> None:
         await self._room_for(person, room_id)
         seq = min(seq, (await self.log.state()).seq)
         if await self.log.mark(person, room_id) < seq:
-            mark = Happened(WasRead(0, room_id, seq), person, Mark(person, room_id, seq))
+            mark = NewEvent(WasRead(0, room_id, seq), person, Mark(person, room_id, seq))
             await self._record(mark)
 
     async def _seen_by(self, person: str, id: str) -> KeptMessage:
         kept = await reading.message(self.log, id)
         if kept is None or kept.entry.audience not in (None, person):
-            raise NotDone("This message no longer exists.")
+            raise InvalidRequest("This message no longer exists.")
         return kept
 
     async def _own(self, person: str, id: str) -> KeptMessage:
         kept = await self._seen_by(person, id)
         if kept.message.author != person:
-            raise NotDone("Only the author of a message can change it.")
+            raise InvalidRequest("Only the author of a message can change it.")
         return kept
 
     async def _can_hold_thread(self, id: str, room: str, person: str) -> bool:
@@ -281,5 +281,5 @@ def _done_key(person: str, client: str) -> str:
     return f"{person} {client}"
 
 
-def _once(person: str, client: str, result: str) -> Once:
-    return Once(DONE, _done_key(person, client), result.encode())
+def _once(person: str, client: str, result: str) -> OnceRequest:
+    return OnceRequest(DONE, _done_key(person, client), result.encode())

@@ -26,7 +26,7 @@ MOST_AHEAD = 200
 """News that may wait for the log."""
 
 
-class Grew(Struct, frozen=True, tag="grew", array_like=True):
+class TextGrew(Struct, frozen=True, tag="grew", array_like=True):
     """A message was so long, in UTF-16 units, and has these words more."""
 
     message: str
@@ -34,7 +34,7 @@ class Grew(Struct, frozen=True, tag="grew", array_like=True):
     text: str
 
 
-class Sign(Struct, frozen=True, tag="sign", array_like=True):
+class LiveFrame(Struct, frozen=True, tag="sign", array_like=True):
     """A frame for browsers: of one person, or of all but one."""
 
     frame: str
@@ -46,7 +46,7 @@ class LiveNews(Struct, frozen=True, array_like=True):
     """`seq`: the last event of the log that was written before."""
 
     seq: int
-    frames: tuple[Grew | Sign, ...] = ()
+    frames: tuple[TextGrew | LiveFrame, ...] = ()
 
 
 _decode = msgspec.json.Decoder(LiveNews).decode
@@ -66,7 +66,7 @@ class LiveOutlet:
         self._words: dict[str, _Words] = {}
         self._waiting = 0
         self._lost: set[str] = set()  # messages of which nothing more is told
-        self._signs: dict[Sign, None] = {}
+        self._signs: dict[LiveFrame, None] = {}
         self._news = asyncio.Event()
 
     def logged(self, seq: int) -> None:
@@ -78,7 +78,7 @@ class LiveOutlet:
         if isinstance(frame, Delta):
             return self._grow(frame)
         if len(self._signs) < MOST_SIGNS:
-            self._signs[Sign(encode(frame).decode(), audience, but)] = None
+            self._signs[LiveFrame(encode(frame).decode(), audience, but)] = None
             self._news.set()
 
     def _grow(self, delta: Delta) -> None:
@@ -106,24 +106,24 @@ class LiveOutlet:
         """Waits for news; returns all there are, each at most `LIVE_BYTES`."""
         await self._news.wait()
         self._news.clear()
-        frames: list[Grew | Sign] = [*self._signs, *self._grown()]
+        frames: list[TextGrew | LiveFrame] = [*self._signs, *self._grown()]
         self._signs.clear()
         self._words.clear()
         self._waiting = 0
         return tuple(_packed(self._seq, frames))
 
-    def _grown(self) -> Iterator[Grew]:
+    def _grown(self) -> Iterator[TextGrew]:
         for id, words in self._words.items():
             at, text = words.at, "".join(words.pieces)
             for start in range(0, len(text), PIECE):
                 piece = text[start : start + PIECE]
-                yield Grew(id, at, piece)
+                yield TextGrew(id, at, piece)
                 at += utf16(piece)
 
 
-def _packed(seq: int, frames: list[Grew | Sign]) -> Iterator[str]:
+def _packed(seq: int, frames: list[TextGrew | LiveFrame]) -> Iterator[str]:
     """As few as possible; one at least, which says how far the log is."""
-    together: list[Grew | Sign] = []
+    together: list[TextGrew | LiveFrame] = []
     size = 0
     for frame in frames:
         length = len(msgspec.json.encode(frame)) + 1
@@ -140,7 +140,7 @@ def _packed(seq: int, frames: list[Grew | Sign]) -> Iterator[str]:
 class LiveInlet:
     """What other processes tell, in its place among the events of the log."""
 
-    def __init__(self, show: Callable[[Grew | Sign], None]) -> None:
+    def __init__(self, show: Callable[[TextGrew | LiveFrame], None]) -> None:
         self._show = show
         self._ahead: deque[LiveNews] = deque(maxlen=MOST_AHEAD)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from rejoinder.channels.web.faces import OWNER, person_named
+from rejoinder.channels.web.avatars import OWNER, person_named
 from rejoinder.channels.web.nouns import Person
 from rejoinder.errors import BadUse
 

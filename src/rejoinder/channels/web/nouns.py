@@ -11,7 +11,7 @@ from msgspec import Struct
 from rejoinder.events import Choice
 
 
-class Face(Struct, frozen=True, omit_defaults=True):
+class Avatar(Struct, frozen=True, omit_defaults=True):
     """How a member looks: `hue` in degrees, each theme chooses the shade; the emoji is preferred to the initials."""
 
     hue: int
@@ -24,7 +24,7 @@ class Member(Struct, frozen=True, omit_defaults=True):
 
     id: str
     name: str
-    face: Face
+    face: Avatar
     agent: bool = False
 
 

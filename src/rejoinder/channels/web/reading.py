@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.web.faces import person_member, seen_by_others
+from rejoinder.channels.web.avatars import person_member, seen_by_others
 from rejoinder.channels.web.nouns import Member, Message, Person, Room, Thread
 from rejoinder.room_log import Find, Replies, RoomEntry, RoomLog, RoomView
 

@@ -3,8 +3,8 @@
 Rule 1: a message is written here and nowhere else, with the event that shows it and, where the gateway hears it, the
         inbound event.
 Rule 2: what people and agents may do is decided in `journal.py` and `answers.py`.
-Rule 3: what was read may have changed by the time it is written. Then nothing is written (`Superseded`), and `again`
-        lets the caller read and decide once more.
+Rule 3: what was read may have changed by the time it is written. Then nothing is written (`Superseded`), and
+        `retry_on_conflict` lets the caller read and decide once more.
 """
 
 import secrets
@@ -23,7 +23,7 @@ from rejoinder.channels.web.protocol import Deleted, Edited, Happening, Marked, 
 from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.errors import Superseded
 from rejoinder.events import Choice, EarlierMessage, Entry, Inbound
-from rejoinder.room_log import Changes, EntryState, Fact, Mark, Once, RoomEvent, RoomLog, RoomRow
+from rejoinder.room_log import Changes, EntryState, Fact, Mark, OnceRequest, RoomEvent, RoomLog, RoomRow
 from rejoinder.room_log import RoomEntry as LogEntry
 
 LONGEST_SAID = 4_000
@@ -38,7 +38,7 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 
-class ToldEvent(Struct, frozen=True):
+class BrowserEvent(Struct, frozen=True):
     """An event as browsers get it."""
 
     seq: int
@@ -50,7 +50,7 @@ class ToldEvent(Struct, frozen=True):
     """The message that does not grow any more."""
 
 
-class Happened(Struct, frozen=True):
+class NewEvent(Struct, frozen=True):
     """An event before it has its number."""
 
     happening: Happening
@@ -58,7 +58,7 @@ class Happened(Struct, frozen=True):
     change: RoomRow | LogEntry | Mark | None = None
 
 
-def again(
+def retry_on_conflict(
     method: Callable[Concatenate[S, P], Awaitable[R]],
 ) -> Callable[Concatenate[S, P], Awaitable[R]]:
     """Tries once more when somebody else was faster."""
@@ -84,16 +84,16 @@ def numbered(happening: Happening, seq: int) -> Happening:
 _decode = msgspec.json.Decoder(Happening).decode
 
 
-def told(event: RoomEvent) -> ToldEvent:
+def browser_event(event: RoomEvent) -> BrowserEvent:
     """An event of the log as browsers get it."""
     return _told(_decode(event.body), event.seq, event.audience)
 
 
-def _told(happening: Happening, seq: int, audience: str | None) -> ToldEvent:
+def _told(happening: Happening, seq: int, audience: str | None) -> BrowserEvent:
     happened = numbered(happening, seq)
     begins = happened.message if isinstance(happened, Posted) and happened.message.growing else None
     ends = happened.message if isinstance(happened, Edited | Deleted) else ""
-    return ToldEvent(seq, audience, encode(happened).decode(), begins, ends)
+    return BrowserEvent(seq, audience, encode(happened).decode(), begins, ends)
 
 
 def request_id(person: str, client: str) -> str:
@@ -112,7 +112,7 @@ class Records:
         channel: str,
         agents: tuple[Member, ...],
         now: Callable[[], int],
-        tell: Callable[[ToldEvent], None],
+        tell: Callable[[BrowserEvent], None],
     ) -> None:
         self.log = log
         self.channel = channel
@@ -124,9 +124,9 @@ class Records:
 
     async def _record(
         self,
-        *happened: Happened,
+        *happened: NewEvent,
         heard: Inbound | None = None,
-        once: Once | None = None,
+        once: OnceRequest | None = None,
         facts: tuple[Fact, ...] = (),
         then: Callable[[int], None] = lambda _: None,
     ) -> int:
@@ -152,31 +152,31 @@ class Records:
         key: str | None = None,
         state: EntryState = "whole",
         is_heard: bool = True,
-        once: Once | None = None,
+        once: OnceRequest | None = None,
         then: Callable[[int], None] = lambda _: None,
     ) -> int:
         audience = message.only_for or reading.person_of(room)
         entry = _entry(message, audience, state, key=key)
         heard = await self._heard(message, room, "text") if is_heard and self._concerns(message, room) else None
-        return await self._record(Happened(Posted(0, message), audience, entry), heard=heard, once=once, then=then)
+        return await self._record(NewEvent(Posted(0, message), audience, entry), heard=heard, once=once, then=then)
 
-    def _posted(self, message: Message, room: Room) -> tuple[Happened, ...]:
+    def _posted(self, message: Message, room: Room) -> tuple[NewEvent, ...]:
         audience = reading.person_of(room)
-        return (Happened(Posted(0, message), audience, _entry(message, audience, "whole", key=None)),)
+        return (NewEvent(Posted(0, message), audience, _entry(message, audience, "whole", key=None)),)
 
-    def _changed(self, kept: KeptMessage, message: Message, happening: Happening, state: EntryState) -> Happened:
+    def _changed(self, kept: KeptMessage, message: Message, happening: Happening, state: EntryState) -> NewEvent:
         entry = _entry(message, kept.entry.audience, state, key=kept.entry.key)
-        return Happened(happening, kept.entry.audience, replace(entry, version=kept.entry.version))
+        return NewEvent(happening, kept.entry.audience, replace(entry, version=kept.entry.version))
 
     def _edited(
         self, kept: KeptMessage, text: str, choices: tuple[Choice, ...], *, edited: bool
-    ) -> tuple[Message, Happened]:
+    ) -> tuple[Message, NewEvent]:
         shown = edited or kept.message.edited
         message = replace(kept.message, text=text, choices=choices, growing=False, edited=shown)
         happening = Edited(0, message.room, message.id, text, shown, choices)
         return message, self._changed(kept, message, happening, "whole")
 
-    def _marked(self, kept: KeptMessage, message: Message) -> tuple[Happened, ...]:
+    def _marked(self, kept: KeptMessage, message: Message) -> tuple[NewEvent, ...]:
         if message == kept.message:
             return ()
         happening = Marked(0, message.room, message.id, message.outdated, message.stopped, message.transcript)
@@ -229,9 +229,9 @@ class Records:
 
     # --- rooms ----------------------------------------------------------------------------------
 
-    def _room_made(self, room: Room) -> Happened:
+    def _room_made(self, room: Room) -> NewEvent:
         person = reading.person_of(room)
-        return Happened(RoomMade(0, room), person, RoomRow(room.id, person, reading.room_body(room)))
+        return NewEvent(RoomMade(0, room), person, RoomRow(room.id, person, reading.room_body(room)))
 
 
 def new_id() -> str:

@@ -14,10 +14,10 @@ from collections.abc import Awaitable, Callable, Container
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.channels.web.live import Grew, LiveInlet, LiveOutlet, Sign, utf16
+from rejoinder.channels.web.live import LiveFrame, LiveInlet, LiveOutlet, TextGrew, utf16
 from rejoinder.channels.web.nouns import Message
 from rejoinder.channels.web.protocol import Delta, SubagentsChanged, ToBrowser, TypingNow, encode
-from rejoinder.channels.web.records import ToldEvent
+from rejoinder.channels.web.records import BrowserEvent
 
 MOST_FRAMES = 2000
 MOST_CHARACTERS = 4_000_000
@@ -44,7 +44,7 @@ class BrowserConnection:
         self._frames: deque[str] = deque()
         self._waiting = 0
         self._news = asyncio.Event()
-        self._held: list[ToldEvent | TransientFrame] | None = None
+        self._held: list[BrowserEvent | TransientFrame] | None = None
 
     def put(self, frame: str) -> None:
         if self.closed is not None:
@@ -59,7 +59,7 @@ class BrowserConnection:
     def tell(self, frame: ToBrowser) -> None:
         self.put(encode(frame).decode())
 
-    def follow(self, happened: ToldEvent | TransientFrame) -> None:
+    def follow(self, happened: BrowserEvent | TransientFrame) -> None:
         """Passes on what happened, or holds it back."""
         if self._held is None:
             self.put(happened.frame)
@@ -70,16 +70,16 @@ class BrowserConnection:
         """Holds back what happens from now on."""
         self._held = []
 
-    def held(self) -> list[ToldEvent]:
+    def held(self) -> list[BrowserEvent]:
         """The events that were held back: the caller passes them on. How messages grew meanwhile is left out."""
         held, self._held = self._held or [], None
-        return [each for each in held if isinstance(each, ToldEvent)]
+        return [each for each in held if isinstance(each, BrowserEvent)]
 
     def release(self, shown: Container[str]) -> None:
         """Passes on what was held back. `shown`: messages that the browser has with all their words so far."""
         held, self._held = self._held or [], None
         for each in held:
-            if isinstance(each, ToldEvent) or each.message not in shown:
+            if isinstance(each, BrowserEvent) or each.message not in shown:
                 self.put(each.frame)
 
     def close(self, code: int) -> None:
@@ -126,7 +126,7 @@ class Growing:
         self._length += utf16(text)
         return Delta(self.message.room, self.message.id, at, text)
 
-    def grew_elsewhere(self, grew: Grew) -> Delta | None:
+    def grew_elsewhere(self, grew: TextGrew) -> Delta | None:
         """None: something before it was lost, so the message stands still until it is complete."""
         return self.append(grew.text) if grew.at == self._length else None
 
@@ -145,8 +145,12 @@ class Hub:
         """The number of the last event that was told."""
         self.gap = asyncio.Event()
         """An event before one that came has not come yet."""
-        self._early: dict[int, ToldEvent] = {}
+        self._early: dict[int, BrowserEvent] = {}
         self._closing = False
+
+    def share_live(self) -> None:
+        """Other processes are told, too, what browsers see at this moment."""
+        self.elsewhere = LiveOutlet()
 
     def join(self, connection: BrowserConnection) -> None:
         self.connections.add(connection)
@@ -170,7 +174,7 @@ class Hub:
         self._early.clear()
         self.gap.clear()
 
-    def tell(self, told: ToldEvent) -> None:
+    def tell(self, told: BrowserEvent) -> None:
         if told.seq > self.told_to:
             self._early[told.seq] = told
         while (following := self._early.pop(self.told_to + 1, None)) is not None:
@@ -181,7 +185,7 @@ class Hub:
             self.gap.set()
         self._inlet.told(self.told_to)
 
-    def _know_growing(self, told: ToldEvent) -> None:
+    def _know_growing(self, told: BrowserEvent) -> None:
         """Whoever writes it: what its browsers see of it is the same."""
         if told.begins is not None:
             self.growing.setdefault(told.begins.id, Growing(told.begins, told.audience))
@@ -193,8 +197,8 @@ class Hub:
         if self._inlet.hear(said, self.told_to):
             self.gap.set()
 
-    def _show_from_elsewhere(self, frame: Grew | Sign) -> None:
-        if isinstance(frame, Sign):
+    def _show_from_elsewhere(self, frame: TextGrew | LiveFrame) -> None:
+        if isinstance(frame, LiveFrame):
             return self._spread(TransientFrame("", frame.frame), frame.audience, frame.but)
         growing = self.growing.get(frame.message)
         if growing is not None and (delta := growing.grew_elsewhere(frame)) is not None:
@@ -208,7 +212,7 @@ class Hub:
             message = frame.message if isinstance(frame, Delta) else ""
             self._spread(TransientFrame(message, encode(frame).decode()), audience, but)
 
-    def _spread(self, happened: ToldEvent | TransientFrame, audience: str | None, but: str | None) -> None:
+    def _spread(self, happened: BrowserEvent | TransientFrame, audience: str | None, but: str | None) -> None:
         for connection in self.connections:
             if (audience is None or connection.person == audience) and connection.person != but:
                 connection.follow(happened)

@@ -1,4 +1,4 @@
-"""WhatsApp (Cloud API): declared, so that dry runs show what it would get; its connection is to come."""
+"""WhatsApp (Cloud API): declared only, so that dry runs show what it would get; it cannot be connected yet."""
 
 import re
 from typing import Annotated

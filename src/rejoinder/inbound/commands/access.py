@@ -25,8 +25,8 @@ def _allowlist(call: CommandCall) -> Answer:
     except BadConfiguration as problem:
         return Answer((str(problem),))
     listed = change == "add"
-    now, keep = ("on", "write it into") if listed else ("no longer on", "take it out of")
-    said = f"{entry} is {now} the allow-list of {channel}; to keep it so, {keep} channels.{channel}.allow."
+    now, keep = ("on", "add it to") if listed else ("no longer on", "remove it from")
+    said = f"{entry} is {now} the allow-list of {channel}; to make that permanent, {keep} channels.{channel}.allow."
     return Answer((said,), effects=(EditAllowList(channel, entry, listed),))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from rejoinder.durations import lasted
+from rejoinder.durations import duration_text
 from rejoinder.events import AGENT_STEP, Step
 from rejoinder.inbound.commands.command import Command, CommandCall
 from rejoinder.inbound.outcome import Answer
@@ -10,9 +10,10 @@ from rejoinder.inbound.outcome import Answer
 
 def _help(call: CommandCall) -> Answer:
     names = ("new", "stop", "status", "think", "model", "queue", "why", "commands")
-    known = call.rules.commands
-    lines = [f"{known[name].usage}: {known[name].help}" for name in names]
-    return Answer(("\n".join(("Write as you like; these have a meaning of their own:", *lines)),))
+    lines = [f"/{name}: {call.rules.commands[name].help}" for name in names]
+    first = "Everything you write goes to the agent, except commands such as these:"
+    last = "/think, /model and /queue without a value tell you what you can choose."
+    return Answer(("\n".join((first, *lines, last)),))
 
 
 def _commands(call: CommandCall) -> Answer:
@@ -45,7 +46,7 @@ def _why(call: CommandCall) -> Answer:
         return Answer(("There is no message before this one.",))
     lines = [
         f"{step.stage}: {step.decision}{f', {step.reason}' if step.reason else ''}"
-        f"{f' ({lasted(step.took)})' if step.took else ''}"
+        f"{f' ({duration_text(step.took)})' if step.took else ''}"
         for step in trace
     ]
     return Answer(("\n".join((_in_short(trace), "", *lines)),))
@@ -60,11 +61,11 @@ def _in_short(trace: Sequence[Step]) -> str:
         because = f": {step.reason}" if step.reason else ""
         match step.decision:
             case "answered":
-                return f"Answered by {agent} in {lasted(step.took)}."
+                return f"Answered by {agent} in {duration_text(step.took)}."
             case "silent":
                 return f"{agent} read it and chose to stay silent."
             case "cancelled":
-                return f"{agent} was stopped after {lasted(step.took)}{because}."
+                return f"{agent} was stopped after {duration_text(step.took)}{because}."
             case _:
                 return f"{agent} {step.decision}{because}."
     last = next((step for step in reversed(trace) if step.decision in ("answer", "drop")), None)

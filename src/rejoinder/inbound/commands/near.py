@@ -25,9 +25,9 @@ _SENT_BY_PLATFORMS = frozenset({"start"})  # Telegram sends it for everybody who
 
 def nearest(message: "InboundMessage", rules: Rules) -> tuple[str, tuple[str, ...]] | None:
     """What was typed, and the command or commands it comes nearest to."""
-    if not rules.settings.commands.text or message.actor.source == "native" or message.brings_files:
+    if "/" not in message.text[:_FAR] or not rules.settings.commands.text or message.actor.source == "native":
         return None
-    typed = _TYPED.fullmatch(_bare(message)) if "/" in message.text[:_FAR] else None
+    typed = None if message.brings_files else _TYPED.fullmatch(_bare(message))
     if typed is None or len(name := typed[1].lower()) > _LONGEST:
         return None
     if typed[2] and typed[2].lower() != message.facts.me.name.lower():

@@ -57,7 +57,7 @@ def _bash(call: CommandCall) -> Answer:
     inbound = call.message.inbound
     ids = candidates(call.channel.place.identity, inbound.sender)
     if closed := gates(call.rules, call.channel, inbound.account, ids):
-        return Answer((f"/bash asks for what /elevated asks for: {'; '.join(closed)}.",))
+        return Answer((f"/bash needs what /elevated needs: {'; '.join(closed)}.",))
     return Answer((), effects=(RunShell(call.args["command"]),))
 
 

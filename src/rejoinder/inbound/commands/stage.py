@@ -16,7 +16,8 @@ from rejoinder.session import Session
 
 def inline_commands(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """help, commands, whoami, status, or any command in brackets, inside other text: the agent gets the rest."""
-    tokens = [token for token in message.reading.tokens if token.kind == "command"]
+    found = message.reading.tokens
+    tokens = [token for token in found if token.kind == "command"] if found else []
     if not tokens or message.listening:
         return PASS
     allowed = [token for token in tokens if not isinstance(_may(token, message, rules), Denied)]

@@ -64,7 +64,7 @@ def status_text(
     if message.actor.role == "owner":
         lines += [f"Configuration: {runs.not_in_effect}"] if runs.not_in_effect else []
         lines += [f"Last failure: {runs.last_failure}"] if runs.last_failure else []
-        lines += ["The agent's last words:", runs.last_words] if runs.last_words else []
+        lines += ["The agent's last output:", runs.last_output] if runs.last_output else []
     return "\n".join(lines)
 
 

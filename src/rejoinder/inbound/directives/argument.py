@@ -12,21 +12,21 @@ class Word(Struct, frozen=True):
     end: int
 
 
-class Good(Struct, frozen=True):
+class ValidArgument(Struct, frozen=True):
     """Valid argument words; `end` is where the last of them ends."""
 
     value: Any
     end: int
 
 
-class Bad(Struct, frozen=True):
+class InvalidArgument(Struct, frozen=True):
     """Argument words that were meant for this directive and are wrong; `problem` says what is valid."""
 
     problem: str
     end: int
 
 
-Argument = Good | Bad | None
+Argument = ValidArgument | InvalidArgument | None
 """None: no word here belongs to the directive."""
 
 ReadArgument = Callable[[Iterator[Word]], Argument]

@@ -15,7 +15,7 @@ from rejoinder.inbound.rules import AgentProfile, ChannelRules, Rules
 from rejoinder.session import ExecChoice
 
 
-class Here(Struct, frozen=True):
+class DirectiveContext(Struct, frozen=True):
     """Where the directive was written, and by whom."""
 
     rules: Rules
@@ -27,7 +27,7 @@ class Here(Struct, frozen=True):
     """With the models it offers at this moment, where it says so."""
 
 
-def find_problem(token: Token, here: Here) -> str | None:
+def find_problem(token: Token, here: DirectiveContext) -> str | None:
     """What is wrong with the directive, in a sentence for the sender; None: nothing."""
     if token.problem or token.value is None:
         return token.problem
@@ -35,7 +35,7 @@ def find_problem(token: Token, here: Here) -> str | None:
     return check(token, here) if check else None
 
 
-def _think(token: Token, here: Here) -> str | None:
+def _think(token: Token, here: DirectiveContext) -> str | None:
     able = here.agent.think_levels
     if token.value in (*able, levels.DEFAULT):
         return None
@@ -44,13 +44,13 @@ def _think(token: Token, here: Here) -> str | None:
     return f"The agent {here.agent.name} cannot think at {token.value}; valid: {', '.join(able)}"
 
 
-def _reasoning(token: Token, here: Here) -> str | None:
+def _reasoning(token: Token, here: DirectiveContext) -> str | None:
     if token.value in ("off", levels.DEFAULT) or here.agent.shows_thoughts:
         return None
     return f"The agent {here.agent.name} does not show its thoughts."
 
 
-def _elevated(token: Token, here: Here) -> str | None:
+def _elevated(token: Token, here: DirectiveContext) -> str | None:
     if token.value in ("off", levels.DEFAULT):
         return None
     if not here.agent.asks_permission:
@@ -62,7 +62,7 @@ def _elevated(token: Token, here: Here) -> str | None:
     return None
 
 
-def _exec(token: Token, here: Here) -> str | None:
+def _exec(token: Token, here: DirectiveContext) -> str | None:
     choice: ExecChoice = token.value
     name, takes = here.agent.name, here.agent.takes_exec
     if (choice.security or choice.ask) and not here.agent.asks_permission:
@@ -79,7 +79,7 @@ def exec_options(agent: AgentProfile) -> str:
     return usage(asks=agent.asks_permission, takes=agent.takes_exec, has_list=agent.has_allowlist)
 
 
-def _model(token: Token, here: Here) -> str | None:
+def _model(token: Token, here: DirectiveContext) -> str | None:
     models = here.agent.models
     if token.value.lower() == levels.DEFAULT:
         return None

@@ -5,7 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
+from rejoinder.inbound.directives.argument import Argument, InvalidArgument, ValidArgument, Word, one_of, option, quoted
 from rejoinder.inbound.directives.levels import DEFAULT
 from rejoinder.session import ExecAsk, ExecChoice, ExecHost, ExecSecurity
 
@@ -37,7 +37,7 @@ def read_exec(words: Iterator[Word]) -> Argument:
     choice, end, problem = ExecChoice(), None, None
     for word in words:
         if end is None and word.text.lower() == DEFAULT:
-            return Good(ExecChoice(), word.end)
+            return ValidArgument(ExecChoice(), word.end)
         pair = option(word.text)
         if pair is None or pair[0] not in OPTIONS:
             break
@@ -51,4 +51,4 @@ def read_exec(words: Iterator[Word]) -> Argument:
         end = word.end
     if end is None:
         return None
-    return Bad(problem, end) if problem else Good(choice, end)
+    return InvalidArgument(problem, end) if problem else ValidArgument(choice, end)

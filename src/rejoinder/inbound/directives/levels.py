@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from rejoinder.inbound.directives.argument import Argument, Good, Word
+from rejoinder.inbound.directives.argument import Argument, ValidArgument, Word
 
 DEFAULT = "default"
 """Unsets a level: what holds is what would hold if nobody had chosen one."""
@@ -87,8 +87,8 @@ class ReadLevel(Struct, frozen=True):
         if first is None:
             return None
         if level := find_level(self.name, first.text):
-            return Good(level, first.end)
+            return ValidArgument(level, first.end)
         second = next(words, None)
         if second and (level := find_level(self.name, f"{first.text} {second.text}")):
-            return Good(level, second.end)
+            return ValidArgument(level, second.end)
         return None

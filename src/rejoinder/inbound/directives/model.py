@@ -11,7 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from rejoinder.inbound.directives.argument import Argument, Good, Word
+from rejoinder.inbound.directives.argument import Argument, ValidArgument, Word
 from rejoinder.inbound.directives.levels import DEFAULT
 
 _REFERENCE = re.compile(r"[A-Za-z0-9][\w.:\-]*(?:/[\w.:@\-]+)*(?:@[\w.\-]+)?")
@@ -115,7 +115,7 @@ class ReadModel(Struct, frozen=True):
         end = word.end if self.place == "alone" else word.end - len(word.text) + len(said)
         if not _REFERENCE.fullmatch(said):
             return None
-        return Good(said, end) if self.place != "amid" or self._is_one(said) else None
+        return ValidArgument(said, end) if self.place != "amid" or self._is_one(said) else None
 
     def _is_one(self, said: str) -> bool:
         """Whether a word amid others can only be a model."""

@@ -18,7 +18,7 @@ from rejoinder.inbound.rules import Rules, channel_rules
 from rejoinder.session import Session
 
 
-class LedBy(Struct, frozen=True):
+class Initiators(Struct, frozen=True):
     """The people whose words led to something that runs by itself. `lifts`: all of them are owners."""
 
     channel: str
@@ -32,7 +32,7 @@ def decided_beforehand(
     session: Session,
     words: Iterable[InboundMessage],
     rules: Rules,
-    led: tuple[LedBy, ...] = (),
+    led: tuple[Initiators, ...] = (),
 ) -> bool | None:
     """Whether the agent may do what it asks for; None: a person has to decide. `words`: every message of the turn;
     `led`: who is behind it besides."""
@@ -50,11 +50,11 @@ def decided_beforehand(
     return False if chosen.ask == "off" else None
 
 
-def _led_by(message: InboundMessage) -> LedBy:
-    return LedBy(message.inbound.channel, message.inbound.account, message.answerable, message.lifts)
+def _led_by(message: InboundMessage) -> Initiators:
+    return Initiators(message.inbound.channel, message.inbound.account, message.answerable, message.lifts)
 
 
-def _may_elevate(said: Iterable[InboundMessage], behind: Iterable[LedBy], rules: Rules) -> bool:
+def _may_elevate(said: Iterable[InboundMessage], behind: Iterable[Initiators], rules: Rules) -> bool:
     """Whether all of them may use `/elevated`."""
 
     def named(channel: str, account: str, sender: Sender) -> bool:

@@ -6,7 +6,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, one_of, option, quoted
+from rejoinder.inbound.directives.argument import Argument, InvalidArgument, ValidArgument, Word, one_of, option, quoted
 from rejoinder.inbound.directives.levels import by_word
 from rejoinder.session import QueueChoice, QueueDrop, QueueMode
 
@@ -58,7 +58,7 @@ def read_queue(words: Iterator[Word]) -> Argument:
         end = word.end
     if end is None:
         return None
-    return Bad(problem, end) if problem else Good(choice, end)
+    return InvalidArgument(problem, end) if problem else ValidArgument(choice, end)
 
 
 def cannot_steer(agent: str) -> str:
@@ -69,11 +69,15 @@ def cannot_steer(agent: str) -> str:
 def _default(choice: QueueChoice, end: int | None, word: Word, following: Word | None) -> Argument:
     """`default` sets everything, so an option next to it is an error; after options and before prose it is prose."""
     if end is not None:
-        return Good(choice, end) if following else Bad(f"{word.text} stands alone; valid: {USAGE}", word.end)
+        return (
+            ValidArgument(choice, end)
+            if following
+            else InvalidArgument(f"{word.text} stands alone; valid: {USAGE}", word.end)
+        )
     pair = option(following.text) if following else None
     if following and pair and pair[0] in _READERS:
-        return Bad(f"{word.text} stands alone, without {pair[0]}; valid: {USAGE}", following.end)
-    return Good(QueueChoice(), word.end)
+        return InvalidArgument(f"{word.text} stands alone, without {pair[0]}; valid: {USAGE}", following.end)
+    return ValidArgument(QueueChoice(), word.end)
 
 
 def _debounce(choice: QueueChoice, value: str) -> QueueChoice | str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.inbound.commands.running import may_call
 from rejoinder.inbound.commands.stage import run_all
-from rejoinder.inbound.directives.check import Here, find_problem
+from rejoinder.inbound.directives.check import DirectiveContext, find_problem
 from rejoinder.inbound.directives.store import (
     TITLES,
     acknowledged,
@@ -43,7 +43,7 @@ def inline_directives(message: InboundMessage, session: Session, rules: Rules, n
     channel = channel_rules(rules, inbound.channel)
     ids = candidates(channel.place.identity, inbound.sender)
     agent = channel.agent_called(session.agent, message.facts)
-    here = Here(rules, channel, message.actor, inbound.account, ids, agent)
+    here = DirectiveContext(rules, channel, message.actor, inbound.account, ids, agent)
     tokens.sort(key=lambda token: ORDER[token.name])
     if message.reading.alone and not message.brings_files:
         asked = [token for token in message.reading.tokens if token.kind == "command"]
@@ -52,7 +52,12 @@ def inline_directives(message: InboundMessage, session: Session, rules: Rules, n
 
 
 def _alone(
-    message: InboundMessage, session: Session, tokens: list[Token], asked: list[Token], here: Here, now: datetime
+    message: InboundMessage,
+    session: Session,
+    tokens: list[Token],
+    asked: list[Token],
+    here: DirectiveContext,
+    now: datetime,
 ) -> Outcome:
     """`asked` are the commands among the directives (IN-63); they see the session as the directives changed it."""
     called = message.reading.invocation
@@ -82,7 +87,9 @@ def _alone(
     return Answer(replies, done.effects, session, stored, reason=reason)
 
 
-def _refused(message: InboundMessage, tokens: list[Token], asked: list[Token], here: Here) -> Answer | Drop | None:
+def _refused(
+    message: InboundMessage, tokens: list[Token], asked: list[Token], here: DirectiveContext
+) -> Answer | Drop | None:
     """The refusal of the first directive or command that the sender may not give; nothing else is done then."""
     commands, called = here.rules.commands, message.reading.invocation
     for token in tokens:
@@ -100,7 +107,7 @@ def _refused(message: InboundMessage, tokens: list[Token], asked: list[Token], h
     return None
 
 
-def _in_text(message: InboundMessage, tokens: list[Token], here: Here) -> Outcome:
+def _in_text(message: InboundMessage, tokens: list[Token], here: DirectiveContext) -> Outcome:
     obeyed: list[Token] = []
     for token in tokens:
         action = GatedAction(f"/{token.name}", BY_NAME[token.name].auth)

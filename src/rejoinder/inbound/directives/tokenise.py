@@ -14,7 +14,15 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from rejoinder.inbound.directives.argument import Argument, Bad, Good, Word, quoted, skip_blanks, words
+from rejoinder.inbound.directives.argument import (
+    Argument,
+    InvalidArgument,
+    ValidArgument,
+    Word,
+    quoted,
+    skip_blanks,
+    words,
+)
 from rejoinder.inbound.directives.model import Models, Place, ReadModel
 from rejoinder.inbound.directives.table import BY_NAME, DIRECTIVES
 from rejoinder.inbound.protected import Protected, protected
@@ -122,7 +130,7 @@ def _in_prose(text: str, match: re.Match[str], known: Vocabulary, closed: Protec
         return Token("model", match.start(), match.end(), value=name.alias)
     after = match.end() + text.startswith(":", match.end())
     argument = _argument(name, _open_words(text, after, closed, in_line=True), known, place)
-    if isinstance(argument, Good):
+    if isinstance(argument, ValidArgument):
         return Token(name.directive, match.start(), argument.end, value=argument.value)
     return None
 
@@ -193,11 +201,11 @@ def _in_brackets(match: re.Match[str], known: Vocabulary) -> Token | None:
     if not said.strip():
         return Token(name.directive, *match.span())
     argument = _argument(name, words(said, 0, in_line=True), known, "alone")
-    if isinstance(argument, Good) and not said[argument.end :].strip():
+    if isinstance(argument, ValidArgument) and not said[argument.end :].strip():
         return Token(name.directive, *match.span(), value=argument.value)
     if name.is_letter:
         return None
-    problem = argument.problem if isinstance(argument, Bad) else _problem(name, said.strip())
+    problem = argument.problem if isinstance(argument, InvalidArgument) else _problem(name, said.strip())
     return Token(name.directive, *match.span(), problem=problem)
 
 
@@ -222,11 +230,11 @@ def _alone(
     if known.pattern.match(text, begins) or is_command(begins):
         return Token(name.directive, start, end)
     argument = _argument(name, _open_words(text, end, closed, in_line=False), known, "alone")
-    if isinstance(argument, Good):
+    if isinstance(argument, ValidArgument):
         return Token(name.directive, start, argument.end, value=argument.value)
     if name.is_letter or begins in closed:
         return None
-    if isinstance(argument, Bad):
+    if isinstance(argument, InvalidArgument):
         return Token(name.directive, start, argument.end, problem=argument.problem)
     return Token(name.directive, start, following.end, problem=_problem(name, following.text))
 

@@ -163,7 +163,7 @@ def one_of(*choices: str) -> Check:
 # --- the registry -------------------------------------------------------------------------------
 
 
-def squash(key: str) -> str:
+def normalised_key(key: str) -> str:
     """A key without case, hyphens, underscores and blanks, which do not count (OD-14)."""
     return key.replace("-", "").replace("_", "").replace(" ", "").replace("\t", "").lower()
 
@@ -194,7 +194,7 @@ class Registry:
                 self._claim(self.tags, declared.tag.name, declared)
             if declared.line:
                 self._claim(self.lines, declared.line.name, declared)
-        self.squashed = frozenset(map(squash, (*self.keys, *self.flags)))
+        self.normalised_keys = frozenset(map(normalised_key, (*self.keys, *self.flags)))
 
     @staticmethod
     def _claim(names: dict[str, Any], name: str, owner: object) -> None:

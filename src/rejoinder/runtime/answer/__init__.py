@@ -2,6 +2,6 @@
 
 its text       answer_sink, options, delivery, growing_text, drafting, settling, length, heartbeats;
                unposted, for a sub-agent
-its requests   occasion: what it answers; acting: each directive; action_log: each action once, and its outcomes;
-               reply_shape, files and file_requests, speaking, handoffs and handed_row, reach
+its requests   context: what it answers; acting: each directive; action_log: each action once, and its outcomes;
+               reply_shape, files and file_requests, speaking, handoffs and handoff_row, reach
 """

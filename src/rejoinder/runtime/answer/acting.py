@@ -36,9 +36,9 @@ from rejoinder.outbound.redact import redact
 from rejoinder.rendering.emoji import project
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.file_requests import FileRequests
 from rejoinder.runtime.answer.handoffs import Handoffs, HandOver
-from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.reply_shape import ReplyShape
 from rejoinder.runtime.answer.speaking import voice_note
 from rejoinder.runtime.answer.unposted import Start
@@ -61,7 +61,7 @@ class Acting:
     def __init__(
         self,
         conversation: Conversation,
-        occasion: Occasion,
+        occasion: AnswerContext,
         stem: str,
         run: RunClaim | None,
         hand_over: HandOver | None,
@@ -91,7 +91,7 @@ class Acting:
             await self.log.deny(name, "it is not granted here")
             return _speech_of(directive, declared)
         if declared.granted and is_echo(directive, self._occasion.texts, known):
-            await self.log.deny(name, "it stands in a message of this turn: an echo")
+            await self.log.deny(name, "a message of this turn contains it, so it is an echo")
             return ""
         if declared.act is not None:
             await self._act(directive, declared, declared.act)

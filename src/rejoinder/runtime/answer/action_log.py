@@ -12,7 +12,7 @@ from rejoinder.events import Step
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Underway, Unsent
+from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, StillSending, Unsent
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.store.base import RunClaim
 
@@ -69,7 +69,7 @@ class ActionLog:
 
     def posted(self, planned: Sequence[PlannedOperation], results: "Sequence[asyncio.Future[DeliveryResult]]") -> None:
         """Follows those among them that were put off."""
-        for each, result in zip(planned, results, strict=True):
+        for each, result in zip(planned, results, strict=True) if self._put_off else ():
             if (what := self._put_off.pop(each.key, None)) is not None:
                 self.follow(what, (result,))
 
@@ -90,7 +90,7 @@ class ActionLog:
             match _result_of(result):
                 case Unsent(error=error):
                     return Step(name, "failed", error)
-                case Underway():
+                case StillSending():
                     return Step(name, "failed", "it is still on its way")
                 case Sent():
                     continue
@@ -98,6 +98,8 @@ class ActionLog:
 
     async def finish(self, seconds: float) -> None:
         """Waits for what is under way, and notes what became of it."""
+        if not self._under_way:
+            return
         if waiting := [result for _, result in self._under_way if not result.done()]:
             await asyncio.wait(waiting, timeout=seconds)
         for what, result in self._under_way:
@@ -107,7 +109,7 @@ class ActionLog:
                 case Unsent(error=error):
                     self.outcomes.note(what, "failed", error)
                     await self.warn(f"{what.partition(' ')[0]} failed: {error}")
-                case Underway():
+                case StillSending():
                     self.outcomes.note(what, "failed", "it is still on its way")
 
     def call_off(self) -> None:
@@ -134,10 +136,10 @@ class ActionLog:
         if self._warnings > MOST_WARNINGS:
             return
         if self._warnings == MOST_WARNINGS:
-            why = f"{why} (and no more is told of this answer)"
+            why = f"{why} (further problems of this answer are not logged)"
         log.warning("%s %s: %s", self._conversation.channel.name, self._trigger, why)
         await self._conversation.note(why)
 
 
 def _result_of(result: "asyncio.Future[DeliveryResult]") -> DeliveryResult:
-    return result.result() if result.done() and not result.cancelled() else Underway()
+    return result.result() if result.done() and not result.cancelled() else StillSending()

@@ -24,6 +24,11 @@ class AnswerSink(Protocol):
     @property
     def begun(self) -> bool: ...
 
+    @property
+    def is_silent(self) -> bool:
+        """Once it is finished: the agent chose to say nothing, or nothing of it was said or done."""
+        ...
+
     async def use(self, directive: Directive) -> Step:
         """Carries out what the agent asks for by a tool, and tells what came of it."""
         ...

@@ -18,10 +18,10 @@ from rejoinder.outbound.plan import PlannedOperation, Slot
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.answer.acting import Acting
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.drafting import Drafting, streaming_for
 from rejoinder.runtime.answer.growing_text import GrowingText
-from rejoinder.runtime.answer.length import Length
-from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.length import AnswerLength
 from rejoinder.runtime.answer.options import AnswerOptions, stem_of
 from rejoinder.runtime.answer.outcomes import Outcomes
 from rejoinder.runtime.answer.settling import PATIENCE, Settling
@@ -39,7 +39,7 @@ CATCHING_UP = 3.0
 class StreamedAnswer:
     """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
-    def __init__(self, conversation: Conversation, occasion: Occasion, turn: AnswerOptions) -> None:
+    def __init__(self, conversation: Conversation, occasion: AnswerContext, turn: AnswerOptions) -> None:
         run, beat = turn.run, turn.beat
         self._conversation = conversation
         self._occasion = occasion
@@ -63,7 +63,7 @@ class StreamedAnswer:
         self._drafting = Drafting(
             sender, streaming, delivery.options, self._acting.shape.wording, self._stem, run, delivery.human_delay
         )
-        length = Length(turn.most, occasion.folder, self._stem)
+        length = AnswerLength(turn.most, occasion.folder, self._stem)
         prefixed = turn.with_prefix if turn.prefix else None
         self._text = GrowingText(self._drafting, length, prefixed, is_hidden=streaming.mode == "off")
         self._settling = Settling(conversation, turn, self._acting, self._drafting, self._text, streaming, self._stem)
@@ -95,6 +95,10 @@ class StreamedAnswer:
     def begun(self) -> bool:
         """Some of it has been shown or done already: starting over would repeat that."""
         return self._text.has_words or self._acting.asked
+
+    @property
+    def is_silent(self) -> bool:
+        return self._reader.silent or not (self.begun or self._turn.says_when_empty)
 
     async def feed(self, piece: str) -> None:
         crashpoint("K10")
@@ -139,16 +143,19 @@ class StreamedAnswer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        await self._acting.files.flush()
+        if self._acting.files.is_waiting:
+            await self._acting.files.flush()
         whole_file = await self._end_cut()
         if self._reader.silent:
             await self._settling.withdraw(self._acting.handoffs.plan(), self._beside)
             if self._turn.beat is None and (self._turn.says_when_empty or not self._occasion.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
                 await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
-        elif self._text.has_words and await self._is_old_news():
+        elif (
+            self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
+        ):
             await self._settling.withdraw(self._acting.handoffs.plan())
-            log.info("%s has said the same within a day", self._occasion.agent)
+            log.info("%s said the same within the last day; it is not repeated", self._occasion.agent)
         elif self._text.has_words:
             if footer:
                 self._text.add_paragraph(footer)
@@ -183,7 +190,7 @@ class StreamedAnswer:
         for event in events:
             match event:
                 case Text(text=text):
-                    if is_seen(text):
+                    if self._acting.files.is_waiting and is_seen(text):
                         await self._acting.files.flush()
                     self._spoken.note(text)
                     self._text.add(text)
@@ -225,9 +232,6 @@ class StreamedAnswer:
         if note and not speech.options.keeps_text and self._drafting.draft.streaming.mode != "blocks":
             return await self._settling.settle_as_voice([*note, *beside])
         await self._settling.settle([*note, *beside], whole=True)
-
-    async def _is_old_news(self) -> bool:
-        return self._turn.beat is not None and not await self._turn.beat.is_news(self._text.words)
 
 
 def _is_heard_alone(speech: Speech | None) -> bool:

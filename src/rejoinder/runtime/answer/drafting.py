@@ -28,7 +28,7 @@ from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Part, Rendering, ReplyStarted
 from rejoinder.outbound import draft as drafts
 from rejoinder.outbound import plan
-from rejoinder.outbound.draft import Draft, EditSlot, Feed, OpenSlot, Preview, Rest, SendBlock, Step, Streaming, Wait
+from rejoinder.outbound.draft import Draft, EditSlot, Feed, Idle, OpenSlot, Preview, SendBlock, Step, Streaming, Wait
 from rejoinder.outbound.operations import Open, decode, keyed
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.rendering import RenderedMessage, RenderOptions
@@ -36,7 +36,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent
 from rejoinder.runtime.outbox.performing import recognised_by
 from rejoinder.runtime.outbox.sender import ConversationSender
-from rejoinder.runtime.outbox.yielding_calls import LetGo
+from rejoinder.runtime.outbox.yielding_calls import CallAbandoned
 from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
 
 
@@ -56,14 +56,13 @@ class Drafting:
         self.draft = Draft(streaming)
         self.blocks: list[asyncio.Future[DeliveryResult]] = []
         self._sender = sender
-        self._options = options
+        self.options = options
         self._wording = wording
         self._stem = stem
         self._run = run
         self._human_delay = human_delay
         self._opening: asyncio.Future[DeliveryResult] | None = None
-        self._answered = asyncio.Event()  # no frame is under way
-        self._answered.set()
+        self._under_way: asyncio.Event | None = None  # set when the frame that is under way is answered
         self._catching_up: asyncio.Future[None] | None = None  # set while a caller waits until all is shown
         self._said = 0  # messages planned for the blocks so far
         self.seen_at: float | None = None
@@ -83,7 +82,7 @@ class Drafting:
     def slots(self) -> tuple[Slot, ...]:
         """The messages that are shown, each with whether the platform still waits for its last word."""
         channel, route = self._sender.channel, self._sender.route
-        if not can(channel, ShowsOpenDrafts):
+        if not self.draft.slots or not can(channel, ShowsOpenDrafts):
             return self.draft.slots
         return tuple(replace(slot, is_open=channel.is_open(route, slot.message)) for slot in self.draft.slots)
 
@@ -120,8 +119,13 @@ class Drafting:
 
     def grow(self, text: str) -> None:
         """Adds text that may be shown. No call is made here."""
-        self.draft = drafts.grow(self.draft, text, asyncio.get_running_loop().time())
-        if self in self._sender.writing:
+        now = asyncio.get_running_loop().time()
+        self.draft = drafts.grow(self.draft, text, now)
+        if self not in self._sender.writing:
+            return
+        if now < self.draft.not_before and self._catching_up is None:
+            self._sender.wake_at(self.draft.not_before)
+        else:
             self._sender.wake()
 
     async def catch_up(self, seconds: float) -> None:
@@ -144,9 +148,9 @@ class Drafting:
     async def close(self) -> None:
         """Stops the frames; returns when it is known what the platform shows, or that it cannot be known."""
         self._sender.writing.leave(self)
-        if not self._answered.is_set():
+        if self._under_way is not None:
             self._sender.low_priority.hurry()
-            await self._answered.wait()
+            await self._under_way.wait()
         self.draft = drafts.close(self.draft)
         if self._opening is not None:
             await asyncio.wait([self._opening])
@@ -165,12 +169,12 @@ class Drafting:
         if self.draft.slots and not at_once and (seconds := self._sender.pace.seconds_to_frame()):
             return seconds
         if self.draft.streaming.mode in ("edits", "preview") and (at_once or now >= self.draft.not_before):
-            await foresee(text, self._options)
+            await cut_ahead(text, self.options)
         asked = replace(self.draft, text=text)
         draft, step = drafts.next_step(drafts.at_once(asked) if at_once else asked, now, self._sources)
         self.draft = replace(self.draft, call=draft.call, seen=draft.seen)  # the text may have grown meanwhile
         match step:
-            case Rest():
+            case Idle():
                 self._has_caught_up()
                 return None
             case Wait(until=until):
@@ -188,11 +192,11 @@ class Drafting:
         return 0.0
 
     def _sources(self, text: str) -> list[str]:
-        return [message.source for message in plan.cut(text, self._options)]
+        return [message.source for message in plan.cut(text, self.options)]
 
     def _part(self, source: str, *, first: bool) -> Part:
         """Rendered as the final message would be, but a draft notifies no one (DE-21)."""
-        found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self._options)
+        found = [] if source == drafts.PLACEHOLDER or self.is_live else plan.cut(source, self.options)
         bare = RenderedMessage(source, Rendering(source), Rendering(source))
         inert = replace(self._wording(), addressed=(), choices=(), is_error=False)
         return plan.part_of(found[0] if found else bare, self._sender.route, inert, first=first)
@@ -233,12 +237,15 @@ class Drafting:
         await self._show(step, channel.preview(self._part(step.source, first=True), number))
 
     async def _show(self, step: EditSlot | Preview, call: Coroutine[Any, Any, Outcome]) -> None:
-        self._answered.clear()
+        self._under_way = answered = asyncio.Event()
         try:
+            self._sender.typing_calls.call_back()  # this frame may turn out to be the last
             self._sender.check()
-            outcome = await self._sender.low_priority.make(call)
+            with self._sender.typing_calls.speaking():
+                outcome = await self._sender.low_priority.make(call)
         finally:
-            self._answered.set()
+            self._under_way = None
+            answered.set()
         now = asyncio.get_running_loop().time()
         match outcome:
             case Delivered():
@@ -248,8 +255,8 @@ class Drafting:
                 seconds = outcome.seconds or self.draft.streaming.pace
                 self._sender.pace.pause(seconds, everywhere=outcome.everywhere)
                 self._refuse(step, now + seconds)
-            case LetGo():
-                self.draft = drafts.let_go(self.draft, step)
+            case CallAbandoned():
+                self.draft = drafts.abandon_edit(self.draft, step)
                 self._refuse(step, now + 2 * self.draft.streaming.pace)
             case RetryAfter() | Unknown():
                 self._refuse(step, now + 2 * self.draft.streaming.pace)
@@ -275,7 +282,7 @@ class Drafting:
 
     def say(self, text: str) -> list[PlannedOperation]:
         """Plans the messages of a text, numbered after those of earlier blocks."""
-        said = plan.say(text, self._sender.route, self._options, self._wording(), self._stem, first=self._said)
+        said = plan.say(text, self._sender.route, self.options, self._wording(), self._stem, first=self._said)
         self._said += len(said)
         return said
 
@@ -293,7 +300,7 @@ class Drafting:
         self._has_caught_up()
 
 
-async def foresee(text: str, options: RenderOptions) -> None:
+async def cut_ahead(text: str, options: RenderOptions) -> None:
     """Cuts a long text in a thread, off the event loop; the next `plan.cut` finds the result cached."""
     if len(text) > plan.LONG and options.limit is not None:
         await asyncio.to_thread(plan.cut, text, options)

@@ -17,9 +17,10 @@ from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.redact import redact
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.files import (
+    FileGroup,
     KeptFile,
-    Together,
     attached,
     file_key,
     keep,
@@ -27,21 +28,25 @@ from rejoinder.runtime.answer.files import (
     keep_remote,
     unsent,
 )
-from rejoinder.runtime.answer.occasion import Occasion
 from rejoinder.runtime.answer.reply_shape import ReplyShape
 from rejoinder.runtime.folders import OutboxFolder
 from rejoinder.runtime.outbox.conversations import Conversation
 
 
 class FileRequests:
-    def __init__(self, conversation: Conversation, occasion: Occasion, log: ActionLog, shape: ReplyShape) -> None:
+    def __init__(self, conversation: Conversation, occasion: AnswerContext, log: ActionLog, shape: ReplyShape) -> None:
         self._conversation = conversation
         self._occasion = occasion
         self._log = log
         self._shape = shape
         self._given = 0  # files whose content the agent gave
         self._loaded = 0  # files that it named by their address
-        self._files: Together | None = None  # named last, and not sent yet: more may join them
+        self._files: FileGroup | None = None  # named last, and not sent yet: more may join them
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there are files for `flush` to send."""
+        return self._files is not None
 
     async def send(self, effect: SendFile, name: str, content: bytes | None = None) -> None:
         here, path, folder = self._conversation.route, effect.path, self._occasion.folder
@@ -89,7 +94,7 @@ class FileRequests:
             reply_context=None if elsewhere else self._occasion.reply_context,
         )
         named = KeptFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
-        await self._put_together(Together(route, limits, delivery.options, wording), named)
+        await self._put_together(FileGroup(route, limits, delivery.options, wording), named)
         if effect.cleanup and not is_remote:
             await self._clean_up(folder, path)
 
@@ -106,7 +111,7 @@ class FileRequests:
         """With `[[audio_as_voice]]` what sounds is a voice note."""
         return "voice" if self._shape.as_voice and blob.mime.startswith("audio/") else effect.kind
 
-    async def _put_together(self, here: Together, named: KeptFile) -> None:
+    async def _put_together(self, here: FileGroup, named: KeptFile) -> None:
         """Files that follow each other share a message, if the platform has room for them in one."""
         if self._files is not None and not self._files.takes(here, named):
             await self.flush()

@@ -20,13 +20,13 @@ from rejoinder.channels.base import FileLimits
 from rejoinder.errors import FileRefused
 from rejoinder.events import Attachment, FileKind, Route
 from rejoinder.filetypes import HEAD, in_words, kind_of, mime_of, safe_name
+from rejoinder.media_services import CanLoadFiles
 from rejoinder.outbound import plan
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.operations import Say, decode
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.folders import OpenedFile, OutboxFolder
-from rejoinder.senses import LoadsFiles
 from rejoinder.store.base import StoreReader
 
 _encode = msgspec.json.Encoder(order="sorted").encode
@@ -53,7 +53,7 @@ async def keep(key: str, path: str, folder: OutboxFolder, blobs: Blobs, most: in
         await asyncio.to_thread(opened.close)
 
 
-async def keep_remote(key: str, address: str, loads: LoadsFiles, blobs: Blobs, most: int) -> Blob:
+async def keep_remote(key: str, address: str, loads: CanLoadFiles, blobs: Blobs, most: int) -> Blob:
     """The same for a file at an address. What is kept already is not loaded again."""
     if (kept := await blobs.find_key(key)) is not None:
         return kept
@@ -91,7 +91,7 @@ class KeptFile(Struct, frozen=True):
     caption: str
 
 
-class Together(Struct, frozen=True):
+class FileGroup(Struct, frozen=True):
     """Files for one message of one place."""
 
     route: Route
@@ -100,7 +100,7 @@ class Together(Struct, frozen=True):
     wording: AnswerWording
     files: tuple[KeptFile, ...] = ()
 
-    def takes(self, other: "Together", named: KeptFile) -> bool:
+    def takes(self, other: "FileGroup", named: KeptFile) -> bool:
         if self.route != other.route or self.wording != other.wording or (self.files and named.caption):
             return False
         kinds: tuple[FileKind, ...] = tuple([each.file.kind or "document" for each in self.files])
@@ -122,7 +122,7 @@ def captioned(options: RenderOptions, limits: FileLimits) -> RenderOptions:
     return replace(options, limit=limits.caption if options.limit is None else min(options.limit, limits.caption))
 
 
-async def unsent(group: Together, stem: str, store: StoreReader) -> Together:
+async def unsent(group: FileGroup, stem: str, store: StoreReader) -> FileGroup:
     """The group without the files that an earlier run of the turn has planned in other company."""
     known = await store.parts_under(stem)
     if not known or ((planned := group.planned(stem)) and any(part.key == planned[0].key for part in known)):

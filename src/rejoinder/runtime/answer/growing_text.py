@@ -13,7 +13,7 @@ from rejoinder.outbound.reveal import Reveal
 from rejoinder.rendering.enclosures import closing_of
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.answer.drafting import Drafting
-from rejoinder.runtime.answer.length import Length
+from rejoinder.runtime.answer.length import AnswerLength
 
 ENOUGH_TO_REVEAL = 4096
 """Characters of an answer that is not shown as it grows are searched for secrets when there are so many."""
@@ -26,7 +26,7 @@ class GrowingText:
     it is whole."""
 
     def __init__(
-        self, drafting: Drafting, length: Length, prefixed: Callable[[str], str] | None, *, is_hidden: bool
+        self, drafting: Drafting, length: AnswerLength, prefixed: Callable[[str], str] | None, *, is_hidden: bool
     ) -> None:
         self.has_words = False
         self.is_hidden = is_hidden
@@ -80,13 +80,16 @@ class GrowingText:
         if self._length.is_full:
             await self._length.write(self.words)
 
-    async def cut(self) -> Length | None:
+    async def cut(self) -> AnswerLength | None:
         """If the answer is too long, says so at its end. Returns by how much, and where the whole of it is."""
         self.pass_on_rest()
         if not self._length.is_over:
             return None
         await self._length.write(self.words)
-        cut, self._length = self._length, Length(MAX_ANSWER_CHARS, None, "")  # what the gateway itself adds has room
+        cut, self._length = (
+            self._length,
+            AnswerLength(MAX_ANSWER_CHARS, None, ""),
+        )  # what the gateway itself adds has room
         closing = await asyncio.to_thread(closing_of, self.words)
         self._drafting.grow(f"{closing}\n\n{cut.sentence}")
         self._between_segments = True
@@ -110,6 +113,8 @@ class GrowingText:
         return text
 
     def _pass_on(self, seen: str, *, whole: bool = False) -> None:
+        if not seen and self._unprefixed is None:
+            return
         seen = self._length.take(seen)
         if self._prefixed is not None and self._unprefixed is not None:
             self._unprefixed += seen

@@ -13,14 +13,14 @@ from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.prefix import AUTO, Speaker, prefixed
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import TOO_MANY, ActionLog
-from rejoinder.runtime.answer.handed_row import HandedRow
-from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.context import AnswerContext
+from rejoinder.runtime.answer.handoff_row import HandoffRow
 from rejoinder.runtime.answer.reply_shape import ReplyShape
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.write_batch import WriteBatch
 
-HandOver = Callable[[str, str, str], HandedRow]
+HandOver = Callable[[str, str, str], HandoffRow]
 """Takes a name, words and an id; makes the row that gives the agent of this name (if empty: the agents named in the
 words) a turn with these words, once per id."""
 
@@ -35,7 +35,7 @@ class Handoffs:
     def __init__(
         self,
         conversation: Conversation,
-        occasion: Occasion,
+        occasion: AnswerContext,
         log: ActionLog,
         shape: ReplyShape,
         hand_over: HandOver | None,
@@ -48,8 +48,8 @@ class Handoffs:
         self._shape = shape
         self._hand_over = hand_over
         self._handed: list[HandoffRequest] = []
-        self._rows: list[HandedRow] = []
-        self._named: HandedRow | None = None
+        self._rows: list[HandoffRow] = []
+        self._named: HandoffRow | None = None
 
     async def request(self, to: str, words: str) -> None:
         """A hand-off waits for the end of the turn (OD-50); equal ones count as one."""
@@ -75,8 +75,10 @@ class Handoffs:
         Where the channel tells agents of each other's messages, the message itself wakes the other agent. Where the
         channel does not know the agents, the message mentions no one: the name may be a stranger's there (OD-64).
         """
-        knows_agents = can(self._conversation.channel, TellsAgents)
         planned: list[PlannedOperation] = []
+        if not self._handed:
+            return planned
+        knows_agents = can(self._conversation.channel, TellsAgents)
         delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
         for handed in self._handed:
             wording = AnswerWording(
@@ -127,7 +129,9 @@ class Handoffs:
         """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
             agent = self._occasion.agent
-            self._conversation.hear_ours(EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers)
+            self._conversation.overheard.hear_ours(
+                EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers
+            )
 
     def note(self) -> None:
         """At the end of the turn, when they have been handed over."""

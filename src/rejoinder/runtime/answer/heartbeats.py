@@ -12,7 +12,7 @@ from rejoinder.turns.heartbeat import SAID_AGAIN_AFTER, was_just_said
 UNDELIVERED: frozenset[PartState] = frozenset({"dead", "held", "withdrawn"})
 
 
-class Beat:
+class HeartbeatAnswer:
     """The answer of one heartbeat; `job` is the name under which its agent's heartbeats are kept."""
 
     def __init__(self, job: str, ack_max_chars: int, store: Store, clock: Callable[[], datetime]) -> None:

@@ -18,7 +18,7 @@ _LOOK_BACK = 200
 """How far before the limit the end of a word is looked for."""
 
 
-class Length:
+class AnswerLength:
     """`most`: after how many characters the answer is cut. `stem`: a name that no other turn has."""
 
     def __init__(self, most: int, folder: OutboxFolder | None, stem: str) -> None:

@@ -9,7 +9,7 @@ from msgspec import Struct
 from rejoinder.agents.base import MAX_ANSWER_CHARS
 from rejoinder.outbound.prefix import Speaker, prefixed
 from rejoinder.runtime.answer.handoffs import HandOver
-from rejoinder.runtime.answer.heartbeats import Beat
+from rejoinder.runtime.answer.heartbeats import HeartbeatAnswer
 from rejoinder.runtime.answer.unposted import Start
 from rejoinder.store.base import RunClaim, StoredPart, Verb
 
@@ -29,7 +29,7 @@ class AnswerOptions(Struct, frozen=True, kw_only=True):
     """Starts a sub-agent."""
     kept_with_it: Callable[[], tuple[Verb[object], ...]] = lambda: ()
     """What to store about the turn in the commit that plans the answer."""
-    beat: Beat | None = None
+    beat: HeartbeatAnswer | None = None
     """Set in a heartbeat only (OD-45)."""
     most: int = MAX_ANSWER_CHARS
     """Characters after which the answer is cut."""

@@ -10,7 +10,7 @@ from rejoinder.outbound.directives.effects import ShapeReply
 from rejoinder.outbound.plan import AnswerWording
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.action_log import ActionLog
-from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.outbox.conversations import Conversation
 
 LONGEST_TITLE = 100
@@ -18,7 +18,7 @@ LONGEST_TITLE = 100
 
 
 class ReplyShape:
-    def __init__(self, conversation: Conversation, occasion: Occasion, log: ActionLog) -> None:
+    def __init__(self, conversation: Conversation, occasion: AnswerContext, log: ActionLog) -> None:
         delivery = conversation.how.delivery
         configured = delivery.reply_direct if occasion.direct else delivery.reply_group
         among_bots = occasion.other_bot or bool(occasion.peers)

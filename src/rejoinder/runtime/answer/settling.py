@@ -15,7 +15,7 @@ from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.acting import Acting
-from rejoinder.runtime.answer.drafting import Drafting, foresee
+from rejoinder.runtime.answer.drafting import Drafting, cut_ahead
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.options import AnswerOptions
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -48,7 +48,7 @@ class Settling:
         self._text = text
         self._was_live = streaming.mode == "live"
         self._stem = stem
-        self._options = conversation.how.delivery.options  # kept, whatever is configured meanwhile
+        self._options = drafting.options  # kept, whatever is configured meanwhile
 
     async def settle(self, beside: Sequence[PlannedOperation] = (), sentence: str = "", *, whole: bool = False) -> None:
         """Delivers the whole answer: one commit, then one call for each message that does not show its text yet.
@@ -61,7 +61,8 @@ class Settling:
         if draft.streaming.mode == "blocks":
             planned = self._drafting.say_rest()
         else:
-            await foresee(draft.text, self._options)
+            if len(draft.text) > plan.LONG:
+                await cut_ahead(draft.text, self._options)
             planned = self._settled(draft.text, self._stem)
         if sentence:
             planned += self._own(sentence, is_error=True)
@@ -144,7 +145,8 @@ class Settling:
             *self._turn.kept_with_it(),
             *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
-        unit.include(self._acting.handoffs.kept)
+        if self._acting.handoffs.kept:
+            unit.include(self._acting.handoffs.kept)
         return unit
 
     async def _post(self, planned: list[PlannedOperation]) -> str:
@@ -152,7 +154,7 @@ class Settling:
         post = self._conversation.sender.post
         posted = post(planned, self._turn.run, final=True, also=self._kept()) if planned else ()
         self._acting.log.posted(planned, posted)
-        if posted:
+        if posted and self._acting.handoffs.kept:
             posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)
         if waiting := [result for result in self._drafting.blocks if not result.done()]:

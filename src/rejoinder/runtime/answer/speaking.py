@@ -12,6 +12,7 @@ from rejoinder.channels.base import CanSendFiles, FileLimits
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotUnderstood
 from rejoinder.events import Attachment
+from rejoinder.media_services import VoiceForm
 from rejoinder.outbound import plan
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation
 from rejoinder.outbound.redact import redact
@@ -20,7 +21,6 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import attached
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.settings import SpeechOptions
-from rejoinder.senses import VoiceForm
 from rejoinder.session import TtsMode
 
 log = logging.getLogger(__name__)

@@ -51,6 +51,10 @@ class UnpostedAnswer:
         return bool(self._said) or bool(self._started)
 
     @property
+    def is_silent(self) -> bool:
+        return self._reader.silent or not self.begun
+
+    @property
     def text(self) -> str:
         return "" if self._reader.silent else "".join(self._said).strip()
 

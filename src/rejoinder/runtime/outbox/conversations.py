@@ -8,11 +8,9 @@ from itertools import filterfalse
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact, TellsAgents
+from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact
 from rejoinder.events import Choice, EarlierMessage, Inbound, NewThread, Quote, ReplyContext, Route, Step
 from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
-from rejoinder.inbound.groups import overhear
-from rejoinder.inbound.rooms import named_in
 from rejoinder.outbound import plan
 from rejoinder.outbound.operations import React, keyed
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
@@ -22,6 +20,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, message_of
 from rejoinder.runtime.outbox.offers import SAYS, Close
 from rejoinder.runtime.outbox.outbox import Outbox
+from rejoinder.runtime.outbox.overhearing import OverheardMessages, earlier_message
 from rejoinder.runtime.outbox.part_keys import offer
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.runtime.recent import Recent
@@ -32,7 +31,6 @@ from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import IndexedMessage, NoteMessages, PlanParts
 
 TRACES = 50
-KEPT = 2000
 PATIENCE = 5.0
 """Seconds for which the caller of `send` waits for the platform; the message is sent anyway."""
 COMMANDING = frozenset({"abort", "inline_directives", "skills", "inline_commands", "commands"})
@@ -52,15 +50,19 @@ class Conversation:
         self.sender = outbox.at(route)
         self.messages = self.sender.messages
         self._settings = services.settings
-        self._overheard: dict[str, tuple[EarlierMessage, ...]] = {}  # said since each agent was last asked (IN-32)
+        self.overheard = OverheardMessages(route, services.store, self.channel, self.messages)
         self.bot_turns = BotTurns()
         self._traces: Bounded[str, tuple[Step, ...]] = Bounded(TRACES)
-        self._is_open = False
+        self.is_open = False
+        """What the store knows of it has been read."""
 
     def will_open(self, thread: NewThread) -> None:
         """It is a thread that the first words said here open (CH-2), unless something has been said in it."""
-        if all(known.id == thread.thread for known in self.messages.latest(2)):
-            self.messages.opening = thread
+        self.messages.will_open(thread)
+
+    def counted(self, turns: BotTurns) -> None:
+        """So many turns of bots followed each other here."""
+        self.bot_turns = turns
 
     @property
     def opening(self) -> NewThread | None:
@@ -69,52 +71,19 @@ class Conversation:
 
     async def open(self, now: datetime) -> None:
         """Reads, once, what the store knows of this conversation."""
-        if self._is_open:
+        if self.is_open:
             return
         await self.messages.read(now)
         facts = self.messages.facts
         self.bot_turns = BotTurns(
             facts.bot_turns, facts.bot_turns, facts.bot_turns, facts.bot_turns_today, now.astimezone(UTC).date()
         )
-        self._is_open = True
+        self.is_open = True
 
     @property
     def how(self) -> ChannelFacts:
         """What is configured for its channel."""
         return self._settings.now.channel(self.route.channel)
-
-    async def recall(self, agent: str, session: str, coming: Inbound) -> None:
-        """Reads, once, what was said here since the last turn of this agent in this session. `coming`: the message that
-        is being decided."""
-        if agent in self._overheard:
-            return
-        heard: tuple[EarlierMessage, ...] = ()
-        if self.messages.count:
-            for message in await self.store.unheard(session, self.route):
-                if message.author != agent and await self._was_overheard(message, agent, session, coming):
-                    heard = overhear(heard, _said(message))
-        self._overheard[agent] = heard
-
-    async def _was_overheard(self, message: IndexedMessage, agent: str, session: str, coming: Inbound) -> bool:
-        """The message was settled as history for all agents, or routed only to other sessions.
-
-        Where the channel does not report what our agents say, their messages have no event: one that names this agent
-        and was handed to it (IN-21, OD-50) belongs to a turn that is still to come; the others are history, such as one
-        that hit the limit of bot turns.
-        """
-        for event in await self.store.events_of(message.id):
-            if event.inbound.route != self.route:
-                continue
-            if event.state == "settled":
-                return event.overheard
-            inputs = await self.store.inputs_of(event.id)
-            return bool(inputs) and all(put.session != session for put in inputs)
-        if message.kind != "own" or not message.author or can(self.channel, TellsAgents):
-            return False
-        if not named_in(message.text, (agent,)):
-            return True
-        waiting = [put.event.inbound for put in await self.store.waiting(session)]
-        return all(handed.sender.id != message.author for handed in (coming, *waiting))
 
     # --- what was said ----------------------------------------------------------------------------
 
@@ -135,23 +104,17 @@ class Conversation:
         turns = replace(self.bot_turns, in_a_row=counted.bot_turns, today=counted.bot_turns_today, day=today)
         return count_turn(turns, CountedMessage("echo" if known else "bot", today))
 
-    async def author_answered(self, inbound: Inbound) -> str:
-        """Which of our agents wrote the message that this one answers, if one did."""
-        quoted = None if inbound.reply_to is None else await self.look_up(inbound.reply_to.message_id)
-        return quoted.author if quoted is not None and quoted.kind == "own" else ""
-
     async def words_of(self, message: str) -> str | None:
         """The text of a message, as far as the index knows it."""
         known = await self.messages.look_up(message)
         return known.text if known is not None else None
 
-    def to_note(self, inbounds: Iterable[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
+    def to_note(self, inbounds: Sequence[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); a stranger's goes in without its text.
 
         A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
         the channel did not report it when it was written. An edit is the same message with its new text.
         """
-        inbounds = tuple(inbounds)
         fresh = [
             _noted(inbound, now, (inbound.text or inbound.besides_text) if readable else "", ours=ours)
             for inbound in inbounds
@@ -160,12 +123,14 @@ class Conversation:
             and not inbound.unseen
             and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
         ]
+        starter = inbounds[-1].thread_starter
+        if starter is None and len(inbounds) == 1 and inbounds[0].reply_to is None:
+            return NoteMessages(self.route, tuple(fresh))
         quoted = {
             quote.message_id: _quoted(quote, now, readable=readable)
             for inbound in inbounds
             if (quote := inbound.reply_to) is not None and (quote.author_id or quote.text) and not quote.elsewhere
         }
-        starter = inbounds[-1].thread_starter
         if isinstance(starter, EarlierMessage) and starter.message_id and readable:
             quoted.setdefault(starter.message_id, _met(starter, now))
         known = {message.id for message in fresh}
@@ -182,36 +147,11 @@ class Conversation:
         for message in messages:
             self.messages.note(message)
 
-    def hear(self, said: EarlierMessage, agents: Iterable[str]) -> None:
-        """These agents are told of it with their next turn, except the one that said it."""
-        handle = self.messages.handle(said.message_id) or ""
-        for agent in agents:
-            if agent != said.author_id:
-                self._overheard[agent] = overhear(self.overheard(agent), replace(said, handle=handle))
-
     def reword(self, message: str, text: str | None) -> None:
-        """A message that agents have overheard says something else now, or was deleted (CH-8)."""
-        for agent, heard in self._overheard.items():
-            kept = [said for said in heard if said.message_id != message or text is not None]
-            self._overheard[agent] = tuple(
-                [replace(said, text=text or "") if said.message_id == message else said for said in kept]
-            )
+        """A message says something else now, or was deleted (CH-8)."""
+        self.overheard.reword(message, text)
         if text is None:
             self.messages.forget(message)
-
-    def hear_ours(self, said: EarlierMessage, agents: Iterable[str]) -> None:
-        """As `hear`, for what one of our agents said; agents not recalled yet will read it from the store."""
-        self.hear(said, [agent for agent in agents if agent in self._overheard])
-
-    def overheard(self, agent: str) -> tuple[EarlierMessage, ...]:
-        """What was said here since this agent was last asked."""
-        heard = self._overheard.get(agent, ())
-        if any(not said.handle for said in heard):  # our own messages may have entered the index since
-            heard = tuple(replace(said, handle=self.messages.handle(said.message_id) or "") for said in heard)
-        return heard
-
-    def was_told(self, agent: str) -> None:
-        self._overheard[agent] = ()
 
     async def find(self, reference: str) -> str | None:
         """The platform id behind a handle or an id, if it is a message of this conversation (OD-52)."""
@@ -230,7 +170,7 @@ class Conversation:
     async def root(self) -> EarlierMessage | None:
         """The message this thread hangs under, where the thread has its id and the index has it."""
         known = await self.look_up(self.route.thread) if self.route.thread is not None else None
-        return None if known is None or known.id != self.route.thread else _said(known)
+        return None if known is None or known.id != self.route.thread else earlier_message(known)
 
     # --- what the gateway says itself --------------------------------------------------------------
 
@@ -271,7 +211,7 @@ class Conversation:
     ) -> None:
         *before, with_buttons = map(message_of, posted)
         shown = [message for message in (*before, with_buttons or pressed) if message]
-        self.sender.post(plan.put_instead(redact(words), shown, self.route, self.how.delivery.options, stem))
+        self.sender.post(plan.replace_text(redact(words), shown, self.route, self.how.delivery.options, stem))
 
     def to_say(
         self,
@@ -342,6 +282,10 @@ class Conversation:
     def has_trace(self, message: str) -> bool:
         return message in self._traces
 
+    @property
+    def has_traces(self) -> bool:
+        return bool(self._traces)
+
     def trace_of(self, message: str | None) -> tuple[Step, ...]:
         """What became of this message; if none is given, of the last message that was neither ours nor a command: the
         outcome of a command is known already."""
@@ -349,7 +293,7 @@ class Conversation:
             return self._traces[message]
         asked = (steps for id, steps in reversed(self._traces.items()) if not self._is_ours(id))
         latest = next(asked, ())
-        return latest if not _was_command(latest) else next(filterfalse(_was_command, asked), latest)
+        return latest if not was_command(latest) else next(filterfalse(was_command, asked), latest)
 
     def _is_ours(self, message: str) -> bool:
         """One of our agents said it, and the channel reported it."""
@@ -357,14 +301,22 @@ class Conversation:
         return known is not None and known.kind == "own"
 
 
-def _was_command(steps: tuple[Step, ...]) -> bool:
+def author_of_ours(message: IndexedMessage | None) -> str:
+    """Which of our agents wrote the message, if one did."""
+    return message.author if message is not None and message.kind == "own" else ""
+
+
+def was_command(steps: tuple[Step, ...]) -> bool:
     return any(step.decision == "answer" and step.stage in COMMANDING for step in steps)
 
 
 class Conversations:
     def __init__(self, services: Services, outbox: Outbox) -> None:
         self._channels = services.channels
-        self._places: Recent[Route, Conversation] = Recent(lambda route: Conversation(route, services, outbox), KEPT)
+        self._places: Recent[Route, Conversation] = Recent(
+            lambda route: Conversation(route, services, outbox), services.memory.recently_used
+        )
+        self.forget = self._places.forget
 
     def of(self, message: Inbound) -> Conversation:
         return self._places.get(message.route)
@@ -394,8 +346,3 @@ def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:
 def _met(said: EarlierMessage, now: datetime) -> IndexedMessage:
     """An earlier message, as `_quoted`."""
     return IndexedMessage(said.message_id, said.author_id, now, "system", said.author_name, said.text)
-
-
-def _said(message: IndexedMessage) -> EarlierMessage:
-    by_bot = message.kind in ("bot", "own")
-    return EarlierMessage(message.id, message.author, message.author_name, message.text, message.handle, is_bot=by_bot)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import random
 from typing import Final, Protocol
+from weakref import ref
 
 from msgspec import DecodeError
 from msgspec.structs import replace
@@ -33,7 +34,18 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
 from rejoinder.outbound.plan import PlannedOperation
-from rejoinder.outbound.verdict import Arrived, Forget, GiveUp, Hold, Look, OnUnknown, Retry, Verdict, judge
+from rejoinder.outbound.verdict import (
+    Arrived,
+    Forget,
+    GiveUp,
+    HoldBack,
+    LookUp,
+    OnUnknown,
+    Recognises,
+    Retry,
+    Verdict,
+    judge,
+)
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
@@ -41,6 +53,7 @@ from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
+from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
@@ -67,6 +80,8 @@ LOOK_PAUSE = 1.0
 time: about half a minute in all (DU-3)."""
 LATEST_MESSAGES = 50
 OPENING: Final = "open"
+LEFT: Final = timedelta(seconds=10)
+"""After which a part that is left to other processes is looked at again, if its shard has not moved."""
 
 
 class PartQueue(Protocol):
@@ -75,6 +90,7 @@ class PartQueue(Protocol):
     route: Route
     pace: ConversationPace
     low_priority: YieldingCalls
+    typing_calls: TypingCalls
     messages: MessageIndex
     index_at: Callable[[Route], MessageIndex | None]
 
@@ -88,6 +104,10 @@ class PartQueue(Protocol):
 
     def wake(self, *, rows: bool = False) -> None: ...
 
+    def settle(self, row: StoredPart) -> None:
+        """Finds out about the part, as `DeliveryAttempts.settle`."""
+        ...
+
 
 class DeliveryAttempts:
     def __init__(self, services: Services, account: AccountPace, line: PartQueue, losses: Losses) -> None:
@@ -98,13 +118,21 @@ class DeliveryAttempts:
         self._services = services
         self._route = line.route
         self._channel = account.channel
+        self._recognised_by: Recognises = recognised_by(account.channel)
         self._account = account
         self._store = services.store
         self._kept = StoreAndFiles(services.store, services.blobs)
         self._clock = services.clock
         self._losses = losses
-        self._line = line
+        self._line_ref = ref(line)
         self._looks = 0
+
+    @property
+    def _line(self) -> PartQueue:
+        """It has these attempts, so if they had it too, neither would go when nobody uses the conversation any more."""
+        line = self._line_ref()
+        assert line is not None, "whoever makes an attempt keeps its line"
+        return line
 
     @property
     def _on_unknown(self) -> OnUnknown:
@@ -114,13 +142,14 @@ class DeliveryAttempts:
         try:
             operation = decode(row.body)
         except DecodeError as error:
-            return await self._bury(row, error)
-        conceded, place = frozenset(row.conceded), await self._place_of(row, operation)
+            return await (self._leave(row, error) if self._is_of_another(row) else self._bury(row, error))
+        conceded = frozenset(row.conceded)
+        place = await self._place_of(row) if self._may_move(operation) else None
         crashpoint("K20" if isinstance(operation, Sign) else "K16")
         self._services.lease.check()
         try:
             self._line.pace.spend()
-            with calling(_ACCEPTED.get(type(operation), "K17")):
+            with self._line.typing_calls.speaking(), calling(_ACCEPTED.get(type(operation), "K17")):
                 call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
                 outcome = await (self._line.low_priority.make(call) if isinstance(operation, React) else call)
         except Exception as error:  # a channel may be third-party code
@@ -132,6 +161,17 @@ class DeliveryAttempts:
             log.warning("%s: %s", self._channel.name, lost)
         crashpoint("K19")
 
+    def _is_of_another(self, row: StoredPart) -> bool:
+        """Whether another process on the store may know how to send it; a damaged part comes without a body."""
+        return self._services.is_shared and bool(row.body)
+
+    async def _leave(self, row: StoredPart, error: DecodeError) -> None:
+        """It stays the first of its line until a process of its version has the shard (SC-25)."""
+        log.warning("%s: part %s is left to other processes: %s", self._channel.name, row.key, error)
+        later = self._clock() + LEFT
+        await self._keep(RetryPart(row, later, f"left to other processes: {error}", False, row.conceded))
+        self._line.has_more()
+
     async def _bury(self, row: StoredPart, error: DecodeError) -> None:
         """Gives up a part of another version, or a damaged one: it must not hold up the parts behind it."""
         log.error("%s: part %s cannot be read: %s", self._channel.name, row.key, error)
@@ -142,7 +182,7 @@ class DeliveryAttempts:
         return judge(
             outcome,
             operation,
-            recognised_by(self._channel),
+            self._recognised_by,
             tries=row.attempts,
             conceded=frozenset(row.conceded),
             on_unknown=self._on_unknown,
@@ -159,10 +199,10 @@ class DeliveryAttempts:
                 await self._arrived(row, operation, message, now, place=place)
             case Retry():
                 await self._later(row, verdict, now)
-            case Look(error=error):
+            case LookUp(error=error):
                 await self._keep(MarkUnknown(row, error))
                 await self._look(replace(row, state="unknown", error=error), operation)
-            case Hold(error=error):
+            case HoldBack(error=error):
                 await self._hold(replace(row, state="unknown"), operation, error, MarkUnknown(row, error))
             case Forget(error=error):
                 unknown = replace(row, state="unknown")
@@ -197,10 +237,11 @@ class DeliveryAttempts:
             self._line.has_more()
         if isinstance(operation, Remove):
             also = (*also, ForgetMessage(self._route, operation.message))
-        hooks, sent_reply = self._services.hooks, ReplySent(place or self._route, message, said, row.turn)
-        is_reply = isinstance(operation, Words) and not isinstance(operation, Open)
-        if is_reply:
-            also = (*also, *hooks.kept(sent_reply))
+        hooks = self._services.hooks
+        reply: ReplySent | None = None
+        if hooks.wants(ReplySent) and isinstance(operation, Words) and not isinstance(operation, Open):
+            reply = ReplySent(place or self._route, message, said, row.turn)
+            also = (*also, *hooks.kept(reply))
         try:
             known, *_ = await self._keep(marked, *also)
         finally:
@@ -210,39 +251,39 @@ class DeliveryAttempts:
         if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
             index.note(known)
         self._looks = 0
-        if is_reply:
-            hooks.tell(sent_reply, kept=True)
+        if reply is not None:
+            hooks.tell(reply, kept=True)
 
     def _index(self, place: Route | None) -> MessageIndex | None:
         return self._line.messages if place is None else self._line.index_at(place)
 
-    async def _place_of(self, row: StoredPart, operation: Operation) -> Route | None:
+    async def _place_of(self, row: StoredPart) -> Route | None:
         """Where the messages of this answer stand that arrived before this one, if not here: it follows them (CH-2)."""
-        if not isinstance(operation, Say) or not self._may_move(operation):
-            return None
         for other in await self._store.parts_under(row.key.rsplit("/", 2)[0]):
             if other.id < row.id and other.kind == row.kind and other.receipt and other.route == row.route:
                 stands = await where(other.receipt, row.route, self._channel, self._store)
                 return None if stands == row.route else stands
         return None
 
-    def _may_move(self, operation: Say) -> bool:
+    def _may_move(self, operation: Operation) -> bool:
         channel = self._channel
+        if not isinstance(operation, Say):
+            return False
         return operation.part.opens is not None or (can(channel, OpensPlaces) and channel.opens_place(self._route))
 
     async def _later(self, row: StoredPart, verdict: Retry, now: datetime) -> None:
         if verdict.refused:
             was, seconds = self._account.trouble, self._account.refuse(verdict.error)
             if not was:
-                refused = "%s: nothing is sent, what is to be said is kept: %s; tried again in %.0f s, then each minute"
+                refused = "%s: nothing can be sent: %s; messages are kept and tried again in %.0f s, then each minute"
                 log.error(refused, self._channel.name, verdict.error, seconds)
         elif verdict.concedes is not None:
             log.warning("%s refused a %s: %s", self._channel.name, verdict.concedes, verdict.error)
         elif verdict.everywhere:
-            waits = "%s: nothing is sent for %.0f s: %s; what is to be said is kept"
+            waits = "%s: nothing is sent for %.0f s: %s; messages are kept"
             log.warning(waits, self._channel.name, verdict.seconds, verdict.error)
         elif verdict.seconds:
-            log.info("%s: again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
+            log.info("%s: trying again in %.1f s: %s", self._channel.name, verdict.seconds, verdict.error)
         at, given_up = now + timedelta(seconds=verdict.seconds), {*row.conceded, *filter(None, (verdict.concedes,))}
         await self._keep(RetryPart(row, at, verdict.error, verdict.counted, tuple(sorted(given_up))))
         if not verdict.counted:
@@ -251,7 +292,7 @@ class DeliveryAttempts:
 
     def _works_again(self) -> None:
         if self._account.trouble:
-            log.warning("%s: the platform takes our messages again", self._channel.name)
+            log.warning("%s: the platform accepts our messages again", self._channel.name)
             self._account.accept()
 
     async def _look(self, row: StoredPart, operation: Operation) -> None:
@@ -262,7 +303,8 @@ class DeliveryAttempts:
         self._services.lease.check()
         try:
             if can(channel, CanFind) and isinstance(operation, Say | Open):
-                form = form_of(operation.part, None, frozenset(row.conceded), await self._place_of(row, operation))
+                place = await self._place_of(row) if self._may_move(operation) else None
+                form = form_of(operation.part, None, frozenset(row.conceded), place)
                 if form.files and can(channel, CanFindFiles):
                     known = await self._store.messages(form.route, limit=LATEST_MESSAGES)
                     outcome = await channel.find_files(form, row.planned, {message.id for message in known})
@@ -287,11 +329,11 @@ class DeliveryAttempts:
             case RetryAfter():  # a rate limit: this does not count as a look
                 seconds = outcome.seconds if outcome.seconds is not None else LOOK_PAUSE
                 self._line.pace.pause(seconds, everywhere=outcome.everywhere)
-                asyncio.get_running_loop().call_later(seconds, self.settle, row)
+                asyncio.get_running_loop().call_later(seconds, self._line.settle, row)
             case _:
                 self._looks += 1
                 if self._looks < LOOKS:
-                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self.settle, row)
+                    asyncio.get_running_loop().call_later(self._looks * LOOK_PAUSE, self._line.settle, row)
                 elif isinstance(operation, Open):
                     await self._forget(row, row.error)
                 elif self._on_unknown == "resend":
@@ -345,21 +387,23 @@ class DeliveryAttempts:
     def settle(self, row: StoredPart) -> None:
         """Finds out about a part that was under way when a process died, or whose result is not known yet."""
         self.looking.add(row.id)
-        self._services.runs.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row))
+        self._services.runs.start(f"settle:{self._route.channel}:{self._route.chat}", self._settle(row, self._line))
 
-    async def _settle(self, row: StoredPart) -> None:
+    async def _settle(self, row: StoredPart, line: PartQueue) -> None:
         try:
             operation, now = decode(row.body), self._clock()
         except DecodeError as problem:
+            if self._is_of_another(row):
+                return log.warning("%s: part %s is left to other processes", self._channel.name, row.key)
             await self._bury(row, problem)
-            return self._line.wake(rows=True)
+            return line.wake(rows=True)
         error = row.error or "the gateway ended while it was being sent"
         verdict = self._judge(Unknown(error), operation, row)
         try:
             match verdict:
-                case Look():
+                case LookUp():
                     await self._look(row, operation)
-                case Hold():
+                case HoldBack():
                     await self._hold(row, operation, error)
                 case Forget():
                     await self._forget(row, error)
@@ -368,7 +412,7 @@ class DeliveryAttempts:
                     self.looking.discard(row.id)
         except Superseded:  # it has been settled elsewhere
             self.looking.discard(row.id)
-        self._line.wake(rows=True)
+        line.wake(rows=True)
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to recover (DU-15)."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from operator import methodcaller
 from typing import Final
 
 from msgspec import Struct
@@ -23,11 +24,13 @@ class Unsent(Struct, frozen=True):
     held: bool = False
 
 
-class Underway(Struct, frozen=True):
+class StillSending(Struct, frozen=True):
     """It takes longer than the caller would wait; the caller will not hear what becomes of it."""
 
 
-DeliveryResult = Sent | Unsent | Underway
+DeliveryResult = Sent | Unsent | StillSending
+
+_is_done = methodcaller("done")
 
 WITHDRAWN: Final = Unsent("no longer to be said")
 
@@ -37,9 +40,9 @@ async def hear(results: "Sequence[asyncio.Future[DeliveryResult]]", seconds: flo
 
     Cancelling the caller in here calls off what has not been planned by then.
     """
-    if all(result.done() for result in results):
+    if all(map(_is_done, results)):
         return
-    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(results, Underway()))
+    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(results, StillSending()))
     try:
         for result in results:
             await result

@@ -33,7 +33,7 @@ MOST_UNTOLD: Final = 100
 """Of one channel; of more than that the oldest are left to the owner's notice."""
 
 
-class Untold(Struct, frozen=True):
+class UnconfirmedNotice(Struct, frozen=True):
     """A notice that may or may not have arrived. `about`: what it is about, as in its key."""
 
     route: Route
@@ -41,7 +41,7 @@ class Untold(Struct, frozen=True):
     text: str
 
 
-_kept = msgspec.json.Decoder(list[Untold])
+_kept = msgspec.json.Decoder(list[UnconfirmedNotice])
 
 
 class Loss(Struct, frozen=True):
@@ -72,7 +72,7 @@ class Losses:
         self._wake = wake
         self._new_stem = new_stem
         self._tell = services.hooks.tell
-        self._untold: dict[Route, Untold] = {}
+        self._untold: dict[Route, UnconfirmedNotice] = {}
 
     async def read(self) -> None:
         """Reads, once, which notices earlier processes still owe."""
@@ -124,7 +124,7 @@ class Losses:
         route, origin = notice.route, origin_of(notice)
         about = f"{origin.about if origin is not None else notice.id}-again"
         self._untold.pop(route, None)
-        self._untold[route] = Untold(route, about, words(decode(notice.body)))
+        self._untold[route] = UnconfirmedNotice(route, about, words(decode(notice.body)))
         return self._to_keep(route.channel)
 
     def said_again(self, route: Route) -> tuple[Verb[Any], ...]:

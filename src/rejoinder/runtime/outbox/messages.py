@@ -27,6 +27,11 @@ class MessageIndex:
         self.opening: NewThread | None = None
         """The thread that is opened by the next words here, as long as nothing but its root is in it (CH-2)."""
 
+    def will_open(self, thread: NewThread) -> None:
+        """The first words said here open it, unless something has been said in it."""
+        if all(known.id == thread.thread for known in self.latest(2)):
+            self.opening = thread
+
     async def read(self, now: datetime) -> None:
         self.facts = await self._store.place(self._route, now)
         for message in await self._store.messages(self._route, limit=REMEMBERED):

@@ -113,7 +113,7 @@ class Outbox:
     async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
         """Shuts down cleanly: sends for `seconds`, then begins no further call and waits for those under way."""
         await self._end_work(seconds)
-        self._services.gate.shut = True
+        self._services.gate.shut()
         await self._end_work(for_calls)
 
     async def _end_work(self, seconds: float) -> None:

@@ -3,10 +3,12 @@
 
 import asyncio
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rejoinder.outbound.budget import Rank, Rate, full, give_back, take, wait
 from rejoinder.runtime.account_pace import AccountPace
+
+UNLIMITED = nullcontext()
 
 
 class ConversationPace:
@@ -64,14 +66,15 @@ class ConversationPace:
         if account.chat_rate is not None:
             self._chat.bucket = take(self._chat.bucket or full(account.chat_rate, now), account.chat_rate, now)
 
-    @contextmanager
-    def reserved(self, wanted: bool = True) -> Generator[None]:
+    def reserved(self, wanted: bool = True) -> AbstractContextManager[None]:
         """A call may be made while this lasts, and is counted already: others wait for their turn meanwhile. If none is
         made, it is given back."""
         account = self._account
-        if not wanted or (account.rate is None and account.chat_rate is None):
-            yield
-            return
+        return self._reserving() if wanted and (account.rate or account.chat_rate) is not None else UNLIMITED
+
+    @contextmanager
+    def _reserving(self) -> Generator[None]:
+        account = self._account
         self.spend()
         self._reserved += 1
         try:

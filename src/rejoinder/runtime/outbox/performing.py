@@ -23,13 +23,13 @@ from rejoinder.channels.base import (
     OutgoingFile,
 )
 from rejoinder.events import Part, Route
+from rejoinder.events.outcomes import Delivered, Outcome, Rejected
 from rejoinder.filetypes import kind_of
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Recognises
-from rejoinder.outcomes import Delivered, Outcome, Rejected
 from rejoinder.runtime.abilities import can
-from rejoinder.store.base import Intent, StoreReader
+from rejoinder.store.base import PartIntent, StoreReader
 
 log = logging.getLogger(__name__)
 
@@ -48,11 +48,12 @@ def recognised_by(channel: Channel) -> Recognises:
     return "openings" if can(channel, CanFindOpening) else "nothing"
 
 
-def intent(planned: PlannedOperation, route: Route) -> Intent:
+def intent(planned: PlannedOperation, route: Route) -> PartIntent:
     """The row of a planned operation. The store holds the files it names as long as the row."""
     operation = planned.operation
-    blobs = tuple([file.id for file in operation.part.files]) if isinstance(operation, Say) else ()
-    return Intent(planned.key, route, encode(operation), kind(operation), blobs)
+    files = operation.part.files if isinstance(operation, Say) else ()
+    blobs = tuple([file.id for file in files]) if files else ()
+    return PartIntent(planned.key, route, encode(operation), kind(operation), blobs)
 
 
 class StoreAndFiles(Struct, frozen=True):
@@ -150,7 +151,7 @@ async def where(message: str, route: Route, channel: Channel, store: StoreReader
         return route
     if route.thread is not None:
         return chat if await store.message(chat, message) is not None else route
-    for seen in await store.sightings(message):
+    for seen in await store.find_messages(message):
         if seen.message.id == message and replace(seen.route, thread=None) == route:
             return seen.route
     return route

@@ -16,10 +16,13 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from operator import methodcaller
 from typing import Final
 
 from msgspec import Struct
 
+from rejoinder.alarms import Alarm, call_at
 from rejoinder.channels.base import Channel, PacesFrames
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable, Superseded
@@ -33,25 +36,27 @@ from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
 from rejoinder.runtime.outbox.delivery_results import (
     WITHDRAWN,
     DeliveryResult,
-    Underway,
+    StillSending,
     Unsent,
     result_of,
     settle,
     settle_all,
 )
+from rejoinder.runtime.outbox.draft_rotation import DraftRotation
 from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.outbox.writing import Writing
+from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import ClaimPart, Later, PlanParts, ResendPart, RunClaim, StoredPart
+from rejoinder.runtime.write_batch import WriteBatch, until_available
+from rejoinder.store.base import ClaimPart, NotBefore, PlanParts, ResendPart, RunClaim, StoredPart
 
 log = logging.getLogger(__name__)
 
 STORE_PAUSE: Final = 1.0
+_is_cancelled = methodcaller("cancelled")
 
 
 class Request(Struct, frozen=True):
@@ -82,10 +87,12 @@ class ConversationSender:
         """Raises `LeaseLost` when nothing may be sent any more; called right before every call (SC-3)."""
         self.messages = MessageIndex(services.store, route)
         """What was said here, kept up to date with what is sent."""
-        self.writing = Writing(account.channel.name)
+        self.writing = DraftRotation(account.channel.name)
         """The drafts of the agents that are writing here."""
         self.low_priority = YieldingCalls()
         """Makes the calls that yield to words: frames and reactions."""
+        self.typing_calls = TypingCalls()
+        """The typing signs, which are to follow no words."""
         self.pace = ConversationPace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
@@ -104,7 +111,7 @@ class ConversationSender:
         self._rows = False  # the store may have other parts to send here
         self._told = 0  # how often `wake` has said so
         self._task: asyncio.Task[None] | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm: Alarm | None = None
         self._woken = False
 
     # --- asked --------------------------------------------------------------------------------------
@@ -122,14 +129,13 @@ class ConversationSender:
         `also` is written in the commit that plans them.
         """
         new_future = asyncio.get_running_loop().create_future
-        results, yields = (
-            tuple([new_future() for _ in planned]),
-            all(isinstance(each.operation, React) for each in planned),
-        )
+        results = tuple([new_future() for _ in planned])
+        yields = all(isinstance(each.operation, React) for each in planned)
         request = Request(tuple(planned), run, final, also, results, yields)
         self._requests.append(request)
         if not yields:
             self.low_priority.hurry()
+            self.typing_calls.call_back()
         self.wake()
         return request.results
 
@@ -146,13 +152,23 @@ class ConversationSender:
 
     async def _find_settled(self, row: StoredPart) -> None:
         try:
-            now = await self._store.part(row.id)
+            now = await self._as_stored(row)
+        except StoreUnavailable:
+            return self._give_up()
         finally:
             self._finding.discard(row.key)
         if (known := WITHDRAWN if now is None else result_of(now)) is not None:
             settle_all(self._following.pop(row.key, ()), known)
         else:
             self.wake(rows=True)
+
+    async def _as_stored(self, row: StoredPart) -> StoredPart | None:
+        """Waits while the store is unavailable; raises when it has been closed."""
+        while True:
+            try:
+                return await self._store.part(row.id)
+            except StoreUnavailable as fault:
+                await until_available(self._store, fault)
 
     def hurry(self) -> None:
         """The messages that the human pauses were for are called off: ends the pauses."""
@@ -165,9 +181,20 @@ class ConversationSender:
             self._rows = True
             self._told += 1
             self.low_priority.hurry()
+            self.typing_calls.call_back()
         self._woken = True
+        if self._alarm is not None:  # whoever is awake sees what is due, and sets the next one
+            self._alarm.cancel()
+            self._alarm = None
         if self._task is None:
             self._task = self._runs.start(f"send:{self._name}", self._work())
+
+    def wake_at(self, when: float) -> None:
+        """There is something to do at this time of the loop's clock."""
+        if self._task is not None:
+            self._woken = True
+        elif self._alarm is None or when < self._alarm.when:
+            self._set_alarm(when)
 
     @property
     def is_speaking(self) -> bool:
@@ -188,14 +215,24 @@ class ConversationSender:
                 while await self._step():
                     pass
         except StoreUnavailable as fault:
-            if fault.fault != "closed":
+            if fault.fault == "closed":
+                self._give_up()
+            else:
                 self._wake_in(STORE_PAUSE)  # the store itself logs, once, why nothing can be written
         finally:
             self._task = None
 
+    def _give_up(self) -> None:
+        """The gateway ends and nothing can be kept any more: whoever waits for a result would wait for ever."""
+        waiting = [*(request.results for request in self._requests), *self._following.values()]
+        self._requests.clear()
+        self._following.clear()
+        for result in chain.from_iterable(waiting):
+            result.cancel()
+
     async def _step(self) -> bool:
         """Does one thing; returns whether there may be another."""
-        if self._gate.shut:  # requests are still planned, and sent by the next process
+        if self._gate.is_shut:  # requests are still planned, and sent by the next process
             if self._requests:
                 await self._plan(self._requests[0], claims=False)
             return bool(self._requests)
@@ -236,20 +273,22 @@ class ConversationSender:
         return False
 
     def _wake_in(self, seconds: float) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
+        self._set_alarm(asyncio.get_running_loop().time() + seconds)
+
+    def _set_alarm(self, when: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = call_at(when, self.wake)
 
     async def _plan(self, request: Request, *, claims: bool) -> bool:
         """Commits what is to be said; if nothing waits before its first part, the commit also claims that part, and it
         is sent. Returns whether it was."""
-        if request.results and all(result.cancelled() for result in request.results):
+        if request.results and all(map(_is_cancelled, request.results)):
             self._requests.popleft()
             return False
         now = self._clock()
         intents = tuple([intent(each, self.route) for each in request.planned])
-        unit = WriteBatch()
-        planned = unit.add(PlanParts(intents, now, request.run, request.final, claims))
+        unit = WriteBatch(PlanParts(intents, now, request.run, request.final, claims))
         if request.also is not None:
             unit.include(request.also)
         try:
@@ -264,12 +303,12 @@ class ConversationSender:
             return False
         self._requests.popleft()
         crashpoint("K15")
-        rows = planned()
+        rows: tuple[StoredPart, ...] = unit.results[0]
         for row, result in zip(rows, request.results, strict=True):
             if (known := result_of(row)) is not None:
                 settle(result, known)
             elif row.elsewhere:  # the owner of that home sends it (SC-1)
-                settle(result, Underway())
+                settle(result, StillSending())
             else:
                 self._ours.add(row.key)
                 self._following.setdefault(row.key, []).append(result)
@@ -282,14 +321,14 @@ class ConversationSender:
         told = self._told
         return await self._take(await self._store.write(ClaimPart(self.route, self._clock())), told)
 
-    async def _take(self, claimed: StoredPart | Later | None, told: int) -> bool:
+    async def _take(self, claimed: StoredPart | NotBefore | None, told: int) -> bool:
         """`told`: the value of `_told` when the store was asked."""
         match claimed:
             case None if told != self._told:
                 self._rows = True  # rows were announced after the store was asked
             case None:
                 self._nothing_left()
-            case Later(at=at):
+            case NotBefore(at=at):
                 self._rows = True
                 return await self._draft_next(max(0.01, (at - self._clock()).total_seconds()))
             case StoredPart():

@@ -17,7 +17,7 @@ LONGEST: Final = 20.0
 """Seconds the call may take when no message waits."""
 
 
-class LetGo(Unknown, frozen=True):
+class CallAbandoned(Unknown, frozen=True):
     """The call was abandoned before its end: it may still take effect after later calls."""
 
 
@@ -35,7 +35,7 @@ class YieldingCalls:
         except TimeoutError:
             if not limit.expired():
                 raise
-            return LetGo("it was not answered in time")
+            return CallAbandoned("it was not answered in time")
         finally:
             self._limit = None
 

@@ -3,9 +3,14 @@
 Rule 1: who has the fewest claims what is free; so a shard that was given up does not go back to where it came from.
         Where much is free, as after a death, nobody waits for the others to keep up with it.
 Rule 2: nobody gives up anything while something is free, and each one shard at a time.
+Rule 3: who has a step to wait for looks again soon, and the later the longer nothing moves; who waits for nothing looks
+        when the first lease would run out, so that what a dead process held is claimed at once.
+Rule 4: idle shards go first, those whose sessions are bound to this machine last (SC-7).
 """
 
 from collections import Counter
+from collections.abc import Callable
+from enum import IntEnum
 from typing import Final
 from zlib import crc32
 
@@ -15,15 +20,36 @@ from rejoinder.store.base import ShardOwners
 
 RECOVERIES: Final = 2
 """How many shards a process recovers at a time."""
+A_LOOK: Final = 1.0
+"""Seconds between two looks at what other processes hold and have written, at most."""
+A_STEP: Final = 0.05
+"""Seconds between two looks while shards move."""
 
 
-class Steps(Struct, frozen=True):
+class BalanceSteps(Struct, frozen=True):
     claim: tuple[int, ...] = ()
     give_up: int | None = None
 
 
-def balance(me: str, owners: ShardOwners, recovering: frozenset[int], leaving: frozenset[int]) -> Steps:
-    """`recovering` and `leaving`: shards of this process that are on their way in and out."""
+class StayPriority(IntEnum):
+    """What keeps a shard where it is, the strongest last."""
+
+    IDLE = 0
+    RUNNING = 1
+    """An agent is at work, and is given time to end."""
+    BOUND = 2
+    """Sessions have files on this machine, and would begin again on another one."""
+
+
+def balance(
+    me: str,
+    owners: ShardOwners,
+    recovering: frozenset[int],
+    leaving: frozenset[int],
+    stay_priority: Callable[[int], StayPriority] = lambda _: StayPriority.IDLE,
+) -> BalanceSteps:
+    """`recovering` and `leaving`: shards of this process that are on their way in and out; `stay_priority`: what keeps
+    one of them here."""
     held = Counter(shard.holder for shard in owners.shards)
     counts = {process: held[process] for process in (*owners.processes, me)}
     mine = [shard.id for shard in owners.shards if shard.holder == me]
@@ -35,10 +61,25 @@ def balance(me: str, owners: ShardOwners, recovering: frozenset[int], leaving: f
         ahead = max(1, len(free) // len(counts))
         room = min(most, min(others, default=most) + ahead) - len(mine)
         room = min(room, RECOVERIES - len(recovering))
-        return Steps(claim=tuple(_from_here(me, free)[: max(0, room)]))
+        return BalanceSteps(claim=tuple(_from_here(me, free)[: max(0, room)]))
     if len(mine) > fewest + 1 and not leaving and not recovering:
-        return Steps(give_up=mine[-1])
-    return Steps()
+        return BalanceSteps(give_up=min(reversed(mine), key=stay_priority))
+    return BalanceSteps()
+
+
+def is_settled(owners: ShardOwners) -> bool:
+    """Nothing is free, and none has two more than another."""
+    held = Counter(shard.holder for shard in owners.shards)
+    counts = [held[process] for process in owners.processes]
+    return not held[None] and (not counts or max(counts) - min(counts) <= 1)
+
+
+def pause_after(last: float, owners: ShardOwners, *, claims: bool, moved: bool) -> float:
+    """Seconds until the next look; `last`: before this one. `claims`: whether this process claims shards; `moved`:
+    whether a shard is held by somebody else than at the last look."""
+    if not claims or is_settled(owners):
+        return A_LOOK if owners.first_end is None else min(A_LOOK, owners.first_end + A_STEP)
+    return A_STEP if moved else min(A_LOOK, 2 * last)
 
 
 def _from_here(me: str, free: list[int]) -> list[int]:

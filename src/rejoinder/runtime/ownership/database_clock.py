@@ -19,5 +19,10 @@ class DatabaseClock:
         then, at = self._known
         return then + timedelta(seconds=self._monotonic() - at)
 
+    @property
+    def is_told(self) -> bool:
+        """Whether it is the store's clock by now."""
+        return self._known is not None
+
     def told(self, now: datetime) -> None:
         self._known = now, self._monotonic()

@@ -85,7 +85,7 @@ class Duties:
 
     async def _give_back(self, held: HeldLease[NamedLease]) -> None:
         if not held.holds:
-            return log.warning("%s: this process no longer listens or works for it", held.lease.name)
+            return log.warning("%s: this process has lost the lease and stops its work", held.lease.name)
         try:
             await self._store.release(held.lease)
         except StoreUnavailable as fault:

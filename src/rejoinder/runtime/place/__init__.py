@@ -1,7 +1,7 @@
 """Decides each message and writes down what follows from the decision.
 
-the way in        decider, debounce, precedence
+the way in        decider, debounce, acceptance_order
 inputs            understanding, facts, access, rights, turn_counts
-consequences      consequences, inheriting, revising, room_log
-commands          effects, spoken_ahead, gateway_commands, program_commands, subagent_commands, shell, restarting
+consequences      decision, decision_recorder, consequences, turn_routing, transcript_inheritance, revising, room_log
+commands          effects, command_speech, gateway_commands, program_commands, subagent_commands, shell, restarting
 """

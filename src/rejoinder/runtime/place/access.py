@@ -6,7 +6,7 @@ from time import monotonic
 from rejoinder.bounded import Bounded
 from rejoinder.events import AskPairing, EditAllowList
 from rejoinder.inbound import pairing
-from rejoinder.inbound.access import edited_allow, meant_by
+from rejoinder.inbound.access import edited_allow, ids_of_entry
 from rejoinder.inbound.ids import Ids
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.settings import RuntimeSettings
@@ -74,7 +74,7 @@ class Access:
         edit = EditAllow(AllowEdit(wish.channel, wish.entry, wish.listed))
         if wish.listed:
             return (edit,)
-        meant = meant_by(wish.channel, wish.entry, self._settings.now.rules)
+        meant = ids_of_entry(wish.channel, wish.entry, self._settings.now.rules)
         paired = self._paired[wish.channel]
         return (edit, *(Unpair(each) for each in paired if meant.named(each.account, (each.sender,))))
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from rejoinder.events import Inbound
-from rejoinder.inbound.debounce import Row, flushes, view, waits_for
+from rejoinder.inbound.debounce import DebounceRow, flushes, view, waits_for
 from rejoinder.inbound.facts import Facts, OwnIdentity
-from rejoinder.inbound.finalise import arrived, finalise
+from rejoinder.inbound.finalise import finalise, undecided_message
 from rejoinder.inbound.outcome import Continue
 from rejoinder.runtime.services import Services
 from rejoinder.store.base import InboxEvent
@@ -21,23 +21,24 @@ class Debounce:
         self._runs = services.runs
         self._clock = services.clock
         self._go_on = go_on
-        self._waiting: dict[str, dict[str, tuple[Row, InboxEvent]]] = {}  # by channel and row
+        self._waiting: dict[str, dict[str, tuple[DebounceRow, InboxEvent]]] = {}  # by channel and row
         self._looking: dict[str, asyncio.Task[None]] = {}
 
     def waits(self, channel: str) -> bool:
         """Whether messages of this channel are held back at all."""
-        return bool(waits_for(self._settings.now.rules.settings.debounce, channel))
+        debounce = self._settings.now.rules.settings.debounce
+        return bool(debounce.by_channel.get(channel, debounce.debounce_ms))
 
     def take(self, event: InboxEvent, me: OwnIdentity) -> None:
         inbound = event.inbound
         now = self._clock()
         key = f"{inbound.account}/{inbound.chat.id}/{inbound.thread}/{inbound.sender.id}"
-        row = Row(f"{inbound.account}/{inbound.event_id}", key, now, self._flushes(inbound, me, now))
+        row = DebounceRow(f"{inbound.account}/{inbound.event_id}", key, now, self._flushes(inbound, me, now))
         self._waiting.setdefault(inbound.channel, {})[row.id] = (row, event)
         self._look(inbound.channel)
 
     def _flushes(self, inbound: Inbound, me: OwnIdentity, now: datetime) -> bool:
-        read = finalise(arrived(inbound, Facts(me)), None, self._settings.now.rules, now)
+        read = finalise(undecided_message(inbound, Facts(me)), None, self._settings.now.rules, now)
         message = read.message if isinstance(read, Continue) else None
         return message is None or flushes(message)  # an event that is not a message has nothing to wait for
 

@@ -17,22 +17,24 @@ from rejoinder.inbound import BEFORE_SESSION, resume
 from rejoinder.inbound.commands.native import typed_out
 from rejoinder.inbound.commands.suggest import suggestions
 from rejoinder.inbound.debounce import joined
-from rejoinder.inbound.finalise import arrived, finalise
+from rejoinder.inbound.finalise import finalise, undecided_message
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import Continue, Walk, walk
-from rejoinder.inbound.rooms import members, whose_message
+from rejoinder.inbound.outcome import Continue, StageResult, run_stages
+from rejoinder.inbound.rooms import is_member, members, whose_message
 from rejoinder.inbound.rules import channel_rules
 from rejoinder.inbound.stop_words import is_stop_command, is_stop_word
 from rejoinder.inbound.threads import in_thread, opened_by
 from rejoinder.inbound.understanding import to_understand
-from rejoinder.runtime.outbox.conversations import Conversation, Conversations
-from rejoinder.runtime.place.consequences import Consequences, Decision
+from rejoinder.runtime.outbox.conversations import Conversation, Conversations, author_of_ours
+from rejoinder.runtime.place.acceptance_order import AcceptanceOrder, Arrival
+from rejoinder.runtime.place.command_speech import CommandSpeech
+from rejoinder.runtime.place.consequences import Consequences
+from rejoinder.runtime.place.decision import Decision
 from rejoinder.runtime.place.facts import FactGatherer
-from rejoinder.runtime.place.precedence import Arrival, Precedence
-from rejoinder.runtime.place.spoken_ahead import SpokenAhead
 from rejoinder.runtime.place.understanding import Understanding
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.sessions import HeldSession, Sessions
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.write_batch import WriteBatch, until_available
 from rejoinder.session import Session, ruled_by, session_key
@@ -58,10 +60,10 @@ class Decider:
         services: Services,
         conversations: Conversations,
         sessions: Sessions,
+        lanes: Lanes,
         gatherer: FactGatherer,
         consequences: Consequences,
-        understanding: Understanding,
-        spoken: SpokenAhead,
+        spoken: CommandSpeech,
     ) -> None:
         self._settings = services.settings
         self._agents = services.agents
@@ -70,11 +72,12 @@ class Decider:
         self._store = services.store
         self._conversations = conversations
         self._sessions = sessions
+        self._lanes = lanes
         self._gatherer = gatherer
         self._consequences = consequences
-        self._understanding = understanding
+        self._understanding = Understanding(services)
         self._spoken = spoken
-        self._precedence = Precedence()
+        self._precedence = AcceptanceOrder()
         self._queues: dict[Route, PlaceQueue] = {}
 
     def decide(self, *group: InboxEvent) -> asyncio.Task[None]:
@@ -83,16 +86,17 @@ class Decider:
         here = members(inbound, channel_rules(rules, inbound.channel))
         session = rules.settings.session
         keys = [session_key(inbound, session, agent) for agent in here]
-        if (opening := joined(tuple(event.inbound for event in group))).opens is not None:
+        if (opening := _as_one(group)).opens is not None:
             keys += [session_key(in_thread(opening), session, agent) for agent in here]
-        queue = self._queues.get(inbound.route)
+        conversation = self._conversations.of(inbound)
+        route = conversation.route
+        queue = self._queues.get(route)
         if queue is None:
-            queue = self._queues[inbound.route] = PlaceQueue(self._conversations.of(inbound))
-        first = queue.arrived[0].events[-1].inbound if queue.arrived else inbound
-        if first is not inbound and first.sender == inbound.sender and _asks_to_stop(inbound):
-            self._understanding.stop(inbound.route)
-            self._spoken.stop(inbound.route)
-        queue.arrived.append(Arrival(group, self._precedence.ticket(keys), rules))
+            queue = self._queues[route] = PlaceQueue(conversation)
+        elif queue.arrived and queue.arrived[0].events[-1].inbound.sender == inbound.sender and _asks_to_stop(inbound):
+            self._understanding.stop(route)
+            self._spoken.stop(route)
+        queue.arrived.append(Arrival(group, here, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
             queue.task = self._runs.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
@@ -146,30 +150,36 @@ class Decider:
 
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
         """Returns it if it had to be understood, or spoken, first: then it is to be decided once more."""
-        now, rules, group = self._clock(), arrival.rules, arrival.events
-        inbound, event, before = joined(tuple(event.inbound for event in group)), group[-1], group[:-1]
-        inbound = typed_out(inbound, rules)
+        now, rules, here, keys = self._clock(), arrival.rules, arrival.members, arrival.ticket.keys
+        *before, event = arrival.events
+        inbound = _as_one(arrival.events)
+        if inbound.invoked is not None:
+            inbound = typed_out(inbound, rules)
         channel = channel_rules(rules, inbound.channel)
-        here, keys, ours = members(inbound, channel), arrival.ticket.keys, self._gatherer.is_member(inbound)
-        await conversation.open(now)
+        ours = is_member(inbound, channel)
+        if not conversation.is_open:
+            await conversation.open(now)
         if inbound.entry == "edit" and inbound.former_text is None:
             inbound = replace(inbound, former_text=await conversation.words_of(inbound.message_id))
-        agent = whose_message(inbound, channel, await conversation.author_answered(inbound))
+        quoted = None if inbound.reply_to is None else await conversation.look_up(inbound.reply_to.message_id)
+        agent = whose_message(inbound, channel, author_of_ours(quoted))
         key = keys[here.index(agent)]
         for each, its_key in zip(here, keys, strict=False):
-            await conversation.recall(each, its_key, inbound)
-        await self._gatherer.run_ended(key)
+            if not conversation.overheard.has_recalled(each):
+                await conversation.overheard.recall(each, its_key, inbound)
+        if (ending := self._lanes.ending(key)) is not None:
+            await self._lanes.end_of(ending)
         turns = await conversation.counting(inbound, now, ours=ours)
-        facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=ours)
-        message = arrived(inbound, facts)
-        decided = walk(BEFORE_SESSION, message, None, rules, now, perf_counter)
-        decided = replace(decided, trace=(*arrival.understood, *decided.trace))
-        decision = Decision(event, before, conversation, conversation, agent, here, now, decided, turns, ours)
+        facts = await self._gatherer.facts(inbound, conversation, channel, turns, key, agent, now, quoted, ours=ours)
+        message = undecided_message(inbound, facts)
+        decided = run_stages(BEFORE_SESSION, message, None, rules, now, perf_counter, arrival.understood)
+        decision = Decision(event, tuple(before), conversation, conversation, agent, here, now, decided, turns, ours)
         if not isinstance(decided.outcome, Continue):
             await self._consequences.settle(decision, None)
             return None
-        opens = opened_by(decided.message, rules)
-        await arrival.ticket.turn()
+        opens = None if inbound.opens is None else opened_by(decided.message, rules)
+        if arrival.ticket.before:
+            await arrival.ticket.turn()
         chat_key, key = key, key if opens is None else keys[len(here) + here.index(agent)]
         async with self._sessions.changing(key, agent, now) as held:
             session = held.session
@@ -177,10 +187,12 @@ class Decider:
                 session = ruled_by(session, await self._sessions.find(chat_key, agent, now))
             decided = resume(decided, session, rules, now, perf_counter)
             wanted = to_understand(decided, self._settings.now.understanding)
-            spoken = None if arrival.is_spoken else _to_speak(decided)
+            spoken = _to_speak(decided) if decided.effects and not arrival.is_spoken else None
             if wanted is None and spoken is None:
                 decision = replace(decision, walk=decided)
-                await self._decided(decision, held, in_thread(inbound) if opens is not None else None)
+                if opens is not None and isinstance(decided.outcome, Continue):
+                    decision = await self._into_thread(decision, in_thread(inbound))
+                await self._consequences.of(decision, held)
                 return None
         if wanted is None:
             return await self._speak(arrival, decided.message, session, conversation, spoken or "")
@@ -196,12 +208,6 @@ class Decider:
         await self._spoken.speak(arrival.events[-1].id, words, speech, here)
         return replace(arrival, is_spoken=True)
 
-    async def _decided(self, decision: Decision, held: HeldSession, threaded: Inbound | None) -> None:
-        """`threaded`: the message as it stands in the thread that its answer opens."""
-        if threaded is not None and isinstance(decision.walk.outcome, Continue):
-            decision = await self._into_thread(decision, threaded)
-        await self._consequences.of(decision, held)
-
     async def suggest(self, typed: Inbound, option: str) -> tuple[str, ...]:
         """Values for an option of a command that is being typed (CH-9); nothing is stored of it."""
         now, rules = self._clock(), self._settings.now.rules
@@ -210,18 +216,24 @@ class Decider:
         await conversation.open(now)
         agent = whose_message(inbound, channel, "")
         key, turns = session_key(inbound, rules.settings.session, agent), conversation.bot_turns
-        facts = await self._gatherer.facts(inbound, conversation, turns, key, agent, now, ours=False)
-        outcome = finalise(arrived(inbound, facts), None, rules, now)
+        facts = await self._gatherer.facts(inbound, conversation, channel, turns, key, agent, now, None, ours=False)
+        outcome = finalise(undecided_message(inbound, facts), None, rules, now)
         if not isinstance(outcome, Continue) or outcome.message is None:
             return ()
         return suggestions(outcome.message, option, rules)
 
     async def _into_thread(self, decision: Decision, inbound: Inbound) -> Decision:
-        """The turn belongs to the thread that its answer opens, before that thread exists (CH-2)."""
+        """The turn belongs to the thread that its answer opens, before that thread exists (CH-2). `inbound`: the
+        message as it stands in that thread."""
         there = self._conversations.of(inbound)
         await there.open(decision.now)
         message = replace(decision.walk.message, inbound=inbound)
         return replace(decision, answered_in=there, walk=replace(decision.walk, message=message))
+
+
+def _as_one(group: tuple[InboxEvent, ...]) -> Inbound:
+    """What a sender typed in one go."""
+    return group[0].inbound if len(group) == 1 else joined(tuple([event.inbound for event in group]))
 
 
 def _asks_to_stop(inbound: Inbound) -> bool:
@@ -229,5 +241,5 @@ def _asks_to_stop(inbound: Inbound) -> bool:
     return is_stop_word(inbound.text) or is_stop_command(inbound.text, "")
 
 
-def _to_speak(decided: Walk) -> str | None:
+def _to_speak(decided: StageResult) -> str | None:
     return next((effect.text for effect in decided.effects if isinstance(effect, SpeakText)), None)

@@ -48,7 +48,7 @@ from rejoinder.events import (
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.outcome import PASS, Walk
+from rejoinder.inbound.outcome import PASS, StageResult
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.outbox import Outbox
@@ -64,7 +64,7 @@ def _nothing() -> None:
     """Nothing is left to do."""
 
 
-class Performed(Struct, frozen=True):
+class EffectResult(Struct, frozen=True):
     """What is still to be written for an effect, what to do once that is written, and what it says in answer."""
 
     verbs: tuple[Verb[Any], ...] = ()
@@ -72,10 +72,10 @@ class Performed(Struct, frozen=True):
     says: str | None = None
 
 
-DONE = Performed()
+DONE = EffectResult()
 
 
-class Asking(Struct, frozen=True):
+class EffectContext(Struct, frozen=True):
     """A decision that asks for something to be done."""
 
     event: InboxEvent
@@ -101,8 +101,8 @@ GatewayCommand = (
     | AskSubagents
     | SpeakText
 )
-Revise = Callable[[ReviseMessage, Conversation], Awaitable[Performed]]
-RunCommand = Callable[[GatewayCommand, Asking], Awaitable[Performed]]
+Revise = Callable[[ReviseMessage, Conversation], Awaitable[EffectResult]]
+RunCommand = Callable[[GatewayCommand, EffectContext], Awaitable[EffectResult]]
 
 
 class Effects:
@@ -115,7 +115,7 @@ class Effects:
         self._run_command = run_command
         self._revise = revise
 
-    def as_turn(self, walked: Walk, agent: str) -> Walk | None:
+    def as_turn(self, walked: StageResult, agent: str) -> StageResult | None:
         """Work that takes the agent's time is done by a turn, which waits for earlier turns and can be stopped (TU-23).
 
         None: this decision asks for no such work.
@@ -128,7 +128,7 @@ class Effects:
         said = tuple([reply for reply in walked.replies if reply != MEMORY_SHORTENED])  # the turn says it
         return replace(walked, message=message, outcome=PASS, replies=said, effects=others)
 
-    async def perform(self, effect: Effect, asking: Asking) -> Performed:
+    async def perform(self, effect: Effect, asking: EffectContext) -> EffectResult:
         conversation, agent, members, now = asking.conversation, asking.agent, asking.members, asking.now
         place = (conversation.route.channel, conversation.route.account)
         match effect:
@@ -139,31 +139,31 @@ class Effects:
                 await self._reset(session, agent)
                 return self._has_reset(effect, conversation, agent, now)
             case CompactSession():
-                return Performed(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
+                return EffectResult(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
                 answered = self._parts.questions.answer(question, option, conversation.route, sender, pressed)
-                return Performed(answered.verbs, answered.then, answered.says)
+                return EffectResult(answered.verbs, answered.then, answered.says)
             case ReviseMessage():
                 return await self._revise(effect, conversation)
             case Overhear(said=said):
-                return Performed(then=lambda: conversation.hear(said, members))
+                return EffectResult(then=lambda: conversation.overheard.hear(said, members))
             case ResetBotTurns():
-                return Performed((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
+                return EffectResult((ClearBotTurns(conversation.route),), lambda: _let_bots_go_on(conversation))
             case AskPairing():
-                return Performed((self._access.request_pairing(effect, now),), lambda: self._access.changed(place))
+                return EffectResult((self._access.request_pairing(effect, now),), lambda: self._access.changed(place))
             case ApprovePairing(code=code):
-                return Performed((self._access.approve(code, now),), lambda: self._access.changed(place))
+                return EffectResult((self._access.approve(code, now),), lambda: self._access.changed(place))
             case ReportFailure(what=what, detail=detail):
                 log.error("%s failed: %s", what, detail)
             case ShowConfig(key=key):
-                return Performed(says=self._settings.now.show_config(key))
+                return EffectResult(says=self._settings.now.show_config(key))
             case EditAllowList():
-                return Performed(self._access.edit(effect), lambda: self._access.changed(place))
+                return EffectResult(self._access.edit(effect), lambda: self._access.changed(place))
             case ResendParts(route=route):
-                return Performed(says=await self._resend(route, conversation.outbox))
+                return EffectResult(says=await self._resend(route, conversation.outbox))
             case UseTool(tool=tool):
-                return Performed(says=f"There is no tool {tool}.")
+                return EffectResult(says=f"There is no tool {tool}.")
             case ShowContext() | ExportSession() | RestartGateway() | RunShell():
                 return await self._attempted(effect, asking)
             case ChangeDebug() | ChangeInvitations() | WriteConfig() | AskSubagents() | SpeakText():
@@ -180,7 +180,7 @@ class Effects:
             return " ".join(told)
         return "Nothing is waiting to be sent again." if route is None else "Nothing here is waiting to be sent again."
 
-    async def _attempted(self, command: GatewayCommand, asking: Asking) -> Performed:
+    async def _attempted(self, command: GatewayCommand, asking: EffectContext) -> EffectResult:
         """A command that fails is told to the person in a sentence, and to the log (IN-60)."""
         try:
             return await self._run_command(command, asking)
@@ -188,7 +188,7 @@ class Effects:
             raise  # the message is decided again
         except Exception as problem:
             log.exception("%s failed", type(command).__name__)
-            return Performed(says=f"That did not work ({type(problem).__name__}); the gateway's log says more.")
+            return EffectResult(says=f"That did not work ({type(problem).__name__}); the gateway's log says more.")
 
     async def _reset(self, session: str, agent: str) -> None:
         """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""
@@ -198,7 +198,7 @@ class Effects:
         if can(speaker, CanForget):
             speaker.forget(session)
 
-    def _has_reset(self, reset: ResetSession, conversation: Conversation, agent: str, now: datetime) -> Performed:
+    def _has_reset(self, reset: ResetSession, conversation: Conversation, agent: str, now: datetime) -> EffectResult:
         hooks, who = self._hooks, (reset.session, agent, conversation.route)
         ended, started = SessionEnded(*who, reset.why, now), SessionStarted(*who, now)
 
@@ -206,11 +206,11 @@ class Effects:
             hooks.tell(ended, kept=True)
             hooks.tell(started, kept=True)
 
-        return Performed((SaveAgentSession(reset.session, None), *hooks.kept(ended), *hooks.kept(started)), tell)
+        return EffectResult((SaveAgentSession(reset.session, None), *hooks.kept(ended), *hooks.kept(started)), tell)
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:
-    conversation.bot_turns = BotTurns()
+    conversation.counted(BotTurns())
 
 
 def _pressed(inbound: Inbound) -> str:

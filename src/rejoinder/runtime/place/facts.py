@@ -5,11 +5,12 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from rejoinder.agents.base import (
+    Agent,
     AnnouncesCommands,
     CanTellLevels,
     CanTellModels,
     CanTellModes,
-    CanTellMore,
+    HasLastOutput,
     TellsSteering,
 )
 from rejoinder.channels.base import KnowsItself
@@ -17,21 +18,23 @@ from rejoinder.events import EarlierMessage, Inbound, Quote, Route, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
-from rejoinder.inbound.needs import needs_of
-from rejoinder.inbound.rooms import is_member, members
-from rejoinder.inbound.rules import channel_rules
+from rejoinder.inbound.needs import Need, needs_of
+from rejoinder.inbound.rooms import members
+from rejoinder.inbound.rules import ChannelRules
 from rejoinder.inbound.spoken import spoken
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import random_bytes
-from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.conversations import Conversation, author_of_ours, was_command
 from rejoinder.runtime.place.access import Access
 from rejoinder.runtime.place.turn_counts import TurnCounts
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.subagents import Subagents
-from rejoinder.runtime.session.work import AgentTurnRunner
+from rejoinder.runtime.session.turn_runner import AgentTurnRunner
+from rejoinder.store.base import IndexedMessage
 
-LAST_WORDS = 1000
+LAST_OUTPUT = 1000
+MOST_RECALLED = 10
 NONE: frozenset[str] = frozenset()
 
 
@@ -58,57 +61,73 @@ class FactGatherer:
         self,
         inbound: Inbound,
         conversation: Conversation,
+        channel: ChannelRules,
         turns: BotTurns,
         session: str,
         agent: str,
         now: datetime,
+        quoted: IndexedMessage | None,
         *,
         ours: bool,
     ) -> Facts:
-        """`session` and `agent` are those the message would go to; `turns` are the bot turns including this message.
-
-        `ours`: one of our own agents said it."""
-        messages, quote, here = conversation.messages, inbound.reply_to, conversation.messages.facts
-        needs = needs_of(inbound.text or spoken(inbound.transcript or ""))
-        own = messages.get(inbound.message_id)
-        quoted, of_group, of_sender = None, 0, 0
-        if quote is not None:
-            quoted = await conversation.look_up(quote.message_id)
-        place = (inbound.channel, inbound.account)
+        """`session` and `agent` are those the message would go to; `turns` are the bot turns including this message;
+        `quoted` is the message it answers. `ours`: one of our own agents said it."""
+        here, sender = conversation.messages.facts, inbound.sender
+        place, of_group, of_sender = (inbound.channel, inbound.account), 0, 0
         await self._access.read(place)
         if inbound.chat.kind != "direct":
-            of_group, of_sender = await self._turns_today(inbound, now)
-        runs = self._run_facts(conversation, session, agent)
-        if "parts" in needs:
-            runs = await self._with_parts(runs, conversation.route)
-        return Facts(
+            of_group, of_sender = await self._turns_today(inbound, channel, now)
+        own = conversation.messages.get(inbound.message_id)
+        facts = Facts(
             me=self.me(inbound, conversation, agent),
-            edits_told=conversation.how.edits_told,
+            edits_told=self._settings.now.channel(inbound.channel).edits_told,
             sent_by_us=own is not None and own.kind == "own" and not ours,
             replies_to_us=quoted is not None and quoted.kind == "own",
-            answers=await conversation.author_answered(inbound),
+            answers=author_of_ours(quoted) if quoted is not None else "",
             thread=ThreadFacts(
-                owned=here.owned or self._hangs_under_ours(inbound),
+                owned=here.owned or (inbound.thread_starter is not None and _hangs_under_ours(inbound, channel)),
                 posted=here.posted,
-                other_bot=here.other_bot or (inbound.sender.is_bot and not inbound.sender.is_self),
+                other_bot=here.other_bot or (sender.is_bot and not sender.is_self),
                 bot_turns=turns.in_a_row,
                 bot_turns_before=turns.before,
                 bot_turns_today=turns.today,
             ),
-            paired=self._access.is_paired(place, inbound.sender.id),
+            paired=self._access.is_paired(place, sender.id),
             pairing=self._access.pairing(place),
             allow=self._access.allow(inbound.channel),
             group_turns_today=of_group,
             sender_turns_today=of_sender,
+            runs=self._run_facts(conversation.route, session),
+            question=self._workers.questions.waiting_for(sender.id, conversation.route),
+            random=random_bytes() if channel.settings.dm == "pairing" else b"",
+        )
+        said = inbound.command_text or inbound.raw_text or inbound.text or spoken(inbound.transcript or "")
+        needs = needs_of(said)
+        return await self._for_commands(facts, needs, inbound, conversation, session, agent) if needs else facts
+
+    async def _for_commands(
+        self,
+        facts: Facts,
+        needs: frozenset[Need],
+        inbound: Inbound,
+        conversation: Conversation,
+        session: str,
+        agent: str,
+    ) -> Facts:
+        """With what only commands and directives ask for."""
+        speaker = self._agents.get(agent)
+        runs = self._with_status(facts.runs, session, speaker)
+        if "parts" in needs:
+            runs = await self._with_parts(runs, conversation.route)
+        return replace(
+            facts,
             runs=runs,
-            last_trace=await self._trace(quote, conversation) if "trace" in needs else (),
+            last_trace=await self._trace(inbound.reply_to, conversation),
             offered=await self._offered(agent) if "models" in needs else (),
             modes=await self._modes(agent) if "models" in needs else (),
             levels=await self._levels(agent) if "levels" in needs else None,
-            question=self._workers.questions.waiting_for(inbound.sender.id, conversation.route),
-            steers=self._steers(agent),
-            announced=self._announced(agent),
-            random=random_bytes(),
+            steers=speaker.steers if can(speaker, TellsSteering) else None,
+            announced=speaker.announced() if can(speaker, AnnouncesCommands) else NONE,
             version=self._settings.now.version,
         )
 
@@ -131,44 +150,38 @@ class FactGatherer:
         speaker = self._agents.get(agent)
         return await speaker.levels() if can(speaker, CanTellLevels) else None
 
-    def _steers(self, agent: str) -> bool | None:
-        speaker = self._agents.get(agent)
-        return speaker.steers if can(speaker, TellsSteering) else None
-
-    def _announced(self, agent: str) -> frozenset[str]:
-        speaker = self._agents.get(agent)
-        return speaker.announced() if can(speaker, AnnouncesCommands) else NONE
-
-    async def run_ended(self, session: str) -> None:
-        """Returns when a run of this session that has said its last word has ended, so that its person finds it so."""
-        await self._lanes.ended(session)
-
-    def is_member(self, inbound: Inbound) -> bool:
-        """Whether one of our own agents in a room said it: to the others it is a message (IN-25)."""
-        return is_member(inbound, channel_rules(self._settings.now.rules, inbound.channel))
-
-    def _hangs_under_ours(self, inbound: Inbound) -> bool:
-        """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
-        starter, channel = inbound.thread_starter, channel_rules(self._settings.now.rules, inbound.channel)
-        return isinstance(starter, EarlierMessage) and starter.is_bot and starter.author_id in members(inbound, channel)
-
-    async def _turns_today(self, inbound: Inbound, now: datetime) -> tuple[int, int]:
+    async def _turns_today(self, inbound: Inbound, channel: ChannelRules, now: datetime) -> tuple[int, int]:
         """Those of the group and of the sender in it, counted only where there is a limit (IN-33)."""
-        group = group_settings(channel_rules(self._settings.now.rules, inbound.channel), inbound.chat)
+        group = group_settings(channel, inbound.chat)
         of_group = await self._turn_counts.of_group(inbound, now) if group.daily_limit is not None else 0
         of_sender = await self._turn_counts.of_sender(inbound, now) if group.daily_limit_per_user is not None else 0
         return of_group, of_sender
 
     async def _trace(self, quote: Quote | None, conversation: Conversation) -> tuple[Step, ...]:
-        """The trace of the message this one answers, even if that is from before a restart; or of the latest."""
+        """The trace of the message this one answers, or of the latest, even if nobody has it in mind any more."""
         if quote is None:
+            if not conversation.has_traces:
+                await self._recall_traces(conversation)
             return conversation.trace_of(None)
         quoted = quote.message_id
         if not conversation.has_trace(quoted):
-            events = await self._store.events_of(quoted)
-            traced = [each for event in events for each in await self._store.trace(event.id)]
-            conversation.trace(quoted, (step for each in traced for step in each.steps))
+            conversation.trace(quoted, await self._stored_trace(quoted))
         return conversation.trace_of(quoted)
+
+    async def _recall_traces(self, conversation: Conversation) -> None:
+        """Of the latest messages, back to one that was no command."""
+        found: list[tuple[str, tuple[Step, ...]]] = []
+        for known in tuple(conversation.messages.latest(MOST_RECALLED)):
+            if known.kind != "own" and (steps := await self._stored_trace(known.id)):
+                found.append((known.id, steps))
+                if not was_command(steps):
+                    break
+        for message, steps in reversed(found):
+            conversation.trace(message, steps)
+
+    async def _stored_trace(self, message: str) -> tuple[Step, ...]:
+        events = await self._store.events_of(message)
+        return tuple([step for event in events for each in await self._store.trace(event.id) for step in each.steps])
 
     def me(self, inbound: Inbound, conversation: Conversation, agent: str = "") -> OwnIdentity:
         channel = conversation.channel
@@ -183,19 +196,30 @@ class FactGatherer:
         stuck_here = sum(part.route == here for part in stuck)
         return replace(facts, dead_parts=dead, held_parts=held, stuck_here=stuck_here)
 
-    def _run_facts(self, conversation: Conversation, session: str, agent: str) -> RunFacts:
+    def _run_facts(self, here: Route, session: str) -> RunFacts:
         lane = self._lanes.get(session)
-        speaker = self._agents.get(agent)
-        beside = len(self._subagents.at(conversation.route))
+        beside = len(self._subagents.at(here))
         return RunFacts(
             running=lane is not None and lane.is_running,
-            nothing_to_stop=not self._lanes.at(conversation.route) and not beside,
+            nothing_to_stop=not self._lanes.at(here) and not beside,
             subagents=beside,
+        )
+
+    def _with_status(self, facts: RunFacts, session: str, speaker: Agent | None) -> RunFacts:
+        lane = self._lanes.get(session)
+        return replace(
+            facts,
             waiting=lane.waiting if lane is not None else 0,
             held_back=lane.held_back if lane is not None else "",
             context_tokens=self._workers.compaction.context.get(session, 0),
             context_budget=self._settings.now.compaction.budget,
             last_failure=self._workers.failures.get(session, ""),
-            last_words=speaker.last_words()[-LAST_WORDS:] if can(speaker, CanTellMore) else "",
+            last_output=speaker.last_output()[-LAST_OUTPUT:] if can(speaker, HasLastOutput) else "",
             not_in_effect=self._settings.now.not_in_effect,
         )
+
+
+def _hangs_under_ours(inbound: Inbound, channel: ChannelRules) -> bool:
+    """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
+    starter = inbound.thread_starter
+    return isinstance(starter, EarlierMessage) and starter.is_bot and starter.author_id in members(inbound, channel)

@@ -25,24 +25,24 @@ from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.files import attached, captioned
 from rejoinder.runtime.outbox.performing import intent
-from rejoinder.runtime.place.effects import Asking, GatewayCommand, Performed
+from rejoinder.runtime.place.command_speech import CommandSpeech
+from rejoinder.runtime.place.effects import EffectContext, EffectResult, GatewayCommand
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
 from rejoinder.runtime.place.shell import Shell
-from rejoinder.runtime.place.spoken_ahead import SpokenAhead
 from rejoinder.runtime.place.subagent_commands import SubagentCommands
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.briefing import next_parts, surroundings_of, system_part
+from rejoinder.runtime.session.briefing import agent_context, next_parts, system_part
 from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.reminding import exchanges
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.runtime.session.work import AgentTurnRunner
+from rejoinder.runtime.session.turn_runner import AgentTurnRunner
 from rejoinder.session import Session
 from rejoinder.store.base import PlanParts, said_about
 from rejoinder.transcripts import Transcript, as_markdown, latest
 from rejoinder.turns import context
-from rejoinder.turns.context import ContextBudget, Past
+from rejoinder.turns.context import ContextBudget, PastExchange
 from rejoinder.unicode_repair import repair_text
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class GatewayCommands:
         shell: Shell,
         program: ProgramCommands,
         subagents: Subagents,
-        spoken: SpokenAhead,
+        spoken: CommandSpeech,
     ) -> None:
         self._agents = services.agents
         self._settings = services.settings
@@ -73,12 +73,12 @@ class GatewayCommands:
         self._program = program
         self._subagents = SubagentCommands(subagents)
 
-    async def run(self, command: GatewayCommand, asking: Asking) -> Performed:
+    async def run(self, command: GatewayCommand, asking: EffectContext) -> EffectResult:
         session = asking.session
         assert session is not None, "commands are read when their session is known"
         match command:
             case ShowContext():
-                return Performed(says=await self._context(asking, session))
+                return EffectResult(says=await self._context(asking, session))
             case ExportSession():
                 return await self._export(asking, session)
             case RestartGateway():
@@ -87,25 +87,25 @@ class GatewayCommands:
                 prefix = prefix_of(asking.message, session, self._settings.now)
                 return self._shell.perform(line, asking.conversation, prefix)
             case ChangeDebug() | WriteConfig() | ChangeInvitations():
-                return Performed(says=await self._program.run(command))
+                return EffectResult(says=await self._program.run(command))
             case SpeakText():
                 return self._speak(asking)
             case AskSubagents():
                 return await self._subagents.run(command, asking)
 
-    def _speak(self, asking: Asking) -> Performed:
+    def _speak(self, asking: EffectContext) -> EffectResult:
         """Planned in the commit of the decision; it was spoken before."""
         made, here = self._spoken.take(asking.event.id), asking.conversation
         if isinstance(made, str):
-            return Performed(says=made)
+            return EffectResult(says=made)
         rows = tuple(intent(each, here.route) for each in made)
-        return Performed((PlanParts(rows, asking.now),), lambda: here.sender.wake(rows=True))
+        return EffectResult((PlanParts(rows, asking.now),), lambda: here.sender.wake(rows=True))
 
-    async def _context(self, asking: Asking, session: Session) -> str:
+    async def _context(self, asking: EffectContext, session: Session) -> str:
         agent, conversation = self._agents[asking.agent], asking.conversation
-        here = surroundings_of(asking.message, session, self._settings.now, agent, conversation)
+        here = agent_context(asking.message, session, self._settings.now, agent, conversation)
         handle = conversation.messages.handle(asking.message.inbound.message_id)
-        overheard = conversation.overheard(agent.name)
+        overheard = conversation.overheard.of(agent.name)
         specimen = TurnInput("", asking.event.id, asking.message, conversation, handle, overheard)
         sent, kept = await self._remembered(agent, session), None
         if sent is None:
@@ -114,18 +114,18 @@ class GatewayCommands:
             self._settings.now.compaction.budget, self._workers.compaction.context.get(session.key, 0)
         )
         sizes = context.measure(system_part(here), sent or (), next_parts(here, specimen))
-        return context.told(agent.name, sizes, budget, kept)
+        return context.context_report(agent.name, sizes, budget, kept)
 
-    async def _remembered(self, agent: Agent, session: Session) -> list[Past] | None:
+    async def _remembered(self, agent: Agent, session: Session) -> list[PastExchange] | None:
         """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
         await self._workers.reminder.remind(session.key, agent, session.started)
         return _past(agent.remembered(session.key)) if can(agent, CanTellMemory) else None
 
-    async def _export(self, asking: Asking, session: Session) -> Performed:
+    async def _export(self, asking: EffectContext, session: Session) -> EffectResult:
         """Planned in the commit of the decision. The channel keeps the file before that, under a key of the event."""
         entries = await self._store.transcript(session.key, session.started, EVERYTHING)
         if not entries:
-            return Performed(says="Nothing has been said in this session yet.")
+            return EffectResult(says="Nothing has been said in this session yet.")
         settings = self._settings.now
         transcript = Transcript(session, entries, settings.directives, settings.silence)
         conversation, channel = asking.conversation, asking.conversation.channel
@@ -133,7 +133,7 @@ class GatewayCommands:
         is_sent = can(channel, CanSendFiles)
         limits = conversation.outbox.file_limits(channel, conversation.route) if is_sent else None
         if limits is None or len(page) > limits.size:
-            return Performed(says=await asyncio.to_thread(_shown, transcript))
+            return EffectResult(says=await asyncio.to_thread(_shown, transcript))
         key = f"{said_about(asking.event.id)}/transcript"
         name = f"session-{asking.now:%Y-%m-%d-%H%M}.md"
         blob = await conversation.outbox.blobs.keep(Upload(name=name, mime="text/markdown", key=key), whole(page))
@@ -141,7 +141,7 @@ class GatewayCommands:
         caption = "The transcript of this session."
         planned = plan.show_files((file,), caption, conversation.route, options, AnswerWording(), key)
         rows = tuple(intent(each, conversation.route) for each in planned)
-        return Performed((PlanParts(rows, asking.now),), lambda: conversation.sender.wake(rows=True))
+        return EffectResult((PlanParts(rows, asking.now),), lambda: conversation.sender.wake(rows=True))
 
 
 def _file(transcript: Transcript) -> bytes:
@@ -158,5 +158,5 @@ def _shown(transcript: Transcript) -> str:
     return f"The last {count} of {total} entries; {whole}\n\n{code}"
 
 
-def _past(told: Sequence[Exchange]) -> list[Past]:
-    return [Past(each.parts, each.answer) for each in told]
+def _past(told: Sequence[Exchange]) -> list[PastExchange]:
+    return [PastExchange(each.parts, each.answer) for each in told]

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeVar
 from rejoinder.events import ChangeDebug, ChangeInvitations, WriteConfig
 from rejoinder.runtime.toolbox import Toolbox
 
-NO_FILE: Final = "This gateway was given its settings by another program: there is no file of its own."
+NO_FILE: Final = "This gateway got its settings from another program: it has no configuration file."
 NO_PAGE: Final = "This gateway has no chat page to invite anybody to."
 
 ProgramCommand = ChangeDebug | WriteConfig | ChangeInvitations

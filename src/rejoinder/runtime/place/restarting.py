@@ -4,59 +4,83 @@ Rule 1: the command is settled before the gateway ends, so the next one does not
 Rule 2: a command older than this gateway has been obeyed by its start. So has a command that led to this start: where
         nothing is stored, the platform may deliver it again.
 Rule 3: a gateway that could not start again keeps running, and says why.
+Rule 4: where several share a store, the command is passed on to all of them with the commit of its decision.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from hashlib import blake2b
+from typing import Any
 
 from msgspec import Struct
 
 from rejoinder.errors import RejoinderError
 from rejoinder.events import Inbound
-from rejoinder.runtime.place.effects import Performed
-from rejoinder.store.base import InboxEvent
+from rejoinder.runtime.place.effects import EffectResult
+from rejoinder.store.base import InboxEvent, Verb
 
-EMBEDDED = "This gateway is a part of another program: it starts again with that one."
+EMBEDDED = "This gateway is part of another program: restart that program."
 DONE_ALREADY = "The gateway has been restarted."
+IN_TURN = "All gateways restart, one after the other."
 REMEMBERED = 20
 
 
-class Reviving(Struct, frozen=True):
+class RestartCheck(Struct, frozen=True):
     """What starts the gateway again. `check` raises the error that would keep it from starting; `obeyed` are the
     commands that led to this start."""
 
     check: Callable[[], object]
     obeyed: tuple[str, ...] = ()
+    returns: str = ""
+    """Which process this one was before it was started again, where others wait for it."""
 
 
 class Restart(Struct, frozen=True):
     """A request to start the gateway again, with the commands that led to it, so that none is obeyed twice."""
 
     obeyed: tuple[str, ...]
+    returns: str = ""
+
+
+AskAll = Callable[[str, datetime], Awaitable[tuple[Verb[Any], ...]]]
+"""Gives what is to be written to ask all gateways of a store: which command it was, and when it was accepted."""
 
 
 class Restarting:
-    """`reviving`: None where nothing would start the gateway again."""
+    """`reviving`: None where nothing would start the gateway again. `ask_all`: None where it is the only one."""
 
-    def __init__(self, reviving: Reviving | None, end: Callable[[Restart], None], now: datetime) -> None:
+    def __init__(
+        self,
+        reviving: RestartCheck | None,
+        end: Callable[[Restart], None],
+        now: datetime,
+        ask_all: AskAll | None = None,
+    ) -> None:
         self._reviving = reviving
         self._end = end
         self._began = now
+        self._ask_all = ask_all
 
-    async def perform(self, asked: InboxEvent) -> Performed:
+    async def perform(self, asked: InboxEvent) -> EffectResult:
         reviving, command = self._reviving, named(asked.inbound)
         if reviving is None:
-            return Performed(says=EMBEDDED)
-        if asked.accepted < self._began or command in reviving.obeyed:
-            return Performed(says=DONE_ALREADY)
+            return EffectResult(says=EMBEDDED)
+        is_earlier = self._ask_all is None and asked.accepted < self._began
+        if is_earlier or command in reviving.obeyed:
+            return EffectResult(says=DONE_ALREADY)
         try:
             await asyncio.to_thread(reviving.check)
         except RejoinderError as wrong:
-            return Performed(says=f"Not restarted, because it would not start again: {wrong}")
-        restart = Restart((*reviving.obeyed, command)[-REMEMBERED:])
-        return Performed(then=lambda: self._end(restart))
+            return EffectResult(says=f"Not restarted, because it would not start again: {wrong}")
+        if self._ask_all is not None:
+            return EffectResult(await self._ask_all(command, asked.accepted), says=IN_TURN)
+        restart = Restart(remembered(reviving.obeyed, command))
+        return EffectResult(then=lambda: self._end(restart))
+
+
+def remembered(obeyed: tuple[str, ...], command: str) -> tuple[str, ...]:
+    return (*obeyed, command)[-REMEMBERED:]
 
 
 def named(command: Inbound) -> str:

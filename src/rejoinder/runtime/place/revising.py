@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from rejoinder.events import ReviseMessage
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.place.effects import Performed
+from rejoinder.runtime.place.effects import EffectResult
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.payloads import StoredInput, message_of, repack, unpack
@@ -32,37 +32,37 @@ class Revising:
         self._lanes = lanes
         self._sessions = sessions
 
-    async def revise(self, revision: ReviseMessage, conversation: Conversation) -> Performed:
-        done = [Performed(then=lambda: conversation.reword(revision.message, revision.text))]
+    async def revise(self, revision: ReviseMessage, conversation: Conversation) -> EffectResult:
+        done = [EffectResult(then=lambda: conversation.reword(revision.message, revision.text))]
         for event in await self._store.events_of(revision.message):
             if event.inbound.route != conversation.route or event.inbound.entry in ("edit", "delete"):
                 continue
             for put in await self._store.inputs_of(event.id):
                 done.append(await self._revise(put, revision, conversation))
         if revision.text is None:
-            done.append(Performed((ForgetMessage(conversation.route, revision.message),)))
+            done.append(EffectResult((ForgetMessage(conversation.route, revision.message),)))
 
         def then() -> None:
             for each in done:
                 each.then()
 
-        return Performed(tuple(verb for each in done for verb in each.verbs), then)
+        return EffectResult(tuple(verb for each in done for verb in each.verbs), then)
 
-    async def _revise(self, put: Input, revision: ReviseMessage, conversation: Conversation) -> Performed:
+    async def _revise(self, put: Input, revision: ReviseMessage, conversation: Conversation) -> EffectResult:
         lane = self._lanes.get(put.session)
         waiting = None if lane is None or put.state != "waiting" else lane.waiting_input(put.event.id)
         if lane is None or waiting is None:
             if revision.text is not None and put.state in ("taken", "steered"):
                 await self._tell(put, revision, conversation)
-            return Performed()
+            return EffectResult()
         if revision.text is None:
             verb = DropInputs(put.session, (put.event.id,), DELETED)
-            return Performed((verb,), lambda: lane.revise(waiting, None))
+            return EffectResult((verb,), lambda: lane.revise(waiting, None))
         stored = unpack(put.payload)
         inbound = replace(stored.inbound or put.event.inbound, text=revision.text)
         revised = replace(stored, text=revision.text, around=None, prompt=None, taken=(), inbound=inbound)
         message = message_of(revised, put.event.inbound)
-        return Performed(
+        return EffectResult(
             (ReviseInput(put.session, put.event.id, repack(revised)),), lambda: lane.revise(waiting, message)
         )
 

@@ -17,10 +17,10 @@ from typing import cast
 
 from msgspec import Struct
 
-from rejoinder.environment import passed
+from rejoinder.environment import environment_for
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.place.effects import Performed
+from rejoinder.runtime.place.effects import EffectResult
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.prefixes import Prefix, no_prefix
 from rejoinder.unicode_repair import harmless
@@ -53,10 +53,10 @@ class Shell:
         self._running: _Command | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def perform(self, command: str, conversation: Conversation, prefix: Prefix = no_prefix) -> Performed:
+    def perform(self, command: str, conversation: Conversation, prefix: Prefix = no_prefix) -> EffectResult:
         if self._task is not None and not self._task.done():
-            return Performed(says=f"A command is running already; it has {self._seconds:.0f} seconds in all.")
-        return Performed(then=lambda: self._start(command, conversation, prefix))
+            return EffectResult(says=f"A command is running already; it has {self._seconds:.0f} seconds in all.")
+        return EffectResult(then=lambda: self._start(command, conversation, prefix))
 
     async def stop(self) -> None:
         """Ends the running command, and returns when its result has been sent to the chat."""
@@ -92,7 +92,7 @@ class _Command(asyncio.SubprocessProtocol):
                 stdin=asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
-                env=passed(os.environ),
+                env=environment_for(os.environ),
             )
         except (OSError, ValueError) as error:  # for example a NUL in the command
             return ShellResult(b"", 0, f"It could not be started: {error}.")

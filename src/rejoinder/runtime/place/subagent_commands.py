@@ -1,11 +1,11 @@
 """Does what `/subagents`, `/kill` and `/steer` ask for (TU-36)."""
 
 from rejoinder.events import AskSubagents
-from rejoinder.runtime.place.effects import Asking, Performed
-from rejoinder.runtime.session.subagents import Starter, Subagents
+from rejoinder.runtime.place.effects import EffectContext, EffectResult
+from rejoinder.runtime.session.subagents import SubagentParent, Subagents
 from rejoinder.session import Session
 from rejoinder.store.base import KeptSubagent
-from rejoinder.turns.subagents import Wish
+from rejoinder.turns.subagents import SpawnRequest
 
 ALL = "all"
 
@@ -14,30 +14,30 @@ class SubagentCommands:
     def __init__(self, subagents: Subagents) -> None:
         self._subagents = subagents
 
-    async def run(self, asked: AskSubagents, asking: Asking) -> Performed:
+    async def run(self, asked: AskSubagents, asking: EffectContext) -> EffectResult:
         session = asking.session
         assert session is not None, "commands are read when their session is known"
         match asked.what:
             case "list":
-                return Performed(says=await self._subagents.listing(session.key))
+                return EffectResult(says=await self._subagents.listing(session.key))
             case "spawn":
-                return Performed(says=await self._spawn(asked, asking, session))
+                return EffectResult(says=await self._spawn(asked, asking, session))
             case "kill" if asked.name.lower() == ALL:
                 ended = await self._subagents.stop_of(session.key)
-                return Performed(says=f"Stopped: {ended}." if ended else "No sub-agent is at work here.")
+                return EffectResult(says=f"Stopped: {ended}." if ended else "No sub-agent is at work here.")
             case _:
                 kept = await self._subagents.find(session.key, asked.name)
                 if kept is None:
-                    return Performed(says=f"There is no sub-agent called {asked.name}; /subagents lists them.")
-                return Performed(says=await self._about(asked, _by(asking, session), kept))
+                    return EffectResult(says=f"There is no sub-agent called {asked.name}; /subagents lists them.")
+                return EffectResult(says=await self._about(asked, _by(asking, session), kept))
 
-    async def _spawn(self, asked: AskSubagents, asking: Asking, session: Session) -> str:
-        started = await self._subagents.start(Wish(asked.name, asked.text), _by(asking, session))
+    async def _spawn(self, asked: AskSubagents, asking: EffectContext, session: Session) -> str:
+        started = await self._subagents.start(SpawnRequest(asked.name, asked.text), _by(asking, session))
         if isinstance(started, str):
             return started
         return f"Sub-agent {started.name} is at work. /subagents log {started.name} shows what it does."
 
-    async def _about(self, asked: AskSubagents, by: Starter, kept: KeptSubagent) -> str:
+    async def _about(self, asked: AskSubagents, by: SubagentParent, kept: KeptSubagent) -> str:
         match asked.what:
             case "log":
                 return await self._subagents.log(kept)
@@ -51,11 +51,11 @@ class SubagentCommands:
                 return await self._subagents.info(kept)
 
 
-def _by(asking: Asking, session: Session) -> Starter:
+def _by(asking: EffectContext, session: Session) -> SubagentParent:
     """The person who wrote the command."""
     message = asking.message
     sender = message.inbound.sender
-    return Starter(
+    return SubagentParent(
         session.key,
         asking.agent,
         asking.conversation.route,

@@ -16,12 +16,12 @@ from rejoinder.bounded import Bounded
 from rejoinder.channels.base import CanFetch, ShowsTranscripts
 from rejoinder.errors import LeaseLost, NotUnderstood
 from rejoinder.events import Attachment, LinkedPage, Route, Step
-from rejoinder.inbound.understanding import ToUnderstand, understood
+from rejoinder.inbound.understanding import MediaToUnderstand, understood
+from rejoinder.media_services import larger_than
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.senses import larger_than
 from rejoinder.store.base import InboxEvent, KeepUnderstood
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Understanding:
         self._pages: Bounded[tuple[str, str, str], tuple[datetime, LinkedPage]] = Bounded(PAGES_KEPT)
 
     async def of(
-        self, event: InboxEvent, wanted: ToUnderstand, conversation: Conversation
+        self, event: InboxEvent, wanted: MediaToUnderstand, conversation: Conversation
     ) -> tuple[InboxEvent, tuple[Step, ...]]:
         """The event as it was understood, and what the trace says of that."""
         began, route = perf_counter(), conversation.route
@@ -77,7 +77,7 @@ class Understanding:
         if (task := self._under_way.get(route)) is not None:
             task.cancel()
 
-    async def _find(self, wanted: ToUnderstand, conversation: Conversation, found: UnderstoodSoFar) -> None:
+    async def _find(self, wanted: MediaToUnderstand, conversation: Conversation, found: UnderstoodSoFar) -> None:
         channel = conversation.channel
         found.pages = tuple(await asyncio.gather(*(self._read(each, conversation) for each in wanted.addresses)))
         for file in wanted.recordings:

@@ -1,11 +1,11 @@
 """The lane of each session: what waits for its turn, the turn that runs, and the turns that no message triggers.
 
-waiting       parts, lanes, lane, run, turn_inputs, queueing, slots
+waiting       parts, lanes, lane, run_driver, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
-before a turn turn_values, briefing, fetching, thread_past, reminding
-while it runs work, attempts, relay, fairness, questions, tools, thoughts, presence, speech
+before a turn turn_values, briefing, fetching, thread_history, reminding
+while it runs turn_runner, turn_parts, attempts, relay, fairness, questions, tools, thoughts, presence, speech
 unprompted    compaction, requested_compaction, background, job_scheduler
 sub-agents    subagents, subagent_runs, subagent_reports
-in words      prefixes, notices, unconfirmed
+in words      prefixes, notices, unconfirmed_notice
 without chat  completions
 """

@@ -19,14 +19,14 @@ from rejoinder.events import Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.turns.fallback import (
     Candidate,
+    FallbackState,
     NoFallback,
     Rests,
-    Trial,
     after_failure,
     begin,
     refreshed,
-    rested,
     transition_notice,
+    with_cooldown,
 )
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,10 @@ Compact = Callable[[str, Agent], Awaitable[bool]]
 class Attempts:
     """Remembers between turns which credentials are cooling down, and which model each session was last told of."""
 
-    def __init__(self, compact: Compact) -> None:
+    def __init__(self, compact: Compact, check: Callable[[], None]) -> None:
+        """`check`: begins no try once the shard may be another's (SC-3)."""
         self._compact = compact
+        self._check = check
         self._rests: Rests = {}
         self._told: Bounded[str, str] = Bounded(SESSIONS)
 
@@ -63,6 +65,7 @@ class Attempts:
             model = trial.current.model or None
             says = aloud if kind == "model_not_found" else notice
             answers = partial(self._tell, turn.session, trial, kind, says)
+            self._check()
             failed = await attempt(turn if turn.model == model else replace(turn, model=model), answers)
             if failed is None:
                 if self._rests:
@@ -83,15 +86,15 @@ class Attempts:
             trial, kind = following, failed.kind
             await asyncio.sleep(trial.wait)
 
-    async def _tell(self, session: str, trial: Trial, kind: str | None, notice: Notice) -> None:
+    async def _tell(self, session: str, trial: FallbackState, kind: str | None, notice: Notice) -> None:
         if (told := transition_notice(self._told.get(session), trial, kind)) is not None:
             self._told[session] = trial.current.model
             await notice(told)
 
-    def _after(self, trial: Trial, failed: Failed) -> Trial | None:
+    def _after(self, trial: FallbackState, failed: Failed) -> FallbackState | None:
         now = monotonic()
         hurry = (failed.transient, failed.retry_after)
-        self._rests = rested(self._rests, trial, failed.kind, now, *hurry)
+        self._rests = with_cooldown(self._rests, trial, failed.kind, now, *hurry)
         following = after_failure(trial, failed.kind, self._rests, now, *hurry, chance=random())
         return None if isinstance(following, NoFallback) else following
 
@@ -104,4 +107,4 @@ def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
     models, name = [turn.model or ""], agent.name
     if can(agent, CanSetModel):
         models += agent.fallbacks
-    return tuple(Candidate(model, f"{name}/{model}") for model in dict.fromkeys(models))
+    return tuple([Candidate(model, f"{name}/{model}") for model in dict.fromkeys(models)])

@@ -144,7 +144,7 @@ class BackgroundStarter:
             if turn.steer:
                 in_line = replace(in_line, settings=replace(queue, mode=Mode.STEER_BACKLOG))
             asked = self._queueing.asked(event.id, message, turn.agent, conversation, (), None)
-            self._lanes.arrive(session.key, turn.agent, queue, (asked,), in_line)
+            self._lanes.arrive(session.key, turn.agent, queue, asked, in_line)
         return None
 
     def _place(self, turn: Background) -> Conversation:
@@ -177,5 +177,5 @@ class DiscardChannel:
         self._count += 1
         self.kept.append(part)
         words = one_line(part.text)  # an agent must not be able to forge log lines
-        log.warning("%s: a turn in the background has no target, its words are kept: %s", part.route.chat, words)
+        log.warning("%s: a background turn has no target; its answer is stored: %s", part.route.chat, words)
         return Delivered(f"kept-{self._count}")

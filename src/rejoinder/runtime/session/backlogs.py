@@ -36,6 +36,7 @@ class Backlogs:
         self._lanes = lanes
         self._queueing = queueing
         self._agents = services.agents
+        self._is_shared = services.is_shared
         self._quarantine = quarantine
         self._clock = services.clock
 
@@ -59,6 +60,9 @@ class Backlogs:
         gathered, singly = backlog.gathered, backlog.singly
         waiting = (*gathered, *singly)
         agent = unpack(waiting[0].payload).agent
+        if agent not in self._agents and self._is_shared:
+            log.warning("%s: there is no agent %s here; what waits is left to other processes", backlog.session, agent)
+            return
         if agent not in self._agents:
             events = tuple(put.event.id for put in waiting)
             await self._store.write(DropInputs(backlog.session, events, f"there is no agent {agent} any more"))
@@ -89,6 +93,9 @@ class Backlogs:
                 unpack(put.payload)
             except MsgspecError as problem:
                 message, route = put.event.inbound.message_id, put.event.inbound.route
+                if self._is_shared:
+                    log.warning("%s: message %s is left to other processes: %s", put.session, message, problem)
+                    continue
                 await self._quarantine.put_unreadable_input(put.session, put.event.id, message, route, problem)
             else:
                 found.append(put)

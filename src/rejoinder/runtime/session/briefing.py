@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import CanSendFiles
@@ -66,7 +66,7 @@ FOLDER = (
 ALBUM = "; up to {most} that you name one after the other share a message"
 
 
-class Surroundings(Struct, frozen=True):
+class AgentContext(Struct, frozen=True):
     """What holds where an agent is addressed, for a real turn or just to show what the agent would read."""
 
     message: InboundMessage
@@ -85,7 +85,7 @@ class Surroundings(Struct, frozen=True):
     """Which files can be sent there, if any."""
 
 
-class Scene(Surroundings, frozen=True):
+class RunContext(AgentContext, frozen=True):
     """What holds for the whole of a run, looked up once."""
 
     run: Run
@@ -104,15 +104,38 @@ class Scene(Surroundings, frozen=True):
         return effective_level(name, self.choices, self.session, self.settings.rules, self.profile)
 
 
-def surroundings_of(
+Around = tuple[
+    InboundMessage,
+    Session,
+    Agent,
+    AgentProfile,
+    ChannelRules,
+    RuntimeSettings,
+    tuple[str, ...],
+    tuple[str, ...],
+    FileLimits | None,
+]
+"""The fields of `AgentContext`, in their order."""
+
+
+def agent_context(
     message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
-) -> Surroundings:
+) -> AgentContext:
+    return AgentContext(*_around(message, session, settings, agent, conversation))
+
+
+def _around(
+    message: InboundMessage, session: Session, settings: RuntimeSettings, agent: Agent, conversation: Conversation
+) -> Around:
     rules = settings.rules
     channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
-    there = _participants(message, agent, conversation) if message.in_group else ()
-    room, platform = _room(message, channel), conversation.channel
+    platform = conversation.channel
+    room: tuple[str, ...] = ()
+    there: tuple[str, ...] = ()
+    if message.in_group:
+        room, there = _room(message, channel), _participants(message, agent, conversation)
     files = conversation.outbox.file_limits(platform, conversation.route) if can(platform, CanSendFiles) else None
-    return Surroundings(message, session, agent, profile, channel, settings, room, there, files)
+    return message, session, agent, profile, channel, settings, room, there, files
 
 
 def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
@@ -121,18 +144,17 @@ def _participants(message: InboundMessage, agent: Agent, conversation: Conversat
     return participants(message.inbound.participants, heard, {agent.name, message.facts.me.id})
 
 
-def scene_of(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> Scene:
-    here = surroundings_of(run.message, session, settings, agent, run.conversation)
+def run_context(run: Run, session: Session, settings: RuntimeSettings, agent: Agent) -> RunContext:
     choices = {name: value for asked in run.asked for name, value in asked.message.choices.items()}
-    return Scene(**asdict(here), run=run, choices=choices)
+    return RunContext(*_around(run.message, session, settings, agent, run.conversation), run, choices)
 
 
-def model_of(scene: Scene) -> str | None:
+def model_of(scene: RunContext) -> str | None:
     """The model that a person or the configuration has chosen for this turn."""
     return chosen_model(scene.choices, scene.session, scene.profile)
 
 
-def brief(scene: Scene) -> Turn:
+def brief(scene: RunContext) -> Turn:
     """The whole turn of this run."""
     run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
@@ -141,7 +163,7 @@ def brief(scene: Scene) -> Turn:
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
         thread_starter=_quotes((starter,))[0] if isinstance(starter, EarlierMessage) else None,
-        history=_quotes(_each_once((*first.thread_history, *overheard))),
+        history=_quotes(_each_once((*first.thread_history, *overheard))) if overheard or first.thread_history else (),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
         overflow=run.start.overflow,
@@ -162,7 +184,7 @@ def brief(scene: Scene) -> Turn:
     )
 
 
-def next_parts(here: Surroundings, asked: TurnInput) -> tuple[PromptPart, ...]:
+def next_parts(here: AgentContext, asked: TurnInput) -> tuple[PromptPart, ...]:
     """What the agent would be told with a message from here, besides the words of that message."""
     user = UserPart(
         messages=(replace(_spoken(asked, here.agent, among_agents=bool(here.room)), text=""),),
@@ -206,13 +228,13 @@ def _interrupted(run: Run) -> tuple[str, ...]:
     return (f"A restart interrupted your answer to this.{sent}",)
 
 
-def brief_further(scene: Scene, asked: tuple[TurnInput, ...]) -> Turn:
+def brief_further(scene: RunContext, asked: tuple[TurnInput, ...]) -> Turn:
     """Further messages for a run that is under way, written as they would be in a turn of their own."""
     user = UserPart(messages=_all_spoken(asked, scene))
     return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
 
 
-def system_part(where: Surroundings) -> SystemPart:
+def system_part(where: AgentContext) -> SystemPart:
     message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
     inbound = message.inbound
     here = settings.channel(inbound.channel)
@@ -246,7 +268,7 @@ def _folder_notice(folder: OutboxFolder, limits: FileLimits) -> str:
 
 
 def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:
-    here = members(message.inbound, channel) if channel.is_room and message.in_group else ()
+    here = members(message.inbound, channel) if channel.is_room else ()
     return here if len(here) > 1 else ()
 
 
@@ -257,7 +279,7 @@ def outbox_folder(session: str, settings: RuntimeSettings) -> OutboxFolder | Non
     return settings.outbox_of(session)
 
 
-def _granted(where: Surroundings) -> frozenset[str]:
+def _granted(where: AgentContext) -> frozenset[str]:
     """Where answers may be spoken, `<voice>` is granted (OD-52)."""
     speech = effective_speech(where.session, where.settings.rules.settings.speech, where.message.inbound.channel)
     return where.settings.granted | {"voice"} if speech.mode != "off" else where.settings.granted
@@ -285,7 +307,7 @@ def _metadata(inbound: Inbound, agent: Agent) -> ChatMetadata:
     return ChatMetadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _all_spoken(asked: tuple[TurnInput, ...], scene: Scene) -> tuple[TurnMessage, ...]:
+def _all_spoken(asked: tuple[TurnInput, ...], scene: RunContext) -> tuple[TurnMessage, ...]:
     among_agents = bool(scene.room)
     return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
 

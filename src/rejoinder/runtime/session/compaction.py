@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 SESSIONS = 10_000
 
 
-class Shortened(Struct, frozen=True):
+class CompactionResult(Struct, frozen=True):
     """What the next turn is to be told of a compaction, and what is written so that a restart does not undo it."""
 
     note: str
@@ -62,7 +62,7 @@ class Compaction:
             else:
                 log.warning("%s: %s could not shorten the conversation", session, agent.name)
 
-    async def shorten(self, session: str, agent: Agent, instructions: str = "") -> Shortened | None:
+    async def shorten(self, session: str, agent: Agent, instructions: str = "") -> CompactionResult | None:
         """Shortens what the agent remembers; the caller writes the result. None when it cannot be done.
 
         `instructions`: what a person wants the summary to keep.
@@ -77,7 +77,7 @@ class Compaction:
         self.context.pop(session, None)
         self._flushed.pop(session, None)
         note = after_compaction(self._settings.now.compaction.startup_notes.get(name, ""))
-        return Shortened(note, () if kept is True else (_summary(session, kept, self._clock()),))
+        return CompactionResult(note, () if kept is True else (_summary(session, kept, self._clock()),))
 
     async def compact(self, session: str, agent: Agent) -> bool:
         """False when it cannot be done; otherwise the next turn is told of it."""

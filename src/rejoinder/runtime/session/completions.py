@@ -3,6 +3,7 @@
 Nothing is stored: the caller keeps the conversation. Directives are parsed but not obeyed.
 """
 
+import asyncio
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
@@ -71,7 +72,8 @@ async def complete(
                             for piece in _visible(reader.feed(part)):
                                 yield piece[: max(left, 0)]
                                 left -= len(piece)
-                            await fairness.end()
+                            if fairness.end():
+                                await asyncio.sleep(0)
                             if left < 0:
                                 yield CUT.format(most=most)
                                 return

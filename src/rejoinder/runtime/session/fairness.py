@@ -1,6 +1,5 @@
 """Gives the event loop back while much is being read: nobody else waits longer than for a few milliseconds."""
 
-import asyncio
 from collections.abc import Iterator
 from time import perf_counter
 
@@ -18,7 +17,7 @@ def slices(text: str) -> Iterator[str]:
 
 
 class Fairness:
-    """`begin` and `end` each step of work; `end` lets the others run if it is time to."""
+    """`begin` and `end` each step of work; `end` says whether it is time to let the others run."""
 
     __slots__ = ("_began", "_steps", "_worked")
 
@@ -30,9 +29,10 @@ class Fairness:
     def begin(self) -> None:
         self._began = perf_counter()
 
-    async def end(self) -> None:
+    def end(self) -> bool:
         self._worked += perf_counter() - self._began
         self._steps += 1
-        if self._worked > LONGEST_WORK or self._steps >= MOST_STEPS:
-            self._worked = self._steps = 0
-            await asyncio.sleep(0)
+        if self._worked <= LONGEST_WORK and self._steps < MOST_STEPS:
+            return False
+        self._worked = self._steps = 0
+        return True

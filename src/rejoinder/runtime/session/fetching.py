@@ -18,11 +18,11 @@ from rejoinder.events import Attachment, Inbound, PromptImage
 from rejoinder.filetypes import HEAD, sniffed
 from rejoinder.inbound.documents import document_kind, is_animated, picture_side, unread_kind
 from rejoinder.inbound.media import USUAL, MediaLimits, image_type, is_recording, too_large, worth_fetching
+from rejoinder.media_services import CanDescribePictures, CanPrepareRecordings, CanReadDocuments
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import CompletionMessage, completed
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.senses import DescribesPictures, PreparesRecordings, ReadsDocuments
 
 log = logging.getLogger(__name__)
 
@@ -40,32 +40,34 @@ Describe = Callable[[str, bytes, str], Awaitable[str]]
 """Puts a picture into words, of which it is given the name, the bytes and the type; empty: there are none."""
 
 
-class Senses(Struct, frozen=True):
+class FileReaders(Struct, frozen=True):
     """Who helps an agent with files that it cannot take as they are."""
 
     describer: Agent | None = None
-    reader: ReadsDocuments | None = None
-    recordings: PreparesRecordings | None = None
-    program: DescribesPictures | None = None
+    reader: CanReadDocuments | None = None
+    recordings: CanPrepareRecordings | None = None
+    program: CanDescribePictures | None = None
     """Describes pictures where no agent does."""
 
     @property
-    def eyes(self) -> Describe | None:
+    def describe(self) -> Describe | None:
         """Who puts pictures into words."""
         if self.describer is not None and sees_images(self.describer):
             return partial(_by_agent, self.describer)
         return None if self.program is None else partial(_by_program, self.program)
 
 
-NOBODY = Senses()
+NOBODY = FileReaders()
 
 
-async def with_files(asked: tuple[TurnInput, ...], agent: Agent, senses: Senses = NOBODY) -> tuple[TurnInput, ...]:
+async def with_files(
+    asked: tuple[TurnInput, ...], agent: Agent, readers: FileReaders = NOBODY
+) -> tuple[TurnInput, ...]:
     """The same messages, with those of their files that this agent can use and that could be fetched."""
     if not any(all_files(each.message.inbound) for each in asked):
         return asked
-    eyes = None if sees_images(agent) else senses.eyes
-    return tuple([await _with_files(each, agent, eyes, senses) for each in asked])
+    describe = None if sees_images(agent) else readers.describe
+    return tuple([await _with_files(each, agent, describe, readers) for each in asked])
 
 
 def hears_audio(agent: Agent) -> bool:
@@ -81,27 +83,27 @@ def all_files(inbound: Inbound) -> tuple[Attachment, ...]:
     return inbound.attachments if inbound.reply_to is None else (*inbound.attachments, *inbound.reply_to.files)
 
 
-async def _with_files(asked: TurnInput, agent: Agent, eyes: Describe | None, senses: Senses) -> TurnInput:
+async def _with_files(asked: TurnInput, agent: Agent, describe: Describe | None, readers: FileReaders) -> TurnInput:
     inbound, own, here = asked.message.inbound, len(asked.message.inbound.attachments), asked.conversation
-    shown = sees_images(agent) or eyes is not None
-    recordings = senses.recordings if hears_audio(agent) else None
+    shown = sees_images(agent) or describe is not None
+    recordings = readers.recordings if hears_audio(agent) else None
 
     async def given(file: Attachment) -> Attachment:
         if recordings is not None and is_recording(file):
             return await _sounding(file, here, recordings)
-        if senses.reader is not None:
-            return await _read(file, here, senses.reader, shown=shown)
+        if readers.reader is not None:
+            return await _read(file, here, readers.reader, shown=shown)
         return await _fetched(file, here, shown=shown, limits=USUAL)
 
     files = tuple([await given(file) for file in all_files(inbound)])
-    if eyes is not None:
-        files = tuple([await _described(file, eyes) for file in files])
+    if describe is not None:
+        files = tuple([await _described(file, describe) for file in files])
     quote = inbound.reply_to and replace(inbound.reply_to, files=files[own:])
     filled = replace(inbound, attachments=files[:own], reply_to=quote)
     return replace(asked, message=replace(asked.message, inbound=filled))
 
 
-async def _read(file: Attachment, here: Conversation, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+async def _read(file: Attachment, here: Conversation, reader: CanReadDocuments, *, shown: bool) -> Attachment:
     """The file with its text, if it is a document; a large picture is scaled. What cannot be read says why."""
     limits = replace(USUAL, document_bytes=reader.max_bytes)
     if not worth_fetching(file, sees_images=shown, limits=limits) and file.content is None:
@@ -119,7 +121,7 @@ async def _read(file: Attachment, here: Conversation, reader: ReadsDocuments, *,
             return replace(file, content=None, note=f"it could not be read: {why}")
 
 
-async def _understood(file: Attachment, content: bytes, reader: ReadsDocuments, *, shown: bool) -> Attachment:
+async def _understood(file: Attachment, content: bytes, reader: CanReadDocuments, *, shown: bool) -> Attachment:
     picture = image_type(content)
     if picture is not None or (sniffed(content[:HEAD]) or file.mime).startswith("image/"):
         fits = picture is not None and picture_side(content) <= reader.max_side and len(content) <= USUAL.image_bytes
@@ -149,7 +151,7 @@ async def _fetched(file: Attachment, here: Conversation, *, shown: bool, limits:
     return file if content is None else replace(file, content=content)
 
 
-async def _sounding(file: Attachment, here: Conversation, recordings: PreparesRecordings) -> Attachment:
+async def _sounding(file: Attachment, here: Conversation, recordings: CanPrepareRecordings) -> Attachment:
     """A recording with its sound, in a form that models take; without it, what was heard in it has to do."""
     most, channel, name = USUAL.audio_bytes, here.channel, here.channel.name
     if (file.size or 0) > most:
@@ -177,7 +179,7 @@ async def _described(file: Attachment, describe: Describe) -> Attachment:
     return replace(file, described=said[:LONGEST]) if said else file
 
 
-async def _by_program(program: DescribesPictures, name: str, content: bytes, mime: str) -> str:
+async def _by_program(program: CanDescribePictures, name: str, content: bytes, mime: str) -> str:
     try:
         return await program.describe(content, mime)
     except NotUnderstood as why:
@@ -185,16 +187,16 @@ async def _by_program(program: DescribesPictures, name: str, content: bytes, mim
         return ""
 
 
-async def _by_agent(eyes: Agent, name: str, content: bytes, mime: str) -> str:
+async def _by_agent(describer: Agent, name: str, content: bytes, mime: str) -> str:
     try:
         async with asyncio.timeout(PATIENCE):
-            said = await completed(eyes, CompletionMessage("user", DESCRIBE, (PromptImage(mime, content),)))
+            said = await completed(describer, CompletionMessage("user", DESCRIBE, (PromptImage(mime, content),)))
     except TimeoutError:
-        log.warning("%s did not describe %r within %.0f s", eyes.name, name, PATIENCE)
+        log.warning("%s did not describe %r within %.0f s", describer.name, name, PATIENCE)
     except Exception:  # as above
-        log.exception("%s failed while describing %r", eyes.name, name)
+        log.exception("%s failed while describing %r", describer.name, name)
     else:
         if isinstance(said, str):
             return said
-        log.warning("%s did not describe %r (%s): %s", eyes.name, name, said.kind, said.detail or said.sentence)
+        log.warning("%s did not describe %r (%s): %s", describer.name, name, said.kind, said.detail or said.sentence)
     return ""

@@ -25,7 +25,7 @@ from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import KeepJob, KeptJob, PassTick, Store, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
 from rejoinder.turns.job import Job, Moment, obstacle
-from rejoinder.turns.schedule import first_due, next_due, set_right, was_missed
+from rejoinder.turns.schedule import corrected_due, first_due, next_due, was_missed
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +51,11 @@ class JobScheduler:
         clock: Callable[[], datetime],
         read: Callable[[str], str | None],
         tell: TellHooks,
+        *,
+        is_shared: bool = False,
     ) -> None:
         """`home`: that of a session; None: another process owns it, or it has not recovered. `read` returns the
-        contents of a file, if there is one."""
+        contents of a file, if there is one. `is_shared`: others may know jobs that are not known here (SC-25)."""
         self._jobs = jobs
         jobs.on_change(self.changed)
         self._store = store
@@ -61,6 +63,7 @@ class JobScheduler:
         self._clock = clock
         self._read = read
         self._tell = tell
+        self._is_shared = is_shared
         self._changed = asyncio.Event()
         self._looked: datetime | None = None
 
@@ -90,7 +93,7 @@ class JobScheduler:
         jobs, now, before = self._jobs.now, self._clock(), self._looked
         self._looked = now
         may_be_ahead = before is None or now < before
-        for gone in kept.keys() - {job.name for job in jobs}:
+        for gone in () if self._is_shared else kept.keys() - {job.name for job in jobs}:
             if kept[gone].schedule:
                 await self._store.write(KeepJob(gone, "", None))
         dues = [
@@ -108,7 +111,7 @@ class JobScheduler:
         if kept.schedule != job.written or kept.needs_schedule:
             due = first_due(job.schedule, now)
         elif due is not None and may_be_ahead:
-            due = set_right(job.schedule, due, now)
+            due = corrected_due(job.schedule, due, now)
         if due != kept.due or kept.schedule != job.written or kept.needs_schedule:
             await home.store.write(KeepJob(job.name, job.written, due))
         is_due = due is not None and due <= now and not kept.paused

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.errors import Superseded
@@ -24,7 +25,7 @@ from rejoinder.runtime.session.payloads import TurnContext, pack_context, unpack
 from rejoinder.runtime.session.prefixes import Prefix, Prefixes, no_prefix
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import HeldSession, Sessions
-from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
+from rejoinder.runtime.session.turn_inputs import DroppedInput, GrantedTurn, ResumedTurn, TurnInput
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, is_untouched, turn_taken
 from rejoinder.store.base import (
@@ -53,24 +54,29 @@ BUSY_PAUSE = 1.0
 """Seconds between two questions whether a session is free."""
 
 
+class TurnBeginning(Struct, frozen=True):
+    """What begins a turn, when and where."""
+
+    events: tuple[int, ...]
+    route: Route
+    heard: int
+    now: datetime
+    message: InboundMessage
+    brings: bytes | None = None
+    """What is stored of its one event, if that enters the session with this turn."""
+
+
 def begin_turn(
-    unit: WriteBatch,
-    held: HeldSession,
-    session: Session,
-    start: Start,
-    events: tuple[int, ...],
-    route: Route,
-    heard: int,
-    now: datetime,
-    message: InboundMessage,
-) -> Callable[[], Granted | Busy]:
+    unit: WriteBatch, held: HeldSession, session: Session, start: Start, beginning: TurnBeginning
+) -> Callable[[], GrantedTurn | Busy]:
     """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
 
     A background turn does not count as use of the session: a session ends when people have been away. A chore
     (`compacts`) asks the agent nothing, so the session keeps everything it has yet to tell the agent.
     """
+    message, now, events, brings = beginning.message, beginning.now, beginning.events, beginning.brings
     if message.compacts:
-        begun = unit.add(BeginTurn(held.key, route, events, now, tells=False))
+        begun = unit.add(BeginTurn(held.key, beginning.route, events, now, tells=False, brings=brings))
         unit.add_all(held.becomes(session))
         return lambda: _granted(held, session, session, begun())
     told = TurnContext(
@@ -80,7 +86,8 @@ def begin_turn(
         start.overflow,
         start.passed_over,
     )
-    begun = unit.add(BeginTurn(held.key, route, events, now, heard, pack_context(told)))
+    context = pack_context(told)
+    begun = unit.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + A_MOMENT)
     taken = turn_taken(session, touched)
@@ -94,9 +101,9 @@ def _heard(run: Run) -> int:
     return max(numbers, default=run.conversation.messages.count)
 
 
-def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> Granted | Busy:
+def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> GrantedTurn | Busy:
     held.became(taken)
-    return claim if isinstance(claim, Busy) else Granted(claim, before)
+    return claim if isinstance(claim, Busy) else GrantedTurn(claim, before)
 
 
 async def give_back(held: HeldSession, before: Session, store: Store) -> None:
@@ -134,11 +141,10 @@ class LaneJournal:
         prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
         async with self._sessions.changing(run.session, run.agent, now) as held:
             unit, heard, before = WriteBatch(), _heard(run), held.session
-            granted = begin_turn(
-                unit, held, before, run.start, run.events, run.conversation.route, heard, now, run.message
-            )
+            beginning = TurnBeginning(run.events, run.conversation.route, heard, now, run.message)
+            granted = begin_turn(unit, held, before, run.start, beginning)
             if is_told:  # planned first, so it is shown above this answer and below earlier ones
-                unit.add_all((notices.away(run.conversation, run.asked, now, prefix),))
+                unit.add_all((notices.answered_together(run.conversation, run.asked, now, prefix),))
             run.claiming.sends()
             await unit.insist(self._store)
             answer = granted()
@@ -150,7 +156,7 @@ class LaneJournal:
             run.grant(answer)
         return None
 
-    async def _resume(self, run: Run, resumed: Resumed) -> Busy | None:
+    async def _resume(self, run: Run, resumed: ResumedTurn) -> Busy | None:
         """Begins a turn again, telling the agent the same."""
         turn, now = resumed.turn, self._clock()
         unit = WriteBatch()
@@ -161,7 +167,7 @@ class LaneJournal:
         if isinstance(claim, Busy):
             return claim
         session = await self._sessions.find(run.session, run.agent, now)
-        run.grant(Granted(claim, _as_it_was(session, unpack_context(turn.payload))))
+        run.grant(GrantedTurn(claim, _as_it_was(session, unpack_context(turn.payload))))
         return None
 
     async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None:
@@ -173,7 +179,7 @@ class LaneJournal:
 
     async def left_out(
         self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
-    ) -> tuple[LeftOut, ...]:
+    ) -> tuple[DroppedInput, ...]:
         events, now = _events(asked), self._clock()
         verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
         unit = WriteBatch(verb)
@@ -188,7 +194,7 @@ class LaneJournal:
             alone = [await self.left_out(session, agent, (each,), reason) for each in asked] if len(asked) > 1 else []
             return tuple(each for group in alone for each in group)
         notices.wake(each.conversation for each, _, _ in told)
-        return tuple(LeftOut(each, planned()[0], prefix) for each, prefix, planned in told)
+        return tuple(DroppedInput(each, planned()[0], prefix) for each, prefix, planned in told)
 
     async def end(self, run: Run) -> None:
         now, timed_out = self._clock(), run.state.cause is EndCause.TIMEOUT
@@ -210,9 +216,9 @@ class LaneJournal:
         run.record_end()
         if unit.is_written:
             notices.wake((run.conversation,))
-            self._hooks.told()
+            self._hooks.rows_written()
 
-    async def _giving_up(self, run: Run, resumed: Resumed, now: datetime) -> WriteBatch:
+    async def _giving_up(self, run: Run, resumed: ResumedTurn, now: datetime) -> WriteBatch:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
         it had begun to say is removed."""
         turn, unit = resumed.turn.id, WriteBatch()

@@ -1,34 +1,27 @@
 """Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
 
-Rule 1: every Start is ended by exactly one RunEnded, in `SessionLane._free` and nowhere else, whatever ended the run,
-        and only after the store has recorded the end: so the session's next turn finds the session free.
+Rule 1: every Start is ended by exactly one RunEnded, however its run ends (run_driver.py).
 Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as Quiet.
 Rule 3: `feed` never awaits, so nothing can interleave with the handling of one event.
-Rule 4: a run that does not end when it is told to is left behind: its lane goes on, and the run may not speak.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from typing import Protocol
+from collections.abc import Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.crashpoint import crashpoint
-from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Route
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.payloads import unpack_context
 from rejoinder.runtime.session.run import Run
-from rejoinder.runtime.session.slots import Slots
-from rejoinder.runtime.session.turn_inputs import Granted, LeftOut, Resumed, TurnInput
+from rejoinder.runtime.session.run_driver import LaneDeps, RunDriver
+from rejoinder.runtime.session.turn_inputs import GrantedTurn, ResumedTurn, TurnInput
 from rejoinder.turns import backlog
-from rejoinder.turns.lane import Lane, Phase, revised, step, waits
+from rejoinder.turns.lane import Lane, revised, start_of, step, waits
 from rejoinder.turns.modes import QueueSettings
-from rejoinder.turns.run_state import EndCause
-from rejoinder.turns.run_timeout import Expired, LookAgain, RunTimeouts, examine
+from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,
@@ -38,7 +31,6 @@ from rejoinder.turns.signals import (
     ModeChanged,
     Quiet,
     Reason,
-    RunEnded,
     Start,
     Steer,
     Steered,
@@ -53,73 +45,17 @@ from rejoinder.turns.suspicion import UNTIL_STABLE, RerunPolicy
 
 log = logging.getLogger(__name__)
 
-GRACE = 1.5
-"""Seconds a run has to end after it was told to; then its lane goes on without it."""
-STEER_PATIENCE = 10.0
-"""Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
 
-
-class TurnRunner(Protocol):
-    """Does the work of a lane."""
-
-    async def run(self, run: Run) -> None: ...
-
-    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool: ...
-
-    async def left_out(self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[LeftOut, ...]) -> None:
-        """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
-
-        `told`: the notices that were planned for their senders.
-        """
-        ...
-
-
-class RunJournal(Protocol):
-    """Records what the lanes do."""
-
-    async def begin(self, run: Run) -> None:
-        """Claims the turn and has it granted to the run, saying through `run.claiming` when it can be called off."""
-        ...
-
-    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None: ...
-
-    async def left_out(
-        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
-    ) -> tuple[LeftOut, ...]:
-        """Returns the planned notice of each message whose sender is owed one."""
-        ...
-
-    async def end(self, run: Run) -> None:
-        """Ends a run whose work did not record its end itself."""
-        ...
-
-
-class LaneDeps(Struct, frozen=True):
-    """What the lanes of an engine have in common."""
-
-    runner: TurnRunner
-    journal: RunJournal
-    runs: Runs
-    slots: Slots
-    limits: Callable[[], RunTimeouts]
-    """How long a run that begins now may take."""
-    watch: Callable[[RunTimeouts], None]
-    """A run with these limits has begun."""
-    rest: "Callable[[SessionLane], None]"
-    """The lane has nothing to do and nothing to remember."""
-
-
-class SessionLane:
+class SessionLane(RunDriver):
     def __init__(self, key: str, agent: str, settings: QueueSettings, deps: LaneDeps) -> None:
         self.key = key
         self.routes: set[Route] = set()
         self.agent = agent
         self.lane = Lane(settings)
         self.run: Run | None = None
-        self.draining = False
         self._asked: dict[str, tuple[TurnInput, ...]] = {}
-        self._resumed: Resumed | None = None
-        self._granted: Granted | None = None  # for the turn that the arriving message starts
+        self._resumed: ResumedTurn | None = None
+        self._granted: GrantedTurn | None = None  # for the turn that the arriving message starts
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
         self._deps = deps
@@ -137,11 +73,6 @@ class SessionLane:
     @property
     def is_running(self) -> bool:
         return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
-
-    @property
-    def is_at_work(self) -> bool:
-        """Its run has a slot, and has not ended."""
-        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
 
     @property
     def held_back(self) -> str:
@@ -199,7 +130,7 @@ class SessionLane:
         return start_of(replace(self.lane, settings=settings), message)
 
     def arrive(
-        self, asked: tuple[TurnInput, ...], message: backlog.QueuedMessage, granted: Granted | None = None
+        self, asked: tuple[TurnInput, ...], message: backlog.QueuedMessage, granted: GrantedTurn | None = None
     ) -> None:
         """`asked` is usually one message; those gathered after a restart are queued as one."""
         self._asked[message.id] = asked
@@ -216,7 +147,7 @@ class SessionLane:
         return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
 
     def resume(
-        self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: Resumed
+        self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: ResumedTurn
     ) -> None:
         """Resumes a turn that another process began; the lane must have nothing else to do yet."""
         told = unpack_context(resumed.turn.payload)
@@ -242,29 +173,17 @@ class SessionLane:
         self.feed(Stop())
         return run
 
-    async def drain(self) -> None:
-        """Gives back the current run, for the next process to run again."""
-        run = self.run
-        if run is not None and not run.gone.is_set():
-            run.end_by(EndCause.SHUTDOWN)
-            if run.task is None:
-                self._ended(run)
-            else:
-                run.task.cancel()
-                asyncio.get_running_loop().call_later(GRACE, self._ended, run)
-            await run.gone.wait()
-
     def feed(self, event: Event) -> None:
         self.lane, actions = step(self.lane, event)
         for action in actions:
             self._perform(action)
-        if self.is_idle:
+        if self.lane.phase is Phase.IDLE and not self.lane.after_abort:
             self._deps.rest(self)
 
     def _perform(self, action: Action) -> None:
         match action:
             case Start():
-                if self.draining:
+                if self._deps.is_draining():
                     return  # what waits is stored, and run by the next process
                 self.run = run = Run(self, action, self._take(action.ids), self._granted, self._resumed)
                 self._granted = self._resumed = None
@@ -303,82 +222,6 @@ class SessionLane:
             if each.signs is not None:
                 each.signs.ended(ok=True)
 
-    # --- a run from its slot to its end -----------------------------------------------------------
-
-    def _go(self, run: Run) -> None:
-        if run.state.is_over:
-            return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
-        work = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        run.go(work, self._deps.limits())
-        self._deps.watch(run.timer.limits)
-
-    async def _work(self, run: Run) -> None:
-        if run.granted is None:
-            claiming = self._runs.start(f"claim:{self.key}", self._deps.journal.begin(run))
-            await self._runs.wait(run.claiming.begin(claiming))
-            if run.granted is None:
-                return
-        crashpoint("K8")
-        await self._deps.runner.run(run)
-
-    def _ended(self, run: Run) -> None:
-        """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
-        if run.state.is_over:
-            return
-        run.be_over()
-        if self._offering is not None:
-            self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
-            self._offering = None
-        if run.state.is_recorded:
-            self._free(run)
-        else:
-            self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
-
-    async def _close(self, run: Run) -> None:
-        if (claiming := run.claiming.call_off()) is not None:
-            await self._runs.wait(claiming)
-        try:
-            await self._deps.journal.end(run)
-        except StoreUnavailable:
-            log.debug("%s: the store is closed, the next process finds the run open", self.key)
-
-    def _free(self, run: Run) -> None:
-        run.gone.set()
-        if self.run is run:
-            self.run = None  # leaves no reference cycle, so the run is freed with its last reference
-        self._deps.slots.release(self.key)
-        self.feed(RunEnded(run.start.run))
-
-    def _abort(self, number: int) -> None:
-        run = self.run
-        if run is None or run.start.run != number or run.state.is_over:
-            return
-        if run.task is None:
-            self._ended(run)
-        else:
-            run.task.cancel()
-            asyncio.get_running_loop().call_later(GRACE, self._ended, run)
-
-    def times_out_at(self, now: float) -> float | None:
-        """The time before which the current run cannot time out; ends a run that has timed out."""
-        run = self.run
-        if run is None or run.task is None or run.state.is_over or run.state.cause is not None:
-            return None
-        match examine(run.timer.at(run.start.run, now), run.timer.limits, now):
-            case LookAgain(until=until):
-                return until
-            case Expired(why=why):
-                log.warning("%s: the run took too long (%s timeout)", self.key, why)
-                run.end_by(EndCause.TIMEOUT)
-                self._runs.start(f"expire:{self.key}", self._expire(run))
-                return None
-
-    async def _expire(self, run: Run) -> None:
-        if run.task is not None:
-            run.task.cancel()
-            await self._runs.wait(run.task, GRACE)
-        self._ended(run)
-
     # --- what takes time --------------------------------------------------------------------------
 
     async def _wake(self, ms: int, after: str) -> None:
@@ -395,7 +238,7 @@ class SessionLane:
             async with offering:
                 taken = await self._deps.runner.steer(run, asked)
         except TimeoutError:
-            log.warning("%s: the agent did not say whether it took a message in", self.key)
+            log.warning("%s: the agent did not say whether it received a message", self.key)
         finally:
             if self._offering is offering:
                 self._offering = None
@@ -406,13 +249,3 @@ class SessionLane:
     async def _leave_out(self, asked: tuple[TurnInput, ...], reason: Reason | None) -> None:
         told = await self._deps.journal.left_out(self.key, self.agent, asked, reason)
         await self._deps.runner.left_out(asked, reason, told)
-
-
-def start_of(lane: Lane, message: backlog.QueuedMessage) -> Start | None:
-    if lane.phase is not Phase.IDLE:
-        return None
-    _, actions = step(lane, MessageArrived(message))
-    for action in actions:
-        if isinstance(action, Start):
-            return action
-    return None

@@ -7,12 +7,13 @@ from time import monotonic
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Route
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.lane import LaneDeps, RunJournal, SessionLane, TurnRunner, start_of
+from rejoinder.runtime.session.lane import SessionLane
 from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.run_driver import LaneDeps, RunDriver, RunJournal, TurnRunner
 from rejoinder.runtime.session.slots import Slots
-from rejoinder.runtime.session.turn_inputs import Granted, TurnInput
+from rejoinder.runtime.session.turn_inputs import GrantedTurn, TurnInput
 from rejoinder.turns import backlog
-from rejoinder.turns.lane import Lane
+from rejoinder.turns.lane import Lane, start_of
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.run_state import RunStage
 from rejoinder.turns.run_timeout import RunTimeouts
@@ -26,7 +27,9 @@ class Lanes:
     """The lanes that have something to do or to remember."""
 
     def __init__(self, services: Services, runner: TurnRunner, journal: RunJournal, slots: Slots) -> None:
-        self._deps = LaneDeps(runner, journal, services.runs, slots, self._limits, self._watch, self._rest)
+        self._deps = LaneDeps(
+            runner, journal, services.runs, slots, self._limits, self._watch, self._rest, lambda: self._draining
+        )
         self._slots = slots
         self._settings = services.settings
         self._look: asyncio.TimerHandle | None = None
@@ -46,35 +49,42 @@ class Lanes:
         key: str,
         agent: str,
         settings: QueueSettings,
-        asked: tuple[TurnInput, ...],
+        asked: TurnInput,
         message: backlog.QueuedMessage,
-        granted: Granted | None = None,
+        granted: GrantedTurn | None = None,
     ) -> None:
-        said_at = (each.message.inbound.stands_at for each in asked)
-        self.lane(key, agent, settings, message.route, *said_at).arrive(asked, message, granted)
+        inbound = asked.message.inbound
+        said_at = (inbound.stands_at,) if inbound.opens is not None else ()
+        self.lane(key, agent, settings, message.route, *said_at).arrive((asked,), message, granted)
 
     def lane(self, key: str, agent: str, settings: QueueSettings, *routes: Route) -> SessionLane:
         """The lane of this session, ready for messages of these places."""
         lane = self._lanes.get(key)
         if lane is None:
             lane = self._lanes[key] = SessionLane(key, agent, settings, self._deps)
-            lane.draining = self._draining
+        else:
+            lane.obey(settings)
         for route in routes:
             self._keys_at.setdefault(route, set()).add(key)
             lane.routes.add(route)
-        lane.obey(settings)
         return lane
 
-    async def ended(self, key: str) -> None:
-        """Waits until a run that has said its last word has ended, so that a user who answers that word finds it ended.
+    def ending(self, key: str) -> Run | None:
+        """The run that has said its last word and not ended yet."""
+        lane = self._lanes.get(key)
+        if lane is None or lane.run is None or lane.run.state.stage < RunStage.ENDING:
+            return None
+        return lane.run
+
+    @staticmethod
+    async def end_of(run: Run) -> None:
+        """Waits until a run that is `ending` has ended, so that a user who answers its last word finds it ended.
 
         A run whose last word takes longer than `MOMENT` to deliver still counts as running.
         """
-        lane = self._lanes.get(key)
-        if lane is not None and lane.run is not None and lane.run.state.stage >= RunStage.ENDING:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(MOMENT):
-                    await lane.run.gone.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MOMENT):
+                await run.gone.wait()
 
     @property
     def at_work(self) -> int:
@@ -89,8 +99,6 @@ class Lanes:
 
     def begin_no_more(self) -> None:
         self._draining = True
-        for lane in self._lanes.values():
-            lane.draining = True
 
     async def drain(self, grace: float) -> None:
         """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
@@ -121,7 +129,9 @@ class Lanes:
 
     def at(self, route: Route) -> list[SessionLane]:
         """The lanes in which a message of this place runs or waits."""
-        lanes = (self._lanes.get(key) for key in self._keys_at.get(route, ()))
+        if (keys := self._keys_at.get(route)) is None:
+            return []
+        lanes = (self._lanes.get(key) for key in keys)
         return [lane for lane in lanes if lane is not None and lane.is_at(route)]
 
     @staticmethod
@@ -157,7 +167,7 @@ class Lanes:
             soon = min(min(held) - now, limits.idle_timeout_s, limits.hard_timeout_s)
             self._look = asyncio.get_running_loop().call_later(soon, self._look_after_leases)
 
-    def _rest(self, lane: SessionLane) -> None:
+    def _rest(self, lane: RunDriver) -> None:
         """Removes a lane as soon as it has nothing to do and nothing to remember."""
         if self._lanes.get(lane.key) is lane:
             del self._lanes[lane.key]

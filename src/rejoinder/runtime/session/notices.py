@@ -38,7 +38,7 @@ INTERRUPTED: Final = "A restart interrupted the answer to this message; send it 
 AWAY: Final = "I was away: your {count} messages from before are answered together."
 DROPPED, SHORTENED = "🙈", "✍️"
 TOO_MANY: Final = "Too many messages are waiting: this one was dropped."
-TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets this one in one line."
+TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets only a line about this one."
 
 
 def quarantined(
@@ -123,7 +123,9 @@ def _slots(parts: tuple[StoredPart, ...]) -> Iterator[Slot]:
             yield Slot(part.receipt, "", operation.part.reply_to)
 
 
-def away(conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix) -> PlanParts:
+def answered_together(
+    conversation: Conversation, gathered: tuple[TurnInput, ...], now: datetime, prefix: Prefix
+) -> PlanParts:
     """Said once for these messages, when their turn begins."""
     return conversation.to_say((prefix(AWAY.format(count=len(gathered))),), now, stem=f"away/{gathered[-1].event}")
 

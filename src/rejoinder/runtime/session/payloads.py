@@ -47,6 +47,8 @@ class TurnContext(Struct, frozen=True, omit_defaults=True):
     passed_over: Summary = Summary()
 
 
+NOTHING_TOLD = TurnContext()
+
 _inputs = msgspec.msgpack.Decoder(StoredInput)
 _contexts = msgspec.msgpack.Decoder(TurnContext)
 _encoder = msgspec.msgpack.Encoder()
@@ -117,8 +119,8 @@ def _encode(value: Struct) -> bytes:
 
 
 def pack_context(context: TurnContext) -> bytes:
-    return _encode(context)
+    return b"" if context == NOTHING_TOLD else _encode(context)
 
 
 def unpack_context(payload: bytes) -> TurnContext:
-    return _contexts.decode(payload) if payload else TurnContext()
+    return _contexts.decode(payload) if payload else NOTHING_TOLD

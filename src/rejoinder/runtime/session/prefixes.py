@@ -6,7 +6,7 @@ from typing import Any
 from rejoinder.events import Inbound
 from rejoinder.inbound.directives.effective import chosen_model, effective_level
 from rejoinder.inbound.facts import Facts, OwnIdentity
-from rejoinder.inbound.finalise import arrived
+from rejoinder.inbound.finalise import undecided_message
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rooms import whose_message
 from rejoinder.inbound.rules import channel_rules
@@ -71,7 +71,9 @@ class Prefixes:
         rules = self._settings.now.rules
         agent = whose_message(inbound, channel_rules(rules, inbound.channel))
         return await self.of(
-            arrived(inbound, Facts(OwnIdentity(agent))), session_key(inbound, rules.settings.session, agent), agent
+            undecided_message(inbound, Facts(OwnIdentity(agent))),
+            session_key(inbound, rules.settings.session, agent),
+            agent,
         )
 
     async def of_unreadable(self, channel: str, session: str) -> Prefix:

@@ -1,13 +1,16 @@
 """What people see of a run besides its words: the typing sign and the status reactions.
 
-Both are state machines of the floors; their timers run here, and their calls are made here. Neither delays a message.
-A typing sign is dropped while the previous one or a message is still being sent: it would appear after that message.
-Reactions have a queue of their own.
+Both are state machines of the floors; their timers run here, and their calls are made here. A typing sign is dropped
+while the previous one or a message is still being sent: it would appear after that message. It is dropped as well when
+something was shown just now, as that may have been the last. What becomes of one that is on its way already when a
+message is to be sent is said in `typing_calls`. Reactions have a queue of their own and delay nothing.
 """
 
 import asyncio
 from collections import deque
+from typing import Final
 
+from rejoinder.alarms import Alarm, call_at
 from rejoinder.channels.base import CanReact, CanStopTyping, CanType
 from rejoinder.events import Route
 from rejoinder.outbound import typing
@@ -17,6 +20,9 @@ from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import TypingMode
 from rejoinder.turns import status
+
+JUST_SHOWN: Final = 2.0
+"""Seconds for which people need no other sign that somebody writes."""
 
 
 class TypingSign:
@@ -35,7 +41,7 @@ class TypingSign:
         self._conversation = conversation
         self._channel = conversation.channel if can(conversation.channel, CanType) else None
         self._typing = typing.Typing("never" if self._channel is None else mode, settings)
-        self._timer: asyncio.TimerHandle | None = None
+        self._alarm: Alarm | None = None
         self._call: asyncio.Task[None] | None = None
 
     def __enter__(self) -> "TypingSign":
@@ -46,8 +52,8 @@ class TypingSign:
         if self._typing.mode == "never":
             return
         self._feed(typing.Closed())
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._alarm is not None:
+            self._alarm.cancel()
         if self._call is not None and can(self._channel, CanStopTyping):
             self._runs.start("typing", self._stop(self._channel, self._call))
 
@@ -62,14 +68,18 @@ class TypingSign:
                 case typing.Show():
                     self._show()
                 case typing.WakeAfter(ms=ms):
-                    loop = asyncio.get_running_loop()
-                    self._timer = loop.call_later(ms / 1000, self._feed, typing.Woke())
+                    self._alarm = call_at(asyncio.get_running_loop().time() + ms / 1000, self._wake)
+
+    def _wake(self) -> None:
+        self._feed(typing.Woke())
 
     def _show(self) -> None:
         sender = self._conversation.sender
         free = (self._call is None or self._call.done()) and not sender.is_speaking
+        free = free and sender.typing_calls.is_quiet(JUST_SHOWN)
         if self._channel is not None and free and sender.pace.has_room("typing"):
             self._call = self._runs.start("typing", self._tell(self._channel))
+            sender.typing_calls.add(self._call)
 
     async def _tell(self, channel: CanType) -> None:
         self._conversation.sender.check()
@@ -104,7 +114,7 @@ class StatusSigns:
         self._calls: deque[status.Add | status.RemoveReaction] = deque()
 
     def became(self, state: status.State) -> None:
-        self._feed(status.Became(state))
+        self._feed(status.StateChanged(state))
 
     def ended(self, *, ok: bool) -> None:
         self._feed(status.Ended(ok))

@@ -27,7 +27,7 @@ from rejoinder.runtime.outbox.offers import Close
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import KeptQuestion, PutQuestion, RunClaim, Verb
-from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, how_to_answer, meant
+from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, chosen_option, how_to_answer
 
 UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
 WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
@@ -139,7 +139,7 @@ class Questions:
         if kept is None or kept.state != "open" or kept.route != route or sender not in kept.people:
             return AnswerResult(UNKNOWN.format(which=which))
         said = words.strip().casefold()
-        option = meant(kept.question, said)
+        option = chosen_option(kept.question, said)
         if option is not None:
             return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.called)
         if said not in OUTCOMES:
@@ -179,7 +179,7 @@ class Questions:
 
     def withdraw(self, turn: int, *, runs_again: bool) -> None:
         """The run that asked is over, so its questions no longer need an answer, unless its turn runs again."""
-        for kept in [kept for kept in self._kept.values() if kept.turn == turn]:
+        for kept in [kept for kept in self._kept.values() if kept.turn == turn] if self._kept else ():
             if runs_again or not self._lease.holds:
                 self._forget(kept.id)
             else:
@@ -242,7 +242,7 @@ def _outcome(answered: KeptQuestion) -> str:
     """In words for everybody."""
     if answered.answer is None:
         return OUTCOMES[DENIED]
-    option = meant(answered.question, answered.answer.casefold())
+    option = chosen_option(answered.question, answered.answer.casefold())
     return OUTCOMES[answered.answer] if option is None else f"Answered: {option.called}."
 
 

@@ -2,7 +2,7 @@
 
 from msgspec.structs import asdict, replace
 
-from rejoinder.events import EarlierMessage
+from rejoinder.events import EarlierMessage, Inbound
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
@@ -18,32 +18,46 @@ class Queueing:
     def __init__(self, services: Services) -> None:
         self._settings = services.settings
         self._runs = services.runs
+        self._usual: dict[str, QueueSettings] = {}  # by channel, where nobody has said anything else
+        self._settings.on_change(self._forget)
+
+    def _forget(self) -> None:
+        self._usual.clear()
 
     def of(self, channel: str, session: Session, inline: QueueChoice | None = None) -> QueueSettings:
         """This session's queue settings; the most specific source wins (TU-4)."""
+        if inline is None and session.queue is None:
+            if (usual := self._usual.get(channel)) is None:
+                usual = self._usual[channel] = self._resolved(channel, None, None)
+            return usual
+        return self._resolved(channel, session.queue, inline)
+
+    def _resolved(self, channel: str, session: QueueChoice | None, inline: QueueChoice | None) -> QueueSettings:
         settings = self._settings.now
         here = settings.channel(channel)
         return resolve(
             inline=_override(inline),
-            session=_override(session.queue),
+            session=_override(session),
             channel=here.queue,
             gateway=settings.queue,
             plugin=here.plugin_queue,
         )
 
     def in_line(self, message: InboundMessage, session: Session) -> backlog.QueuedMessage:
-        inbound, choice = message.inbound, message.choices.get("queue")
-        settings = None if choice is None else self.of(inbound.channel, session, choice)
-        if message.choices.keys() - {"queue"}:
-            settings = not_steered(settings or self.of(inbound.channel, session)) or settings
+        inbound, text, settings = message.inbound, message.agent_text, None
+        if message.choices:
+            choice = message.choices.get("queue")
+            settings = None if choice is None else self.of(inbound.channel, session, choice)
+            if message.choices.keys() - {"queue"}:
+                settings = not_steered(settings or self.of(inbound.channel, session)) or settings
         if message.stands_alone:  # it neither interrupts a run nor is merged with what people say
             settings = replace(self.of(inbound.channel, session), mode=Mode.QUEUE)
         return backlog.QueuedMessage(
-            _id(message),
-            message.route,
+            _id(inbound),
+            inbound.route,
             inbound.sender.id,
-            message.agent_text,
-            estimate_tokens((message.agent_text,), len(inbound.attachments)),
+            text,
+            estimate_tokens((text,), len(inbound.attachments)),
             settings,
             chore=message.compacts,
         )
@@ -57,18 +71,16 @@ class Queueing:
         overheard: tuple[EarlierMessage, ...],
         handle: str | None,
     ) -> TurnInput:
-        status = self._settings.now.channel(message.inbound.channel).status
-        about = message.inbound.message_id
-        shows = status.enabled and about and not message.listening and not message.inbound.unseen
-        if (opens := message.inbound.opened) is not None:
+        inbound, signs = message.inbound, None
+        status, about = self._settings.now.channel(inbound.channel).status, inbound.message_id
+        if inbound.opens is not None and (opens := inbound.opened) is not None:
             conversation.will_open(opens)
-        at = message.inbound.stands_at
-        signs = StatusSigns(self._runs, conversation, about, status, agent, at) if shows else None
-        return TurnInput(_id(message), event, message, conversation, handle, overheard, signs)
+        if status.enabled and about and not message.listening and not inbound.unseen:
+            signs = StatusSigns(self._runs, conversation, about, status, agent, inbound.stands_at)
+        return TurnInput(_id(inbound), event, message, conversation, handle, overheard, signs)
 
 
-def _id(message: InboundMessage) -> str:
-    inbound = message.inbound
+def _id(inbound: Inbound) -> str:
     return f"{inbound.channel}/{inbound.account}/{inbound.event_id}"
 
 

@@ -19,8 +19,8 @@ from rejoinder.store.base import (
     Quarantined,
     ReadmitEvent,
     ReadmitTurn,
-    WantEvent,
-    WantTurn,
+    RequestEventRerun,
+    RequestTurnRerun,
 )
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,9 @@ class Readmission:
         for each in await self._store.quarantined():
             with suppress(Superseded, Unreadable):  # gone meanwhile, or not to be read: it stays
                 if each.number and (route is None or await self._place_of(each) == route):
-                    await self._store.write(WantTurn(each.number) if each.kind == "turn" else WantEvent(each.number))
+                    await self._store.write(
+                        RequestTurnRerun(each.number) if each.kind == "turn" else RequestEventRerun(each.number)
+                    )
                     count += 1
         if count:
             await self.look()

@@ -50,7 +50,7 @@ MOST_HEARD = 100_000_000
 """Characters and events of one run; an agent that gives more will never end by itself."""
 
 
-class Shows(Struct, frozen=True):
+class WorkVisibility(Struct, frozen=True):
     """How much of the agent's work people see (IN-59)."""
 
     tools: Display = "none"
@@ -87,7 +87,7 @@ class Relay:
         answer: AnswerSink,
         typing: TypingSign,
         callbacks: RunCallbacks,
-        shows: Shows,
+        shows: WorkVisibility,
     ) -> None:
         self.usage = Usage()
         self.begun = False  # the agent has said something; the gateway's own notices do not count
@@ -142,7 +142,8 @@ class Relay:
                     return self._stop_endless()
                 self._fairness.begin()
                 await self._take(event)
-                await self._fairness.end()
+                if self._fairness.end():
+                    await asyncio.sleep(0)
         finally:
             self._end_tools()
             if self._thoughts is not None:
@@ -184,7 +185,7 @@ class Relay:
             case SessionOpened():
                 await self._callbacks.opened(event)
             case Question(text=text):
-                self._run.timer.asking = True
+                self._run.waits_for_person()
                 if len(text) > LONGEST_QUESTION:
                     event = replace(event, text=f"{text[:LONGEST_QUESTION]}…")
                 await self._callbacks.asks(event)
@@ -199,7 +200,8 @@ class Relay:
                 return
             self._fairness.begin()
             await self._say(part)
-            await self._fairness.end()
+            if self._fairness.end():
+                await asyncio.sleep(0)
 
     async def _take_file(self, event: FileMade) -> None:
         self._heard += len(event.content)
@@ -215,7 +217,8 @@ class Relay:
         for part in slices(text):
             self._fairness.begin()
             thoughts.add(repair_text(part))
-            await self._fairness.end()
+            if self._fairness.end():
+                await asyncio.sleep(0)
 
     async def _say(self, piece: str) -> None:
         self._heard += len(piece)
@@ -238,7 +241,7 @@ class Relay:
 
     def _stop_endless(self) -> Failed:
         log.warning("%s was stopped: more than %s characters and events", self._agent.name, f"{MOST_HEARD:,}")
-        return Failed("other", ENDLESS.format(agent=self._agent.name), "the run gave more than anybody can read")
+        return Failed("other", ENDLESS.format(agent=self._agent.name), "the run wrote more than is accepted")
 
     async def _rename_tool(self, id: str, title: str) -> None:
         """What is shown only grows, so a better title goes behind the first; it is too late once others follow."""

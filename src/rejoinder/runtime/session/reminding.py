@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from rejoinder.agents.base import REMEMBERED, Agent, BoundToMachine, CanLoad, CanRecall, Exchange
+from rejoinder.agents.base import Agent, BoundToMachine, CanLoad, CanRecall, Exchange
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.runtime.abilities import can
@@ -15,17 +15,17 @@ def noted(saved: str, agent: object, machine: str) -> str:
 
 
 class Reminder:
-    def __init__(self, store: StoreReader, machine: str = "") -> None:
-        """`machine`: the name of the one this process is on; empty where there is only one."""
+    def __init__(self, store: StoreReader, reminded: Bounded[str, tuple[object, Agent]], machine: str = "") -> None:
+        """`reminded`: that of the process. `machine`: the name of the one it is on; empty where there is only one."""
         self._store = store
         self._machine = machine
-        # Half of what agents remember: a session missing here may be missing from the agent's memory, or soon will be.
-        self._reminded: Bounded[str, Agent] = Bounded(REMEMBERED // 2)
+        self._reminded = reminded
 
     async def remind(self, session: str, agent: Agent, since: datetime) -> None:
         """Gives the agent its own id of the session, or what was said in it, unless it was reminded lately."""
-        known = self._reminded.get(session) is agent  # an agent that was reopened is another object
-        self._reminded.renew(session, agent)
+        # An agent that was reopened is another object, and so is this if another process had the session meanwhile.
+        known = self._reminded.get(session) == (self, agent)
+        self._reminded.renew(session, (self, agent))
         if known:
             return
         if can(agent, CanLoad) and (stored := await self._store.agent_session(session)) is not None:
@@ -34,6 +34,18 @@ class Reminder:
                 agent.load_session(session, saved)
         if can(agent, CanRecall) and (past := await self._store.transcript(session, since)):
             agent.recall(session, exchanges(past))
+
+    def forget(self) -> None:
+        """Other processes go on with these sessions."""
+        for session in [session for session, (who, _) in self._reminded.items() if who is self]:
+            del self._reminded[session]
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether a session that was asked here lately has files on this machine, which others do not have (SC-7)."""
+        return any(
+            who is self and can(agent, BoundToMachine) and agent.is_bound() for who, agent in self._reminded.values()
+        )
 
     def _loses(self, agent: object, session: str, saved: str, machine: str) -> bool:
         """Tells the agent so when it saved the session on another machine."""

@@ -14,7 +14,7 @@ from rejoinder.inbound.commands.session import MEMORY_SHORTENED
 from rejoinder.inbound.facts import Step
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session import notices
-from rejoinder.runtime.session.compaction import Compaction, Shortened
+from rejoinder.runtime.session.compaction import Compaction, CompactionResult
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
@@ -44,7 +44,7 @@ class RequestedCompaction:
             run.conversation.trace(run.trigger, (_step(agent, ended, began),))
             self._hooks.tell(run.turn_ended(run.claim.turn, ended), kept=True)  # by whoever ends it
 
-    async def _end(self, run: Run, shortened: Shortened | None, step: Step) -> None:
+    async def _end(self, run: Run, shortened: CompactionResult | None, step: Step) -> None:
         now, event = self._clock(), run.asked[-1].event
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
         unit = WriteBatch(
@@ -62,7 +62,7 @@ class RequestedCompaction:
             try:
                 await unit.insist(self._store)
             except Superseded:
-                held.loaded = False  # it was stopped just as it ended
+                held.read_again()  # it was stopped just as it ended
                 return
             held.became(session)
         run.record_end()

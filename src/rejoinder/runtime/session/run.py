@@ -7,7 +7,7 @@ from typing import Protocol
 from rejoinder.errors import RejoinderError
 from rejoinder.events import PromptPart, TurnEnded, TurnOutcome
 from rejoinder.runtime.session.prefixes import Prefix, no_prefix
-from rejoinder.runtime.session.turn_inputs import Granted, Resumed, TurnInput
+from rejoinder.runtime.session.turn_inputs import GrantedTurn, ResumedTurn, TurnInput
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns.lane import Lane, may_speak
@@ -51,7 +51,7 @@ class RunTimer:
         return RunTimes(run, self.started, now if self.asking else self.last_seen)
 
 
-class Claiming:
+class TurnClaiming:
     """The attempt to claim a turn. Once it is sent it cannot be called off, as the store may have granted it."""
 
     def __init__(self) -> None:
@@ -84,8 +84,8 @@ class Run:
         lane: LaneOfRun,
         start: Start,
         asked: tuple[TurnInput, ...],
-        granted: Granted | None = None,
-        resumed: Resumed | None = None,
+        granted: GrantedTurn | None = None,
+        resumed: ResumedTurn | None = None,
     ) -> None:
         self.session = lane.key
         self.agent = lane.agent
@@ -97,7 +97,7 @@ class Run:
         self.heard = asked  # every message the agent may know of, including those it was only offered
         self.granted = granted
         self.resumed = resumed
-        self.claiming = Claiming()
+        self.claiming = TurnClaiming()
         self.task: asyncio.Task[None] | None = None
         self.state = RunState()
         self.gone = asyncio.Event()
@@ -151,7 +151,7 @@ class Run:
         self.task = work
         self.timer.begin(limits)
 
-    def grant(self, granted: Granted) -> None:
+    def grant(self, granted: GrantedTurn) -> None:
         self.granted = granted
 
     def said_last_word(self) -> None:
@@ -166,12 +166,26 @@ class Run:
     def be_over(self) -> None:
         self.state = advanced(self.state, RunStage.OVER)
 
+    def speak_with(self, prefix: Prefix) -> None:
+        self.prefix = prefix
+
+    def complete(self, asked: tuple[TurnInput, ...]) -> None:
+        """The same messages, with what was fetched for them."""
+        self.asked = asked
+
+    def offer(self, asked: tuple[TurnInput, ...]) -> None:
+        """Even if the agent refuses them: it may have used them anyway."""
+        self.heard += asked
+
     def take_in(self, asked: tuple[TurnInput, ...]) -> None:
         self.taken_in += asked
 
     def begun(self, *, can_steer: bool) -> None:
         """The agent has been given the turn."""
         self._lane.feed(RunStarted(self.start.run, can_steer))
+
+    def waits_for_person(self) -> None:
+        self.timer.asking = True
 
     def seen(self) -> None:
         """A sign of life."""

@@ -12,13 +12,11 @@ from contextlib import suppress
 from datetime import datetime
 
 from rejoinder.errors import Superseded, Unreadable
-from rejoinder.runtime.recent import Recent
+from rejoinder.runtime.recent import Recent, RecentlyUsed
 from rejoinder.session import Session
 from rejoinder.store.base import KeptSession, PutSession, QuarantineSession, Store
 
 log = logging.getLogger(__name__)
-
-KEPT = 10_000
 
 
 class HeldSession:
@@ -49,11 +47,14 @@ class HeldSession:
         self.version += session != self._session or not self.version
         self._session = session
 
+    def read_again(self) -> None:
+        """Nothing is known of the outcome of a write: the next caller reads what is stored."""
+        self.loaded = False
+
     async def read(self, store: Store, now: datetime) -> None:
-        if not self.loaded:
-            kept = await self._kept(store, now)
-            self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
-            self.loaded = True
+        kept = await self._kept(store, now)
+        self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
+        self.loaded = True
 
     async def _kept(self, store: Store, now: datetime) -> KeptSession | None:
         try:
@@ -65,11 +66,11 @@ class HeldSession:
             return await store.session(self.key)
 
     def begin(self, agent: str, now: datetime) -> None:
-        if self.is_new:
-            self._session = Session(key=self.key, agent=agent, started=now, touched=now)
+        """It is new: whoever holds it finds a session that begins now."""
+        self._session = Session(key=self.key, agent=agent, started=now, touched=now)
 
 
-class Changing:
+class SessionHold:
     """The block in which one session is held. A class and not a generator, for speed: every message enters two."""
 
     def __init__(self, held: HeldSession, store: Store, agent: str, now: datetime) -> None:
@@ -81,30 +82,34 @@ class Changing:
     async def __aenter__(self) -> HeldSession:
         held = self._held
         await held.changing.acquire()
-        try:
-            await held.read(self._store, self._now)
-        except BaseException:
-            held.changing.release()
-            raise
-        held.begin(self._agent, self._now)
+        if not held.loaded:
+            try:
+                await held.read(self._store, self._now)
+            except BaseException:
+                held.changing.release()
+                raise
+        if not held.version:
+            held.begin(self._agent, self._now)
         return held
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._held.loaded = False
+            self._held.read_again()
         self._held.changing.release()
 
 
 class Sessions:
-    def __init__(self, store: Store, kept: int = KEPT) -> None:
+    def __init__(self, store: Store, recently_used: RecentlyUsed) -> None:
         self._store = store
-        self._held = Recent(HeldSession, kept)
+        self._held = Recent(HeldSession, recently_used)
+        self.forget = self._held.forget
 
     async def find(self, key: str, agent: str, now: datetime) -> Session:
         """The session with this key; if there is none, one that would begin now."""
         held = self._held.get(key)
-        await held.read(self._store, now)
+        if not held.loaded:
+            await held.read(self._store, now)
         return Session(key=key, agent=agent, started=now, touched=now) if held.is_new else held.session
 
-    def changing(self, key: str, agent: str, now: datetime) -> Changing:
-        return Changing(self._held.get(key), self._store, agent, now)
+    def changing(self, key: str, agent: str, now: datetime) -> SessionHold:
+        return SessionHold(self._held.get(key), self._store, agent, now)

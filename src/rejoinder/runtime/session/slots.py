@@ -43,14 +43,9 @@ class Slots:
 
     def has_room(self, agent: str) -> bool:
         """Whether a run is certain to get a slot at once. False for an agent with a process: only `choose` can tell."""
-        if self._asking or self._is_closed:
+        if self._asking or self._held or self._pool.head_starts:
             return False
         return len(self._running) < self._settings.now.limits.runs and agent not in self._processes
-
-    @property
-    def _is_closed(self) -> bool:
-        """Nothing but suspects gets a slot."""
-        return self._held or self._pool.head_starts > 0
 
     def hold(self) -> None:
         """Nothing starts before `let_go`, except suspects."""
@@ -116,7 +111,7 @@ class Slots:
     def _begin_head_start(self) -> None:
         if self._head_start is None:
             self._head_start = asyncio.get_running_loop().call_later(HEAD_START, self._head_start_is_over)
-            self._pool.head_starts += 1
+            self._pool.begin_head_start()
             self.tried.clear()
 
     def _head_start_is_over(self) -> None:
@@ -128,7 +123,7 @@ class Slots:
         if self._head_start is not None:
             self._head_start.cancel()
             self._head_start = None
-            self._pool.head_starts -= 1
+            self._pool.end_head_start()
             self.tried.set()
 
     def _next_suspect(self) -> None:

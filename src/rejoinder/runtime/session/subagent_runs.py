@@ -5,19 +5,19 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent, Question
-from rejoinder.inbound.directives.permission import LedBy, decided_beforehand
+from rejoinder.inbound.directives.permission import Initiators, decided_beforehand
 from rejoinder.inbound.rules import Rules
 from rejoinder.outbound.directives.effects import Spawn
 from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.answer.options import stem_of
 from rejoinder.runtime.answer.unposted import UnpostedAnswer
 from rejoinder.runtime.outbox.conversations import Conversation
-from rejoinder.runtime.session.briefing import Scene, people_of
+from rejoinder.runtime.session.briefing import RunContext, people_of
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.run import Run
-from rejoinder.runtime.session.subagents import Starter, Subagents
+from rejoinder.runtime.session.subagents import SubagentParent, Subagents
 from rejoinder.store.base import KeptSubagent
-from rejoinder.turns.subagents import Wish
+from rejoinder.turns.subagents import SpawnRequest
 
 
 def named(question: Question, kept: KeptSubagent) -> Question:
@@ -32,7 +32,7 @@ class SubagentRuns:
         self._all = all
         self._questions = questions
 
-    def unposted(self, run: Run, scene: Scene) -> UnpostedAnswer:
+    def unposted(self, run: Run, scene: RunContext) -> UnpostedAnswer:
         """What a sub-agent says its words to."""
 
         def broke_off() -> None:
@@ -53,7 +53,7 @@ class SubagentRuns:
     async def start(self, run: Run, wanted: Spawn, key: str) -> str | None:
         """Starts a sub-agent for this run; returns why it did not."""
         words = [asked.message for asked in run.heard if not asked.message.background]
-        by = Starter(
+        by = SubagentParent(
             run.session,
             run.agent,
             run.conversation.route,
@@ -61,13 +61,13 @@ class SubagentRuns:
             bool(words) and all(message.actor.role == "owner" for message in words),
             f"{run.session}/{key}",
         )
-        started = await self._all().start(Wish(wanted.agent, wanted.task, wanted.name), by)
+        started = await self._all().start(SpawnRequest(wanted.agent, wanted.task, wanted.name), by)
         return started if isinstance(started, str) else None
 
     async def ask(self, run: Run, question: Question, agent: Agent, kept: KeptSubagent, rules: Rules) -> None:
         """A sub-agent asks in its conversation, by its name, and may do what that allows at this moment."""
         session = await self._all().session_of(run.session, run.agent)
-        led = LedBy(kept.route.channel, kept.route.account, kept.people, kept.lifts)
+        led = Initiators(kept.route.channel, kept.route.account, kept.people, kept.lifts)
         decided = decided_beforehand({}, session, (), rules, (led,))
         where = self._all().conversation_of(kept)
         if where is None:

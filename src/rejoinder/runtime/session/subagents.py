@@ -29,7 +29,7 @@ from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session, agent_of, subagent_key, with_event
 from rejoinder.store.base import KeptSubagent, PutSubagent, SubagentState, Verb
-from rejoinder.turns.subagents import MOST_AT_ONCE, Family, Wish, limit_reached, name_for, refusal
+from rejoinder.turns.subagents import MOST_AT_ONCE, SpawnRequest, SpawnState, limit_reached, name_for, refusal
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ A_DAY = timedelta(days=1)
 INTERRUPTED = "It was interrupted and did not finish."
 
 
-class Starter(Struct, frozen=True):
+class SubagentParent(Struct, frozen=True):
     """Who wants a sub-agent: a session, the agent in it, where it is, and by whose words.
 
     `lifts`: those were owners. `key`: the same when it is wanted again after a restart."""
@@ -80,7 +80,7 @@ class Subagents:
 
     def at(self, route: Route) -> list[KeptSubagent]:
         """Those at work for this place."""
-        return [each for each in self._running.values() if each.route == route]
+        return [each for each in self._running.values() if each.route == route] if self._running else []
 
     def at_work(self) -> list[KeptSubagent]:
         return list(self._running.values())
@@ -97,7 +97,7 @@ class Subagents:
 
     # --- starting ---------------------------------------------------------------------------------------
 
-    async def start(self, wish: Wish, by: Starter) -> KeptSubagent | str:
+    async def start(self, wish: SpawnRequest, by: SubagentParent) -> KeptSubagent | str:
         """The sub-agent, or why there is none."""
         async with self._starting:
             above = self._running.get(by.session)
@@ -130,8 +130,8 @@ class Subagents:
             )
             return await self._begin(new, wish.task, by.key) or new
 
-    def _family(self, kept: tuple[KeptSubagent, ...], by: Starter, depth: int, since: datetime) -> Family:
-        return Family(
+    def _family(self, kept: tuple[KeptSubagent, ...], by: SubagentParent, depth: int, since: datetime) -> SpawnState:
+        return SpawnState(
             self._services.settings.now.may_spawn(by.agent),
             depth,
             frozenset(each.name.lower() for each in kept),
@@ -167,7 +167,7 @@ class Subagents:
 
     # --- talking to them, and ending them ---------------------------------------------------------------
 
-    async def send(self, kept: KeptSubagent, text: str, by: Starter, *, steer: bool) -> str | None:
+    async def send(self, kept: KeptSubagent, text: str, by: SubagentParent, *, steer: bool) -> str | None:
         """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
         have; one that had ended acts for them alone."""
         if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
@@ -217,7 +217,7 @@ class Subagents:
             try:
                 await self._write(*held.becomes(session))
             except Superseded:
-                held.loaded = False
+                held.read_again()
                 return
             held.became(session)
 
@@ -281,7 +281,7 @@ class Subagents:
             )
             why = await self._background.begin(turn, also=tuple(told))
         if why is not None:
-            log.info("%s has ended and begins no turn: %s", kept.name, why)
+            log.info("%s has ended, but starts no turn: %s", kept.name, why)
             await self._write(*told)
             if above is not None:
                 await self._interrupted(above)
@@ -307,7 +307,10 @@ class Subagents:
             self.ended(each)
         for each in list(self._running.values()):
             others = (*self._running.values(), *self._telling.values())
-            if self._lanes.get(each.session) is None and not any(other.parent == each.session for other in others):
+            is_left = self._services.is_shared and agent_of(each.session) not in self._services.agents
+            if is_left or self._lanes.get(each.session) is not None:
+                continue
+            if not any(other.parent == each.session for other in others):
                 await self._interrupted(each)
 
     # --- what people are shown ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from rejoinder.events import Directive, Option, Question, Step
-from rejoinder.outbound.actions import obey
+from rejoinder.outbound.actions import directive_of_tag
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.toolbox import ToolFailed
@@ -129,7 +129,7 @@ class RunTools(Struct, frozen=True):
     async def _act(self, name: str, arguments: Mapping[str, Any], body: str | None) -> str:
         said = {key: value for key, value in arguments.items() if value is not None and value is not False}
         written: dict[str, str | None] = {key: "true" if value is True else str(value) for key, value in said.items()}
-        directive, problems = obey(self.directives.named[name], written, body)
+        directive, problems = directive_of_tag(self.directives.named[name], written, body)
         if directive is None or problems:
             raise ToolFailed("; ".join(detail for _, detail in problems) or "there is nothing to do")
         step = await self.use(directive)

@@ -10,7 +10,7 @@ from rejoinder.runtime.session.presence import StatusSigns
 from rejoinder.session import Session
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart, StoredTurn
-from rejoinder.turns.suspicion import RerunPolicy, again
+from rejoinder.turns.suspicion import RerunPolicy, rerun_policy
 
 
 class TurnInput(Struct, frozen=True):
@@ -25,7 +25,7 @@ class TurnInput(Struct, frozen=True):
     signs: StatusSigns | None = None
 
 
-class LeftOut(Struct, frozen=True):
+class DroppedInput(Struct, frozen=True):
     """A message that gets no turn, the notice of that, and the prefix of what else is said about it."""
 
     asked: TurnInput
@@ -33,14 +33,14 @@ class LeftOut(Struct, frozen=True):
     prefix: Prefix
 
 
-class Granted(Struct, frozen=True):
+class GrantedTurn(Struct, frozen=True):
     """A turn that is recorded in the store: the claim on it, and the session as it was before."""
 
     claim: Claim
     session: Session
 
 
-class Resumed(Struct, frozen=True):
+class ResumedTurn(Struct, frozen=True):
     """A turn that another process began, the parts of its answer so far, and the words of those that were sent."""
 
     turn: StoredTurn
@@ -49,4 +49,4 @@ class Resumed(Struct, frozen=True):
 
     @property
     def again(self) -> RerunPolicy:
-        return again(self.turn.crashes, self.turn.alone)
+        return rerun_policy(self.turn.crashes, self.turn.alone)

@@ -1,25 +1,26 @@
 """What follows from a turn's messages and settings: what its answer answers and shows, and what is told of it."""
 
 from time import monotonic
+from typing import Literal
 
 from rejoinder.agents.base import Agent, Usage
-from rejoinder.events import AGENT_STEP, Step
+from rejoinder.events import AGENT_STEP, Step, TurnOutcome
 from rejoinder.outbound.tools import display_for
 from rejoinder.runtime.answer.answer_sink import AnswerSink
-from rejoinder.runtime.answer.occasion import Occasion
+from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.speaking import Speech
-from rejoinder.runtime.session.briefing import Scene, outbox_folder
-from rejoinder.runtime.session.relay import Shows
+from rejoinder.runtime.session.briefing import RunContext, outbox_folder
+from rejoinder.runtime.session.relay import WorkVisibility
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.speech import granted_by_speech
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.session import Session
 
 
-def occasion_of(scene: Scene, speech: Speech | None) -> Occasion:
+def occasion_of(scene: RunContext, speech: Speech | None) -> AnswerContext:
     run, message, name = scene.run, scene.run.message, scene.agent.name
-    return Occasion(
+    return AnswerContext(
         run.trigger,
         name,
         message.inbound.sender.id,
@@ -45,18 +46,18 @@ def occasion_of(scene: Scene, speech: Speech | None) -> Occasion:
     )
 
 
-def shows(scene: Scene, thoughts: Thoughts | None, most: int) -> Shows:
+def shows(scene: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisibility:
     run, in_group = scene.run, scene.run.message.in_group
     if run.message.listening or run.message.heartbeat:
-        return Shows(thoughts=thoughts, most=most)
+        return WorkVisibility(thoughts=thoughts, most=most)
     if run.message.subagent:
-        return Shows("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
+        return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
     verbose, tools = scene.level("verbose"), "none"
     if verbose != "off":
         trusted = all(asked.message.command_authorised for asked in run.asked)
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
     output = verbose == "full" and tools == "full" and not in_group
-    return Shows(tools, output, thoughts, most)
+    return WorkVisibility(tools, output, thoughts, most)
 
 
 def is_awaited(run: Run) -> bool:
@@ -67,17 +68,25 @@ def is_awaited(run: Run) -> bool:
     return not message.in_group or message.addressed in ("mention", "reply")
 
 
-def chose_model(scene: Scene) -> bool:
+def chose_model(scene: RunContext) -> bool:
     """Whether a person chose the model of this turn, and so has to hear that another one answers."""
     chosen = scene.session.model is not None or scene.choices.get("model") is not None
     return chosen and not scene.run.message.heartbeat
 
 
-def steps_of(agent: Agent, ended: str, reason: str | None, began: float, answer: AnswerSink) -> tuple[Step, ...]:
+def outcome_of(wrong: str | None, answer: AnswerSink) -> Literal["answered", "silent", "failed"]:
+    """How a turn ended that nobody stopped: the store, hooks and the trace are told the same."""
+    if wrong is not None:
+        return "failed"
+    return "silent" if answer.is_silent else "answered"
+
+
+def steps_of(
+    agent: Agent, ended: TurnOutcome, reason: str | None, began: float, answer: AnswerSink
+) -> tuple[Step, ...]:
     """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
-    decision = "silent" if ended == "answered" and not answer.begun else ended
-    return (*seen, Step(f"{AGENT_STEP}{agent.name}", decision, reason, monotonic() - began), *answer.outcomes.steps())
+    return (*seen, Step(f"{AGENT_STEP}{agent.name}", ended, reason, monotonic() - began), *answer.outcomes.steps())
 
 
 def footer(session: Session, usage: Usage, model: str | None) -> str:

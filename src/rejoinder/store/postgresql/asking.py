@@ -14,12 +14,14 @@ import psycopg
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.fibers import run_lanes, start, wait
 from rejoinder.store.postgresql.pipelined import Failed, Pipelined
-from rejoinder.store.sql import lookups, reads
+from rejoinder.store.sql import lookups, reads, rooms
 from rejoinder.store.sql.reader import SHORT
 
 T = TypeVar("T")
 
-ON_LOOP: Final = SHORT | {reads.undecided, reads.to_send, lookups.wanted}
+AT_ONCE: Final = frozenset({reads.undecided, reads.to_send, reads.session, lookups.wanted, rooms.fact})
+"""Each is one statement: by themselves they need no transaction."""
+ON_LOOP: Final = SHORT | AT_ONCE
 BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
@@ -107,10 +109,13 @@ class Asking:
 
     def _put(self, together: list[Question]) -> None:
         db = self._ready()
-        db.begin(BEGIN)
+        in_one_view = any(each.question not in AT_ONCE for each in together)
+        if in_one_view:
+            db.begin(BEGIN)
         run_lanes(([lambda each=each: each.put(db)] for each in together), db.round_trip)
-        db.execute("ROLLBACK")
-        db.round_trip()
+        if in_one_view:
+            db.execute("ROLLBACK")
+            db.round_trip()
 
     def _ready(self) -> Pipelined:
         if self._db is None:

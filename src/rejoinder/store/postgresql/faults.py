@@ -9,8 +9,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from rejoinder.errors import BadConfiguration, Fault, StoreUnavailable
-from rejoinder.sqlite_faults import Damaged
-from rejoinder.sqlite_faults import fault_in as any_fault_in
+from rejoinder.store.sql.faults import known_fault, raised_as_fault
 
 BY_STATE: Final[dict[str, Fault]] = {
     "08": "away",
@@ -61,12 +60,8 @@ def address(url: str) -> str:
 
 def unavailable(error: BaseException, where: str) -> StoreUnavailable | None:
     """The fault behind an error, or None when the error is not the store's."""
-    if isinstance(error, StoreUnavailable):
-        return error
-    if isinstance(error, Damaged | UnicodeDecodeError):
-        return StoreUnavailable("corrupt", where, str(error))
     if not isinstance(error, psycopg.Error):
-        return None
+        return known_fault(error, where)
     fault = _fault(error)
     return None if fault is None else StoreUnavailable(fault, where, _said(error))
 
@@ -91,4 +86,4 @@ def _said(error: psycopg.Error) -> str:
 
 def fault_in(where: str) -> AbstractContextManager[None]:
     """Raises what fails inside as the fault behind it."""
-    return any_fault_in(where, unavailable)
+    return raised_as_fault(where, unavailable)

@@ -5,6 +5,8 @@ Rule 2: a step only adds, for one version: an older process beside a newer schem
         ahead is served; further ahead is refused, to those that start and to those that run already.
 """
 
+from collections.abc import Sequence
+
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.postgresql.connection import OURS, Connection
@@ -18,7 +20,7 @@ AHEAD = 1
 """How many steps of the schema a process may be behind."""
 
 
-def migrate(db: Connection, where: str, steps: list[Migration], shards: int) -> None:
+def migrate(db: Connection, where: str, steps: Sequence[Migration], shards: int) -> None:
     db.execute("SELECT pg_advisory_lock(?, ?)", MIGRATING)
     try:
         done = _done(db, where, steps)
@@ -30,7 +32,7 @@ def migrate(db: Connection, where: str, steps: list[Migration], shards: int) -> 
         db.execute("SELECT pg_advisory_unlock(?, ?)", MIGRATING)
 
 
-def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
+def refuse_strange(db: Connection, where: str, steps: Sequence[Migration]) -> None:
     """For callers that do not migrate."""
     done = _done(db, where, steps)
     if not done:
@@ -47,7 +49,7 @@ def refuse_left_behind(db: Connection, where: str, known: int) -> None:
         raise StoreUnavailable("newer", where, f"schema {latest}, this version knows up to {known}")
 
 
-def _done(db: Connection, where: str, steps: list[Migration]) -> set[int]:
+def _done(db: Connection, where: str, steps: Sequence[Migration]) -> set[int]:
     """The steps that have been taken; none in an empty database."""
     tables = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
     found = {name for (name,) in db.execute(tables)}

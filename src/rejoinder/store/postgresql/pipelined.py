@@ -1,32 +1,62 @@
 """The writer's connection: verbs are carried out on it as on any other, but an answer is waited for only when a verb
-uses it, and then together with the answers of other verbs.
+uses it, and then together with the answers of other verbs (SC-21).
 
-Optimistic: a fence is believed to hold until the answers are there, and a row that is put in is believed to be new;
-            before the commit the writer asks who believed wrongly (`disproved`), and does that again carefully.
+Optimistic: statements are kept until an answer is needed or all is to be committed, and go in one round trip. A fence
+            is believed to hold, and a row that is put in to be new. If it is not so, the statement itself fails,
+            nothing is committed, and the writer does it again carefully.
 Careful:    each statement is waited for.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, Final, TypeVar, cast
 
 import psycopg
-from greenlet import getcurrent, greenlet
+from greenlet import getcurrent
 
 from rejoinder.store.postgresql.connection import LATEST, prepared, taking
 from rejoinder.store.postgresql.fibers import pause, wait
 from rejoinder.store.postgresql.wire import Answer, Row, Skipped, Wire
-from rejoinder.store.sql.connection import Parameters, Rows, SqlConnection, insertion
+from rejoinder.store.sql.connection import Parameters, Rows, SqlConnection, VerbResult, insertion
 
-DRAW = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
+DRAW: Final = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
+STOCKED: Final = frozenset({"turn"})
+"""Tables whose new rows get numbers that were drawn before, as other statements name them. Only the owner of a shard
+puts rows for it there, and draws new ones when it has claimed one: a session's rows have numbers in their order."""
+STOCK: Final = 50
+
+T = TypeVar("T")
+
+
+@cache
+def checked(sql: str, count: int) -> str:
+    """The statement, which fails unless it finds or changes so many rows."""
+    told = "min(id)" if sql.endswith("RETURNING id") else "NULL"
+    returning = "" if sql.startswith("SELECT") or " RETURNING " in sql else " RETURNING 1"
+    return f"WITH done AS ({sql}{returning}) SELECT {told}, 1 / CAST(count(*) = {count} AS INTEGER) FROM done"
+
+
+def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple[Any, ...]:
+    """What verbs return, when all is committed. `again`: where to look it up, if the answers were lost."""
+
+    def result(each: VerbResult[Any]) -> Any:
+        return each.tell() if again is None else each.look_up(again)
+
+    return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in told])
 
 
 class LateRows:
     """What a statement has found or changed, as soon as somebody wants to know."""
 
-    def __init__(self, db: "Pipelined", answer: Answer) -> None:
+    def __init__(self, db: "Pipelined", sql: str, values: list[Any]) -> None:
         self._db = db
-        self.answer = answer
+        self.sql = sql
+        self.values = values
+        self.answer = Answer(getcurrent())
+        self.wanted: int | None = None
+        """How many rows it is believed to find or change."""
         self._rows: list[Row] | None = None
         self._next = 0
 
@@ -50,16 +80,15 @@ class LateRows:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.fetchall())
 
+    def value(self) -> Any:
+        """The first that was found, however often it is asked for."""
+        found = self._found()
+        return found[0][0] if found else None
+
     def _found(self) -> list[Row]:
         if self._rows is None:
             self._rows = self._db.wire.rows(self._db.arrived(self.answer))
         return self._rows
-
-
-class Belief(NamedTuple):
-    rows: LateRows
-    wanted: int
-    fiber: greenlet
 
 
 class Pipelined(SqlConnection):
@@ -69,9 +98,10 @@ class Pipelined(SqlConnection):
         self.touched: set[int] = set()
         """The shards that have new rows since the last commit, for those who wait for them."""
         self.is_careful = False
-        self._beliefs: list[Belief] = []
-        self._acts: dict[greenlet, int | None] = {}
-        self._drawn: dict[str, LateRows] = {}
+        self._unsent: list[LateRows] = []
+        self._acts: dict[object, int | None] = {}
+        self._stock: dict[str, deque[int]] = {table: deque() for table in STOCKED}
+        self._taken: set[str] = set()
         self._locked: set[int] = set()
         self._generations: dict[int, int] = {}
 
@@ -88,8 +118,8 @@ class Pipelined(SqlConnection):
         return self._execute(sql, parameters)
 
     def _execute(self, sql: str, parameters: Parameters = ()) -> LateRows:
-        text, values = prepared(sql, parameters)
-        rows = LateRows(self, self.wire.send(text, values, getcurrent()))
+        rows = LateRows(self, *prepared(sql, parameters))
+        self._unsent.append(rows)
         if self.is_careful:
             self.round_trip()
             if (error := rows.answer.error) is not None:
@@ -101,20 +131,38 @@ class Pipelined(SqlConnection):
             self.execute(sql, each)
 
     def insert(self, table: str, **columns: Any) -> int | None:
+        if table in STOCKED and not self.is_careful:
+            self._taken.add(table)
+            if stock := self._stock[table]:
+                id = columns["id"] = stock.popleft()
+                self._believe(self._insert(table, columns), 1)
+                return id
+        return self._insert(table, columns, " RETURNING id").value()
+
+    def insert_later(self, table: str, **columns: Any) -> Callable[[], int | None]:
+        return self._insert(table, columns, " RETURNING id").value
+
+    def insert_new(self, table: str, **columns: Any) -> Callable[[], int | None] | None:
+        if self.is_careful:
+            return super().insert_new(table, **columns)
+        rows = self._insert(table, columns, " RETURNING id")
+        self._believe(rows, 1)
+        return rows.value
+
+    def _insert(self, table: str, columns: dict[str, Any], returning: str = "") -> LateRows:
         if "shard" in columns:
             self.touched.add(columns["shard"])
-        drawn = self._drawn[table].fetchone() if table in self._drawn else None
-        if drawn is not None:
-            columns["id"] = drawn[0]
-            self._believe(self._execute(insertion(table, tuple(columns)), tuple(columns.values())), 1)
-            return drawn[0]
-        row = self.execute(insertion(table, tuple(columns)) + " RETURNING id", tuple(columns.values())).fetchone()
-        return None if row is None else row[0]
+        return self._execute(insertion(table, tuple(columns)) + returning, tuple(columns.values()))
 
-    def draw(self, table: str, count: int) -> None:
-        """Draws the numbers for so many new rows: whoever puts one in need not wait for it. None is kept for later: the
-        rows of several processes shall have numbers in their order."""
-        self._drawn[table] = self._execute(DRAW, (table, count))
+    def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
+        if self.is_careful:
+            return super().exceptional(sql, parameters)
+        self._believe(self._execute(sql, parameters), 0)
+        return None
+
+    def later(self, result: VerbResult[T]) -> T:
+        """`resolved` puts it together."""
+        return result.tell() if self.is_careful else cast(T, result)
 
     def expect(self, rows: Rows, count: int, what: str) -> None:
         if self.is_careful:
@@ -123,12 +171,17 @@ class Pipelined(SqlConnection):
             self._believe(rows, count)
 
     def expect_row(self, rows: Rows, what: str) -> None:
-        self.expect(rows, 1, what)
+        if self.is_careful:
+            super().expect_row(rows, what)
+        else:
+            self._believe(rows, 1)
 
     def is_latest(self, shard: int, generation: int) -> bool:
         if self._generations.get(shard) != generation:  # meanwhile somebody else may have given numbers there
             self._generations[shard] = generation
             self.forget_all()
+            for stock in self._stock.values():
+                stock.clear()
         if self.is_careful:
             return self.generation_of(shard) == generation
         if shard not in self._locked:
@@ -146,6 +199,10 @@ class Pipelined(SqlConnection):
 
     def round_trip(self) -> None:
         """Until everything so far is answered. What failed is raised here, unless somebody waits for it."""
+        unsent, self._unsent = self._unsent, []
+        for each in unsent:
+            sql = each.sql if each.wanted is None else checked(each.sql, each.wanted)
+            self.wire.send(sql, each.values, each.answer)
         wait(self.wire.round_trip())
         if not self.is_careful:
             for answer in self.wire.failed:
@@ -157,20 +214,34 @@ class Pipelined(SqlConnection):
             pause()
         return answer
 
-    def disproved(self) -> set[greenlet]:
-        """Of the fibers that believed what was not so."""
-        return {each.fiber for each in self._beliefs if each.rows.rowcount != each.wanted}
-
     def begin(self, how: str = "BEGIN") -> None:
-        self._beliefs.clear()
+        self._unsent.clear()
         self._acts.clear()
-        self._drawn.clear()
         self._locked.clear()
+        self._taken.clear()
         self.execute(how)
+
+    def commit(self) -> None:
+        """All that was believed is so, or this fails."""
+        low = [table for table in self._taken if len(self._stock[table]) < STOCK // 2]
+        drawn = {table: self._execute(DRAW, (table, STOCK)) for table in low}
+        self.execute("COMMIT")
+        if not self.is_careful:
+            self.round_trip()
+        for table, rows in drawn.items():
+            self._stock[table].extend(number for (number,) in rows)
+
+    def take_back(self) -> None:
+        self._unsent.clear()
+        self.is_careful = True
+        self.execute("ROLLBACK")
+        self.forget_all()
+        self.touched.clear()
 
     def _believe(self, rows: Rows, count: int) -> None:
         assert isinstance(rows, LateRows), "it is a row of this connection"
-        self._beliefs.append(Belief(rows, count, getcurrent()))
+        assert rows.answer.result is None, "it was not sent yet"
+        rows.wanted = count
 
     def close(self) -> None:
         self.wire.close()

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
@@ -50,6 +50,10 @@ T = TypeVar("T")
 READERS: Final = 4
 SHARDS: Final = 64
 LEASE: Final = 10.0
+TIMELINE: Final = (
+    "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
+)
+"""A standby has none of its own."""
 A_MOMENT: Final = 2.0
 """Seconds for which `health` waits for a store that had a fault."""
 
@@ -128,7 +132,7 @@ class PostgresOperator(PostgresReader):
         verbs = (verb, *others)
         for each in verbs:
             if type(each) not in OPERATOR_VERBS:
-                raise BadUse(f"{type(each).__name__} is the gateway's own; beside it only a few verbs are written")
+                raise BadUse(f"{type(each).__name__} is the gateway's own; other processes may write only a few verbs")
         results = await asyncio.get_running_loop().run_in_executor(self._threads, self._carry_out, verbs)
         return results if others else results[0]
 
@@ -169,6 +173,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
         self._lease_db: Connection | None = None
         self._held: set[int] = set()
+        self._timeline: str | None = None
+        self._has_failed_over = False
 
     def _connect_writer(self) -> Connection:
         db = connect(self._url)
@@ -210,8 +216,14 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         return await self._granted(partial(_claim_named, name=name, holder=holder, seconds=self._seconds))
 
     async def renew(self, holder: str, leases: tuple[AnyLease, ...], *, claims: bool = True) -> Renewal:
-        work = partial(_renew, holder=holder, leases=leases, seconds=self._seconds, claims=claims)
-        renewal = await self._granted(work)
+        def renew(db: Connection) -> Renewal:
+            """After a fail-over no lease is kept, all are claimed again (SC-22): what the new primary knows of them may
+            be older than what was granted."""
+            failed_over, self._has_failed_over = self._has_failed_over, False
+            kept = () if failed_over else leases
+            return _renew(db, holder, kept, self._seconds, claims)
+
+        renewal = await self._granted(renew)
         self._held -= {each.shard for each in leases if isinstance(each, Lease) and each not in renewal.held}
         return renewal
 
@@ -257,11 +269,20 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
                     self._lease_db.shards = self.shards
                     self._lease_db.execute("SET lock_timeout = '2s'")
                     self._lease_db.execute(f"SET idle_in_transaction_session_timeout = {round(self._seconds * 500)}")
+                    self._note_timeline(self._lease_db)
                 with self._lease_db.db.transaction():
                     return work(self._lease_db)
             except psycopg.OperationalError:
                 self._end_lease_db()
                 raise
+
+    def _note_timeline(self, db: Connection) -> None:
+        """A server goes on with the same timeline after a restart, and begins another when it was a standby before."""
+        (timeline,) = db.execute(TIMELINE).fetchone()
+        if self._timeline is not None and timeline not in (None, self._timeline):
+            log.warning("The database %s has failed over to another server: all leases are claimed again.", self._where)
+            self._has_failed_over = True
+        self._timeline = timeline or self._timeline
 
     def _end_lease_db(self) -> None:
         if self._lease_db is not None:
@@ -319,7 +340,7 @@ def open_store(
     *,
     shards: int | None = None,
     lease_seconds: float = LEASE,
-    schema: list[Migration] | None = None,
+    schema: Sequence[Migration] | None = None,
 ) -> PostgresStore:
     """Opens the database of a `postgresql://` address, and brings its schema up to date. `shards`: into how many the
     homes are spread if this is the first time; later it is as it is."""

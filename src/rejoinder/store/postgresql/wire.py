@@ -7,6 +7,7 @@ Rule 3: when the connection is lost, who waits is told; nothing more can be sent
 """
 
 import asyncio
+import select
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
@@ -54,6 +55,8 @@ class Wire:
         self._conn.nonblocking = 1
         self._conn.enter_pipeline_mode()
         self._file = self._conn.socket
+        self._heard = select.poll()
+        self._heard.register(self._file, select.POLLIN)
         self._loads = Transformer(db)
         self._names: dict[str, tuple[bytes, Answer]] = {}
         self._numbers = 0
@@ -69,11 +72,22 @@ class Wire:
     def is_closed(self) -> bool:
         return self._let_go or self._db.closed
 
-    def send(self, sql: str, values: Sequence[Any], owner: object = None) -> Answer:
+    def has_ended(self) -> bool:
+        """Whether the server has ended the connection while nobody asked it anything; to be called between round trips.
+        What is sent on such a connection is lost, and nobody could say whether it was carried out."""
+        try:
+            while self._heard.poll(0):  # the server says why, then the connection ends
+                self._conn.consume_input()
+        except psycopg.Error:
+            return True
+        return False
+
+    def send(self, sql: str, values: Sequence[Any], answer: Answer) -> None:
+        """The answer is there after the next round trip."""
         name = self._prepared(sql)
         values, formats = _encoded(values)
         self._conn.send_query_prepared(name, values, formats, BINARY)
-        return self._expect(owner)
+        self._expected.append(answer)
 
     def _prepared(self, sql: str) -> bytes:
         known = self._names.get(sql)
@@ -82,13 +96,10 @@ class Wire:
         self._numbers += 1
         name = b"s%d" % self._numbers
         self._conn.send_prepare(name, sql.encode())
-        self._names[sql] = name, self._expect(None)
-        return name
-
-    def _expect(self, owner: object) -> Answer:
-        answer = Answer(owner)
+        answer = Answer()
         self._expected.append(answer)
-        return answer
+        self._names[sql] = name, answer
+        return name
 
     def rows(self, answer: Answer) -> list[Row]:
         assert answer.result is not None, "it has arrived"

@@ -2,17 +2,19 @@
 
 Rule 1: units that arrive while a group is under way form the next group: one commit for all of them. Within a group
         units of different shards are under way at the same time, those of one shard in their order.
-Rule 2: a group is first carried out optimistically (pipelined.py). Units that lost a fence are done again, each behind
-        its own savepoint, in the place they had in the order; a fault of the store fails the whole group.
+Rule 2: a group is first carried out optimistically (pipelined.py), usually in one round trip with its commit. A unit
+        that lost a fence is done again behind its own savepoint, in the place it had in the order; a fault of the store
+        fails the whole group.
 Rule 3: nobody is told anything before the commit.
 Rule 4: a commit without an answer is looked up when the database is back, never guessed (SC-22): each group writes its
-        number to a row of this writer, and the lock on that row waits for a group that is still under way.
+        number to a row of this writer, and the lock on that row waits for a group that is still under way. A group that
+        was not committed is done again; what comes meanwhile is refused.
 """
 
 import asyncio
 import logging
 import time
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from secrets import token_hex
@@ -23,15 +25,15 @@ from greenlet import getcurrent, greenlet
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.base import Accept, BeginTurn, Lease, MoveCursor, PlanParts
+from rejoinder.store.base import Accept, Lease, MoveCursor
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
 from rejoinder.store.postgresql.fibers import run_lanes, start, wait
-from rejoinder.store.postgresql.pipelined import Failed, Pipelined
+from rejoinder.store.postgresql.pipelined import Failed, Pipelined, resolved
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.values import seal
-from rejoinder.store.sql.writing import GROUP, FaultTold, Verbs, count_rows
+from rejoinder.store.sql.writing import GROUP, StoreWriter, Verbs, count_rows
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +44,7 @@ TRIES: Final = 5
 SLOW: Final = 5.0
 """Seconds after which a group that is still under way is a fault that `health` tells."""
 
-Work = Callable[[SqlConnection], Any]
+Work = Callable[[SqlConnection], tuple[Any, ...]]
 T = TypeVar("T")
 
 
@@ -60,7 +62,7 @@ class PendingWrite:
         self.is_careful = False
         self.fiber: greenlet | None = None
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self.result: Any = None
+        self.result: tuple[Any, ...] = ()
         self.error: Exception | None = None
 
     def settle(self) -> None:
@@ -81,14 +83,14 @@ def _lane(verbs: Verbs, lease: Lease | None) -> int | str | None:
     return "accepting" if verbs and all(isinstance(verb, Accept | MoveCursor) for verb in verbs) else None
 
 
-class Writer:
+class Writer(StoreWriter):
     def __init__(
         self, where: str, connect: Callable[[], Connection], notify: Callable[[SqlConnection, set[int]], None]
     ) -> None:
+        super().__init__(where)
         self._notify = notify
         self._name = token_hex(8)
         self._groups = 0
-        self._where = where
         self._connect = connect
         self._db: Pipelined | None = None
         self._waiting: deque[PendingWrite] = deque()
@@ -98,8 +100,6 @@ class Writer:
         self._since: float | None = None
         self._commits = False
         self._touched: set[int] = set()
-        self._closed = False
-        self._told = FaultTold(where)
 
     async def write(
         self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
@@ -119,14 +119,6 @@ class Writer:
             self._loop.call_soon(start, self._run)
         self._wake()
         return await unit.answer
-
-    @property
-    def fault(self) -> StoreUnavailable | None:
-        return self._told.fault
-
-    def refuse_when_closed(self) -> None:
-        if self._closed:
-            raise StoreUnavailable("closed", self._where)
 
     @property
     def is_held_up(self) -> bool:
@@ -163,8 +155,8 @@ class Writer:
                 self._waiting.extendleft(reversed(group))
         if self._db is not None:
             with suppress(psycopg.Error, Failed):
+                self._db.is_careful = True
                 self._db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (SCOPE, self._name))
-                self._db.round_trip()
         self._let_go()
         if self._ended is not None:
             self._ended.set_result(None)
@@ -187,6 +179,7 @@ class Writer:
 
     def _carry_out(self, group: list[PendingWrite]) -> bool:
         """Returns False when some of them have to be done again."""
+        last: psycopg.Error | None = None
         for _ in range(TRIES):
             was_connected = self._db is not None
             db = self._ready()
@@ -197,15 +190,20 @@ class Writer:
                 self._told.tell(None)
                 return done
             except psycopg.Error as error:
+                last = error
                 if db.wire.is_closed and was_connected and not self._commits:
                     self._let_go()  # the server had ended it while nobody looked
                 elif error.sqlstate in AGAIN:
-                    self._take_back(db)
+                    db.take_back()
                 else:
                     raise
+        if last is not None and last.sqlstate not in AGAIN:
+            raise last
         raise StoreUnavailable("locked", self._where, "other processes write the same rows all the time")
 
     def _ready(self) -> Pipelined:
+        if self._db is not None and self._db.wire.has_ended():
+            self._let_go()
         if self._db is None:
             assert self._loop is not None, "it runs there"
             before = self._in_thread(self._begin)
@@ -233,13 +231,9 @@ class Writer:
         """Returns False when some have to be done again, carefully."""
         try:
             db.begin()
-            for table, count in _new_rows(group).items():
-                db.draw(table, count)
             for lanes in _stages(group):
                 run_lanes(([self._work_of(db, unit) for unit in lane] for lane in lanes), db.round_trip)
-            number = self._count(db)
-            db.round_trip()
-            believed_wrongly = db.disproved()
+            self._commit(db, group)
         except Failed as failed:
             if unavailable(failed.error, self._where) is not None or _is_in_the_way(failed.error):
                 raise failed.error from None
@@ -247,10 +241,10 @@ class Writer:
         except Lost as lost:
             believed_wrongly = {lost.unit.fiber}
         else:
-            if not believed_wrongly:
-                self._commit(db, group, number)
-                return True
-        self._take_back(db)
+            for unit in group:
+                unit.result = resolved(unit.result)
+            return True
+        db.take_back()
         for unit in group:
             unit.is_careful = unit.fiber in believed_wrongly
         if not any(unit.is_careful for unit in group):  # whoever it was: none of them is believed
@@ -285,28 +279,24 @@ class Writer:
                 db.execute("ROLLBACK TO unit")
                 db.forget_all()
             db.execute("RELEASE unit")
-        self._commit(db, group, self._count(db))
+        self._commit(db, group)
         return True
 
-    def _count(self, db: Pipelined) -> bytes:
-        self._groups += 1
-        number = seal(str(self._groups).encode())
-        db.execute("UPDATE fact SET body = ? WHERE scope = ? AND key = ?", (number, SCOPE, self._name))
-        return number
-
-    def _commit(self, db: Pipelined, group: list[PendingWrite], number: bytes) -> None:
+    def _commit(self, db: Pipelined, group: list[PendingWrite]) -> None:
         if any(unit.accepts for unit in group):
             crashpoint("K3")
+        self._groups += 1
+        number = seal(str(self._groups).encode())
         self._commits = True
         try:
-            db.is_careful = True
-            db.execute("COMMIT")
-        except psycopg.OperationalError as error:
+            db.execute("UPDATE fact SET body = ? WHERE scope = ? AND key = ?", (number, SCOPE, self._name))
+            db.commit()
+        except psycopg.OperationalError:
             if not db.wire.is_closed:
                 raise
             self._let_go()
-            if not self._in_thread(lambda: self._was_committed(number)):
-                raise error
+            if not self._was_committed(number, group):
+                raise
             return
         for unit in group:
             if unit.accepts:
@@ -317,37 +307,57 @@ class Writer:
         """After the commit: inside a transaction all writers would wait for each other."""
         touched, self._touched = self._touched, set()
         if self._db is not None and touched:
+            self._db.is_careful = True
             with suppress(psycopg.Error):  # those who wait also look by themselves
                 self._notify(self._db, touched)
 
-    def _was_committed(self, number: bytes) -> bool:
-        """Asks until somebody answers: the caller must not be told what may not be so."""
+    def _was_committed(self, number: bytes, group: list[PendingWrite]) -> bool:
+        """Asks until somebody answers: the caller must not be told what may not be so. If the writer is closed before
+        that, it is not known, and the group is not done again."""
         while not self._closed:
             try:
-                sql = "SELECT body FROM fact WHERE scope = ? AND key = ? FOR UPDATE"
-                with closing(self._begin()) as db:
-                    (last,) = db.execute(sql, (SCOPE, self._name)).fetchone()
+                was = self._in_thread(lambda: self._look_up(number, group))
             except psycopg.Error as error:
-                self._told.tell(unavailable(error, self._where))
-                time.sleep(PAUSE)
-                continue
-            return bytes(last) == number
+                fault = unavailable(error, self._where)
+                self._told.tell(fault)
+                self._refuse_waiting(fault or error)
+                self._pause()
+            else:
+                self._commits = was
+                return was
         return False
+
+    def _look_up(self, number: bytes, group: list[PendingWrite]) -> bool:
+        """If it was committed, also what its units return."""
+        sql = "SELECT body FROM fact WHERE scope = ? AND key = ? FOR UPDATE"
+        with closing(self._begin()) as db:
+            if bytes(db.execute(sql, (SCOPE, self._name)).fetchone()[0]) != number:
+                return False
+            for unit in group:
+                unit.result = resolved(unit.result, db)
+        return True
+
+    def _refuse_waiting(self, error: Exception) -> None:
+        """Those that were not begun need not wait until it is known what became of those that were."""
+        while self._waiting:
+            unit = self._waiting.popleft()
+            unit.error = error
+            unit.settle()
+
+    def _pause(self) -> None:
+        assert self._loop is not None, "it runs there"
+        over = self._loop.create_future()
+        self._loop.call_later(PAUSE, over.set_result, None)
+        wait(over)
 
     def _failed(self, group: list[PendingWrite], error: Exception) -> None:
         fault = unavailable(error, self._where)
         if fault is None:
-            log.error("The store %s failed in a way nobody has thought of", self._where, exc_info=error)
+            log.error("The store %s failed in an unexpected way", self._where, exc_info=error)
         self._let_go()
         self._told.tell(fault)
         for unit in group:
             unit.error = fault or error
-
-    def _take_back(self, db: Pipelined) -> None:
-        db.is_careful = True
-        db.execute("ROLLBACK")
-        db.forget_all()
-        db.touched.clear()
 
     def _let_go(self) -> None:
         if self._db is not None:
@@ -377,25 +387,10 @@ def _stages(group: Iterable[PendingWrite]) -> Iterator[list[list[PendingWrite]]]
         yield [*lanes.values()]
 
 
-def _new_rows(group: Iterable[PendingWrite]) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for unit in group:
-        for verb in unit.verbs:
-            match verb:
-                case Accept():
-                    found["inbox"] += len(verb.events)
-                case BeginTurn():
-                    found["turn"] += 1
-                case PlanParts():
-                    found["part"] += len(verb.parts)
-                case _:
-                    pass
-    return found
-
-
 def _is_in_the_way(error: Exception) -> bool:
     return isinstance(error, psycopg.Error) and error.sqlstate in AGAIN
 
 
-def _touch(db: SqlConnection) -> None:
+def _touch(db: SqlConnection) -> tuple[()]:
     db.execute("UPDATE gateway SET generation = generation")
+    return ()

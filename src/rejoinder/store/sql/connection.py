@@ -1,15 +1,16 @@
 """What verbs and reads are carried out on: a connection that remembers what need not be read again."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from rejoinder.errors import Superseded
 from rejoinder.events import Route
 
-PLACES = 10_000
+PLACES = 2000
 
 Parameters = tuple[Any, ...] | list[Any] | Mapping[str, Any]
+T = TypeVar("T")
 
 
 class Numbers:
@@ -48,6 +49,21 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
+class VerbResult(NamedTuple, Generic[T]):
+    """What a verb returns, once the answers of its statements are there."""
+
+    tell: Callable[[], T]
+    look_up: "Callable[[SqlConnection], T]"
+    """The same from the store, if the answers were lost and it is known that all was committed."""
+
+
+def results(each: Sequence[VerbResult[T]]) -> VerbResult[tuple[T, ...]]:
+    def look_up(db: SqlConnection) -> tuple[T, ...]:
+        return tuple([one.look_up(db) for one in each])
+
+    return VerbResult(lambda: tuple([one.tell() for one in each]), look_up)
+
+
 class SqlConnection:
     """`numbers` is used only by the gateway's own connection: no other one claims or accepts anything."""
 
@@ -58,9 +74,10 @@ class SqlConnection:
         self.numbers = Numbers()
         self.shards = 1
         self._acting: int | None = None
-        self._places: dict[Route, int] = {}
+        self.places: dict[Route, int] = {}
+        """The numbers of places, as far as they are known."""
         self._shards: dict[int, int] = {}
-        self._handles: dict[int, int] = {}
+        self._last_turns: dict[str, int | None] = {}
 
     # --- what an engine says in its own way ---------------------------------------------------------
 
@@ -73,6 +90,26 @@ class SqlConnection:
     def insert(self, table: str, **columns: Any) -> int | None:
         """Puts in a row and returns its number, or None when there is such a row already."""
         raise NotImplementedError
+
+    def insert_later(self, table: str, **columns: Any) -> Callable[[], int | None]:
+        """Puts in a row. What it returns tells its number, or None when there was such a row already: best called in
+        `later`, when all answers are there."""
+        number = self.insert(table, **columns)
+        return lambda: number
+
+    def insert_new(self, table: str, **columns: Any) -> Callable[[], int | None] | None:
+        """The same; None when there is such a row already, which is hardly ever so."""
+        number = self.insert(table, **columns)
+        return None if number is None else lambda: number
+
+    def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
+        """A row that is hardly ever there."""
+        return self.execute(sql, parameters).fetchone()
+
+    def later(self, result: "VerbResult[T]") -> T:
+        """What a verb returns, if putting that together is the last thing it does. An engine that gets its answers
+        later puts it together then."""
+        return result.tell()
 
     def expect(self, rows: Rows, count: int, what: str) -> None:
         """A fence: unless the statement has changed so many rows, another writer was faster."""
@@ -99,6 +136,13 @@ class SqlConnection:
     def know_owner(self, shard: int, generation: int) -> None:
         """The shard has been claimed."""
 
+    def last_number(self, place: int) -> int | None:
+        """The last number given to a message of a place; None where others may give some out meanwhile."""
+        return None
+
+    def know_last_number(self, place: int, number: int | None) -> None:
+        """None: it is to be read again."""
+
     def act_for(self, shard: int | None) -> None:
         """Says whose shard the next verbs are written for; None: nobody's."""
         self._acting = shard
@@ -108,15 +152,12 @@ class SqlConnection:
 
     # --- what is remembered -------------------------------------------------------------------------
 
-    def known_place(self, route: Route) -> int | None:
-        return self._places.get(route)
-
     def know_place(self, route: Route, id: int, shard: int) -> None:
         """A place keeps its number and shard for ever, unless the transaction that made it is rolled back."""
-        if len(self._places) >= PLACES:
-            self._places.clear()
+        if len(self.places) >= PLACES:
+            self.places.clear()
             self._shards.clear()
-        self._places[route] = id
+        self.places[route] = id
         self._shards[id] = shard
 
     def shard_of_place(self, place: int) -> int:
@@ -128,20 +169,22 @@ class SqlConnection:
             self._shards[place] = self.execute("SELECT shard FROM place WHERE id = ?", (place,)).fetchone()[0]
         return self._shards[place]
 
-    def known_handles(self, place: int) -> int | None:
-        return self._handles.get(place)
+    def last_turn(self, session: str, look_up: Callable[[], int | None]) -> int | None:
+        """The turn of the last entry in a session's transcript; only the session's owner appends to it."""
+        if session not in self._last_turns:
+            self.know_last_turn(session, look_up())
+        return self._last_turns[session]
 
-    def know_handles(self, place: int, count: int) -> None:
-        """The highest message number of a place so far; only its owner gives these numbers."""
-        if len(self._handles) >= PLACES:
-            self._handles.clear()
-        self._handles[place] = count
+    def know_last_turn(self, session: str, turn: int | None) -> None:
+        if len(self._last_turns) >= PLACES:
+            self._last_turns.clear()
+        self._last_turns[session] = turn
 
     def forget_all(self) -> None:
         """What was remembered may not be true: a transaction was rolled back, or somebody else has written."""
-        self._places.clear()
+        self.places.clear()
         self._shards.clear()
-        self._handles.clear()
+        self._last_turns.clear()
 
 
 @cache

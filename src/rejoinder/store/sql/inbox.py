@@ -1,6 +1,6 @@
 """Verbs of what comes in: each event is accepted once, decided once, and once in each session."""
 
-from itertools import zip_longest
+from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
@@ -11,31 +11,30 @@ from rejoinder.store.base import (
     InboxEvent,
     KeepUnderstood,
     MoveCursor,
-    NamedLease,
     QuarantineEvent,
     ReadmitEvent,
     ReleaseEvents,
+    RequestEventRerun,
     ReviseInput,
     RouteEvent,
     SettleEvent,
     StoredCursor,
     SummariseInputs,
     TryEvents,
-    WantEvent,
 )
-from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.connection import SqlConnection, VerbResult
 from rejoinder.store.sql.hook_events import put_hook_events
 from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
 
 
 def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
     now = micros(verb.now)
-    new: list[InboxEvent] = []
-    for index, (inbound, home) in enumerate(zip_longest(verb.events, verb.homes, fillvalue="")):
-        assert isinstance(inbound, Inbound), "there are no more homes than events"
+    put: list[tuple[Callable[[], int | None], Inbound, int]] = []
+    for index, inbound in enumerate(verb.events):
+        home = verb.homes[index] if verb.homes else ""
         written, body = as_written(inbound)
         shard = db.shard_of_place(place_of(db, written.route, home))
-        id = db.insert(
+        number = db.insert_later(
             "inbox",
             channel=written.channel,
             account=written.account,
@@ -46,33 +45,47 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
             shard=shard,
             body=body,
         )
-        if id is not None:
-            new.append(InboxEvent(id, written, verb.now, shard=shard))
-            if verb.tells:
-                put_hook_events(db, verb.tells[index])
+        put.append((number, written, shard))
+        if verb.tells and number() is not None:
+            put_hook_events(db, verb.tells[index])
     for cursor in verb.places if verb.cursor is None else (verb.cursor, *verb.places):
         _keep_cursor(db, cursor)
-    return tuple(new)
+
+    def new(numbers: Iterable[int | None]) -> tuple[InboxEvent, ...]:
+        found = zip(numbers, put, strict=True)
+        return tuple(
+            [InboxEvent(id, event, verb.now, shard=shard) for id, (_, event, shard) in found if id is not None]
+        )
+
+    def look_up(again: SqlConnection) -> tuple[InboxEvent, ...]:
+        keys = ((event.channel, event.account, event.event_id, now) for _, event, _ in put)
+        found = [again.execute(ACCEPTED, key).fetchone() for key in keys]
+        return new(row[0] if row else None for row in found)
+
+    return db.later(VerbResult(lambda: new([number() for number, _, _ in put]), look_up))
+
+
+ACCEPTED = "SELECT id FROM inbox WHERE channel = ? AND account = ? AND event = ? AND accepted = ?"
+"""An event that was known before was accepted at another time."""
 
 
 def move_cursor(db: SqlConnection, verb: MoveCursor) -> None:
     _keep_cursor(db, verb.cursor)
 
 
+KEEP_CURSOR = "ON CONFLICT (channel, account, name) DO UPDATE SET body = excluded.body"
+HELD = "WHERE EXISTS (SELECT 1 FROM named_lease WHERE name = ? AND generation = ?)"
+"""Whoever listens now keeps the cursor; what was heard is stored, and is recognised if it comes again."""
+
+
 def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
-    if cursor.lease is not None and not _holds(db, cursor.lease):
-        return  # whoever listens now keeps the cursor; what was heard is stored, and is recognised if it comes again
     # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
-    db.execute(
-        "INSERT INTO cursor VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (channel, account, name) DO UPDATE SET body = excluded.body",
-        (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode())),
-    )
-
-
-def _holds(db: SqlConnection, lease: NamedLease) -> bool:
-    sql = "SELECT 1 FROM named_lease WHERE name = ? AND generation = ?"
-    return db.execute(sql, (lease.name, lease.generation)).fetchone() is not None
+    row = (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode()))
+    if (lease := cursor.lease) is None:
+        db.execute(f"INSERT INTO cursor VALUES (?, ?, ?, ?) {KEEP_CURSOR}", row)
+    else:
+        sql = f"INSERT INTO cursor SELECT ?, ?, ?, ? {HELD} {KEEP_CURSOR}"
+        db.execute(sql, (*row, lease.name, lease.generation))
 
 
 def try_events(db: SqlConnection, verb: TryEvents) -> None:
@@ -89,10 +102,15 @@ def release_events(db: SqlConnection, verb: ReleaseEvents) -> None:
 def route_event(db: SqlConnection, verb: RouteEvent) -> None:
     sql = "UPDATE inbox SET state = 'routed' WHERE id = ? AND state = 'new'"
     moved(db, sql, (verb.event,), f"event {verb.event}")
-    db.executemany(
-        "INSERT INTO turn_input (event, session, shard, body) VALUES (?, ?, ?, ?)",
-        ((verb.event, to.session, session_shard(db, to.session), seal(to.payload)) for to in verb.to),
-    )
+    for to in verb.to:
+        put_input(db, verb.event, to.session, to.payload)
+
+
+def put_input(db: SqlConnection, event: int, session: str, payload: bytes, turn: int | None = None) -> None:
+    """The event enters the session: into this turn, or to wait for one."""
+    state = "waiting" if turn is None else "taken"
+    row = (event, session, session_shard(db, session), state, turn, seal(payload))
+    db.execute("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 def keep_understood(db: SqlConnection, verb: KeepUnderstood) -> None:
@@ -106,7 +124,7 @@ def quarantine_event(db: SqlConnection, verb: QuarantineEvent) -> None:
     moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
 
 
-def want_event(db: SqlConnection, verb: WantEvent) -> None:
+def request_event_rerun(db: SqlConnection, verb: RequestEventRerun) -> None:
     """One that cannot be read would stay quarantined: `Unreadable` is raised."""
     if (found := db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()) is not None:
         event_from(found)

@@ -13,10 +13,10 @@ from rejoinder.store.base import (
     Originate,
     PassTick,
     PauseJob,
+    RequestJobRun,
     RouteEvent,
     SaidBefore,
     Tick,
-    WantJob,
 )
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.inbox import accept, route_event
@@ -73,7 +73,7 @@ def pause_job(db: SqlConnection, verb: PauseJob) -> None:
     moved(db, sql, (verb.paused, not verb.paused, verb.job), f"the job {verb.job}")
 
 
-def want_job(db: SqlConnection, verb: WantJob) -> None:
+def request_job_run(db: SqlConnection, verb: RequestJobRun) -> None:
     moved(db, "UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), f"the job {verb.job}")
 
 

@@ -32,6 +32,11 @@ UNDER_WAY = (  # there are few runs and many turns: a cross join reads the runs 
     "SELECT turn.id FROM run CROSS JOIN turn ON turn.id = run.turn AND turn.state = 'open' AND turn.shard = :shard"
 )
 TRYING = "SELECT id FROM inbox WHERE state = 'new' AND trying = 1 AND shard = :shard"
+BESIDE = tuple(
+    sql.replace("shard = :shard", "shard IN (SELECT id FROM shard WHERE holder = :last AND id <> :shard)")
+    for sql in (UNDER_WAY, TRYING)
+)
+"""The same in all the other shards of the last holder."""
 
 
 def held(db: SqlConnection, lease: Lease) -> int:
@@ -79,9 +84,8 @@ def _end_last(db: SqlConnection, shard: int, last: str, now: int) -> None:
         db.executemany("UPDATE inbox SET attempts = attempts - 1, trying = 0 WHERE id = ? AND attempts > 0", events)
         return
     # Only what was under way alone, in all the shards of the process, is known to have been there each time (DU-2).
-    others = db.execute("SELECT id FROM shard WHERE holder = ? AND id <> ?", (last, shard)).fetchall()
-    beside = any(
-        db.execute(f"{sql} LIMIT 1", {"shard": other}).fetchone() for (other,) in others for sql in (UNDER_WAY, TRYING)
+    beside = len(turns) + len(events) == 1 and any(
+        db.execute(f"{sql} LIMIT 1", {"last": last, "shard": shard}).fetchone() for sql in BESIDE
     )
     alone = int(len(turns) + len(events) == 1 and not beside and not before)
     db.executemany(f"UPDATE turn SET crashes = crashes + 1, alone = alone + {alone} WHERE id = ?", turns)
@@ -148,14 +152,17 @@ def leave(db: SqlConnection, holder: str) -> None:
 
 def owners(db: SqlConnection, at: datetime) -> ShardOwners:
     now = micros(at)
-    sql = "SELECT id, CASE WHEN lease_until <= ? THEN NULL ELSE holder END FROM shard ORDER BY id"
-    shards = tuple(Shard(*row) for row in db.execute(sql, (now,)))
-    sql = "SELECT name, claims FROM process WHERE lease_until IS NULL OR lease_until > ? ORDER BY name"
+    rows = db.execute("SELECT id, holder, lease_until FROM shard ORDER BY id").fetchall()
+    shards = tuple(Shard(id, None if until is not None and until <= now else holder) for id, holder, until in rows)
+    valid = "(lease_until IS NULL OR lease_until > ?)"
+    sql = f"SELECT name, claims, lease_until FROM process WHERE {valid} ORDER BY name"
     alive = db.execute(sql, (now,)).fetchall()
-    processes, fronts = ([name for name, claims in alive if bool(claims) is wanted] for wanted in (True, False))
-    sql = "SELECT name, holder FROM named_lease WHERE holder IS NOT NULL AND (lease_until IS NULL OR lease_until > ?)"
-    named = dict(db.execute(sql, (now,)).fetchall())
-    return ShardOwners(shards, tuple(processes), tuple(fronts), named)
+    processes, fronts = ([name for name, claims, _ in alive if bool(claims) is wanted] for wanted in (True, False))
+    sql = f"SELECT name, holder, lease_until FROM named_lease WHERE holder IS NOT NULL AND {valid}"
+    named = db.execute(sql, (now,)).fetchall()
+    ends = [until for *_, until in (*rows, *alive, *named) if until is not None and until > now]
+    first_end = _seconds(min(ends), now) if ends else None
+    return ShardOwners(shards, tuple(processes), tuple(fronts), {name: holder for name, holder, _ in named}, first_end)
 
 
 WAITING = (

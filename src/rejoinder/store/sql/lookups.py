@@ -8,11 +8,11 @@ from rejoinder.events import Route
 from rejoinder.store.base import (
     IN_FLIGHT,
     InboxEvent,
+    LocatedMessage,
     PairingRequest,
     PartState,
     PendingWork,
     Quarantined,
-    Sighting,
     StoredPart,
     said_about,
 )
@@ -71,13 +71,13 @@ def parts_under(db: SqlConnection, stem: str) -> tuple[StoredPart, ...]:
     return tuple(map(part_from, rows))  # "0" comes right after "/"
 
 
-def sightings(db: SqlConnection, reference: str, limit: int) -> tuple[Sighting, ...]:
+def find_messages(db: SqlConnection, reference: str, limit: int) -> tuple[LocatedMessage, ...]:
     spoken = HANDLE.fullmatch(reference)
     number = int(spoken[1]) if spoken else 0
     either = "(message.id = :id OR message.number = :number)"
     sql = f"SELECT {PLACE}, {MESSAGE} FROM place JOIN message ON message.place = place.id AND {either} LIMIT :limit"
     rows = db.execute(sql, {"id": reference, "number": number, "limit": limit})
-    return tuple(Sighting(route_from(row[:4]), message_from(row[4:])) for row in rows)
+    return tuple(LocatedMessage(route_from(row[:4]), message_from(row[4:])) for row in rows)
 
 
 def count_sessions(db: SqlConnection) -> int:

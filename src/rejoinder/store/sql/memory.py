@@ -58,11 +58,14 @@ def save_agent_session(db: SqlConnection, verb: SaveAgentSession) -> None:
 
 
 def append_transcript(db: SqlConnection, verb: AppendTranscript) -> None:
-    turn = verb.entries[0].turn if verb.entries else None
-    if turn is not None and turn == _last_turn(db, verb.session):
+    if not verb.entries:
+        return
+    turn = verb.entries[0].turn
+    if turn is not None and turn == db.last_turn(verb.session, lambda: _last_turn(db, verb.session)):
         return
     rows = ((verb.session, micros(entry.at), pack_entry(entry)) for entry in verb.entries)
     db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
+    db.know_last_turn(verb.session, verb.entries[-1].turn)
 
 
 def _last_turn(db: SqlConnection, session: str) -> int | None:

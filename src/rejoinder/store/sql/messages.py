@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from rejoinder.store.base import ClearBotTurns, ForgetMessage, IndexedMessage, NoteMessages
-from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.connection import SqlConnection, VerbResult, results
 from rejoinder.store.sql.values import DAY, find_place, micros, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
@@ -13,43 +13,70 @@ HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
 def note_messages(db: SqlConnection, verb: NoteMessages) -> tuple[IndexedMessage, ...]:
     place = place_of(db, verb.route)
-    return tuple(note(db, place, message) for message in verb.messages)
+    return db.later(results([note(db, place, message) for message in verb.messages]))
 
 
-NOTE = "INSERT INTO message VALUES (:place, :id, :number, :kind, :body, :shard) ON CONFLICT (place, id) DO NOTHING"
-EDIT = (
-    "UPDATE message SET body = :body, kind = CASE WHEN kind = 'system' THEN :kind ELSE kind END "
-    "WHERE place = :place AND id = :id RETURNING number"
+NOTE = (
+    "INSERT INTO message VALUES (:place, :id, "
+    "(SELECT CASE WHEN handles >= :spoken THEN handles + 1 ELSE :spoken END FROM place WHERE id = :place), "
+    ":kind, :body, :shard) ON CONFLICT (place, id) DO UPDATE SET body = excluded.body, "
+    "kind = CASE WHEN message.kind = 'system' THEN excluded.kind ELSE message.kind END"
 )
-COUNT = {
-    "human": "UPDATE place SET handles = :number, bot_turns = 0 WHERE id = :place",
-    "system": "UPDATE place SET handles = :number WHERE id = :place",
-    "bot": "UPDATE place SET handles = :number, bot_turns = bot_turns + :one, "
-    "bot_today = CASE WHEN bot_day = :day THEN bot_today ELSE 0 END + :one, bot_day = :day, "
-    "other_bot = 1 WHERE id = :place",
-    "own": "UPDATE place SET handles = :number, bot_turns = bot_turns + :one, "
-    "bot_today = CASE WHEN bot_day = :day THEN bot_today ELSE 0 END + :one, bot_day = :day, "
-    "owned = CASE WHEN handles = 0 THEN 1 ELSE owned END, posted = 1 WHERE id = :place",
-}
-"""What a place records of its speakers (IN-23): only a human ends a row of bot turns; a pin or a join neither ends it
-nor adds to it."""
+"""A message told again, by an edit or as an echo of our own, is the same message, and keeps its number."""
+NEXT = "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+NUMBER = "SELECT number FROM message WHERE place = :place AND message.id = :id"
+OPENS = (
+    "CASE WHEN EXISTS (SELECT 1 FROM part WHERE part.turn = :turn AND part.id <> :part AND part.state = 'sent' "
+    "AND part.receipt IS NOT NULL) THEN 0 ELSE 1 END"
+)
+"""However many parts an answer has, it counts as one turn of ours (IN-23)."""
+TODAY = "bot_today = CASE WHEN bot_day = :day THEN bot_today ELSE 0 END"
 
 
-def note(db: SqlConnection, place: int, message: IndexedMessage, *, counts: bool = True) -> IndexedMessage:
-    """Gives the message the next number; an id that is itself a handle keeps its number if that is still free."""
-    spoken = HANDLE.fullmatch(message.id)
-    if (handles := db.known_handles(place)) is None:
-        (handles,) = db.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
-    number = max(handles + 1, int(spoken[1]) if spoken else 0)
-    body = pack_message(message)
-    new = {"place": place, "id": message.id, "kind": message.kind, "body": body}
-    if not db.execute(NOTE, {**new, "number": number, "shard": db.shard_of_place(place)}).rowcount:
-        # A message told again, by an edit or as an echo of our own, is the same message.
-        return replace(message, number=db.execute(EDIT, new).fetchone()[0])
-    day = micros(message.at) // DAY
-    db.execute(COUNT[message.kind], {"place": place, "number": number, "one": counts, "day": day})
-    db.know_handles(place, number)
-    return replace(message, number=number)
+def _count(number: str, condition: str = "") -> dict[str, str]:
+    """What a place records of its speakers (IN-23): only a human ends a row of bot turns; a pin or a join neither ends
+    it nor adds to it."""
+    here = f"WHERE place.id = :place {condition}"
+    return {
+        "human": f"UPDATE place SET handles = {number}, bot_turns = 0 {here}",
+        "system": f"UPDATE place SET handles = {number} {here}",
+        "bot": f"UPDATE place SET handles = {number}, bot_turns = bot_turns + 1, {TODAY} + 1, bot_day = :day, "
+        f"other_bot = 1 {here}",
+        "own": f"UPDATE place SET handles = {number}, bot_turns = bot_turns + {OPENS}, {TODAY} + {OPENS}, "
+        f"bot_day = :day, owned = CASE WHEN handles = 0 THEN 1 ELSE owned END, posted = 1 {here}",
+    }
+
+
+COUNT = _count(f"({NUMBER})", f"AND handles < ({NUMBER})")
+"""A message that was told before changes nothing: its number is not above those given out."""
+COUNT_NEXT = _count(":number")
+
+
+def note(
+    db: SqlConnection, place: int, message: IndexedMessage, turn: int | None = None, part: int | None = None
+) -> VerbResult[IndexedMessage]:
+    """Gives the message the next number; an id that is itself a handle keeps its number if that is still free. `turn`
+    and `part`: what it was said in."""
+    spoken = HANDLE.fullmatch(message.id) if message.id.startswith("m") else None
+    body, shard = pack_message(message), db.shard_of_place(place)
+    here = {"place": place, "id": message.id}
+    said_in = {"day": micros(message.at) // DAY, "turn": turn, "part": part}
+
+    def look_up(again: SqlConnection) -> IndexedMessage:
+        return replace(message, number=again.execute(NUMBER, here).fetchone()[0])
+
+    if (last := db.last_number(place)) is not None and spoken is None:
+        next_one = last + 1
+        if db.execute(NEXT, (place, message.id, next_one, message.kind, body, shard)).rowcount:
+            db.execute(COUNT_NEXT[message.kind], {"place": place, "number": next_one, **said_in})
+            db.know_last_number(place, next_one)
+            return VerbResult(lambda: replace(message, number=next_one), look_up)
+    given = {"kind": message.kind, "body": body, "spoken": int(spoken[1]) if spoken else 0, "shard": shard}
+    db.execute(NOTE, {**here, **given})
+    db.execute(COUNT[message.kind], {**here, **said_in})
+    db.know_last_number(place, None)
+    number = db.execute(NUMBER, here)
+    return VerbResult(lambda: replace(message, number=number.fetchone()[0]), look_up)
 
 
 def forget_message(db: SqlConnection, verb: ForgetMessage) -> None:

@@ -17,10 +17,10 @@ from rejoinder.store.base import (
     DropPart,
     HoldPart,
     IndexedMessage,
-    Intent,
-    Later,
     MarkSent,
     MarkUnknown,
+    NotBefore,
+    PartIntent,
     PartState,
     PlanParts,
     ResendPart,
@@ -30,7 +30,7 @@ from rejoinder.store.base import (
     WithdrawParts,
 )
 from rejoinder.store.sql.blobs import forget_names, name, of_part
-from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.connection import SqlConnection, VerbResult, results
 from rejoinder.store.sql.messages import note
 from rejoinder.store.sql.values import (
     PART,
@@ -70,21 +70,23 @@ def plan_parts(db: SqlConnection, verb: PlanParts) -> tuple[StoredPart, ...]:
     elif run is not None:
         hold(db, run)
     turn, claims = run.turn if run else None, verb.claims
-    planned: list[StoredPart] = []
+    planned: list[VerbResult[StoredPart]] = []
     for intent in verb.parts:
         planned.append(_plan(db, intent, turn, verb.now, claims=claims))
         claims = False
-    return tuple(planned)
+    return db.later(results(planned))
 
 
-def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
+def _plan(
+    db: SqlConnection, intent: PartIntent, turn: int | None, now: datetime, *, claims: bool
+) -> VerbResult[StoredPart]:
     place, body = place_of(db, intent.route), intent.body
     shard = db.shard_of_place(place)
     state: PartState = "planned"
     generation = attempts = 0
     if claims and db.acts_for(shard) and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
-    id = db.insert(
+    number = db.insert_new(
         "part",
         turn=turn,
         place=place,
@@ -97,23 +99,28 @@ def _plan(db: SqlConnection, intent: Intent, turn: int | None, now: datetime, *,
         attempts=attempts,
         shard=shard,
     )
-    if id is not None:
+    is_elsewhere = not db.acts_for(shard)
+
+    def look_up(again: SqlConnection) -> StoredPart:
+        return replace(part_from(again.execute(BY_KEY, (intent.key,)).fetchone()), elsewhere=is_elsewhere)
+
+    if number is not None:
         name(db, of_part(intent.key), intent.blobs)
-        new = StoredPart(id, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
-        return new if db.acts_for(shard) else replace(new, elsewhere=True)
-    known = part_from(db.execute(BY_KEY, (intent.key,)).fetchone())
+        new = StoredPart(0, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
+        return VerbResult(lambda: replace(new, id=number(), elsewhere=is_elsewhere), look_up)
+    known = look_up(db)
     if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
         raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
-    return known if db.acts_for(shard) else replace(known, elsewhere=True)
+    return VerbResult(lambda: known, look_up)
 
 
 def _waits(db: SqlConnection, place: int, kind: str) -> bool:
-    """Whether another part has to go before a new part of this kind."""
+    """Whether another part has to go before a new part of this kind; who claims a new one believes that none has."""
     overtaken = "" if kind == YIELDING else YIELDING
-    return db.execute(ANY_BEFORE, {"place": place, "overtaken": overtaken}).fetchone() is not None
+    return db.exceptional(ANY_BEFORE, {"place": place, "overtaken": overtaken}) is not None
 
 
-def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | Later | None:
+def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | NotBefore | None:
     place = find_place(db, verb.route)
     if place is None or not db.acts_for(db.shard_of_place(place)):
         return None
@@ -124,7 +131,7 @@ def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | Later | None:
     if part.state not in PART_MOVES[ClaimPart][0]:
         return None
     if part.retry_at is not None and verb.now < part.retry_at <= verb.now + LATEST:
-        return Later(part.retry_at)
+        return NotBefore(part.retry_at)
     return _move(
         db,
         verb,
@@ -137,20 +144,13 @@ def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | Later | None:
 
 def mark_sent(db: SqlConnection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
-    opens_answer = part.turn is None or _none_sent(db, part.turn)
     _move(db, verb, part, receipt=verb.receipt, error="")
     if verb.had_files:
         forget_names(db, of_part(part.key), micros(verb.at))
     if verb.receipt is None:
         return None
     own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)
-    return note(db, place_of(db, verb.place or part.route), own, counts=opens_answer)
-
-
-def _none_sent(db: SqlConnection, turn: int) -> bool:
-    """However many parts an answer has, it counts as one turn of ours (IN-23)."""
-    sql = "SELECT 1 FROM part WHERE turn = ? AND state = 'sent' AND receipt IS NOT NULL"
-    return db.execute(sql, (turn,)).fetchone() is None
+    return db.later(note(db, place_of(db, verb.place or part.route), own, part.turn, part.id))
 
 
 def mark_unknown(db: SqlConnection, verb: MarkUnknown) -> StoredPart:

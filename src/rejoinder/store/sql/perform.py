@@ -30,7 +30,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.RouteEvent: inbox.route_event,
     base.KeepUnderstood: inbox.keep_understood,
     base.QuarantineEvent: inbox.quarantine_event,
-    base.WantEvent: inbox.want_event,
+    base.RequestEventRerun: inbox.request_event_rerun,
     base.ReadmitEvent: inbox.readmit_event,
     base.SettleEvent: inbox.settle_event,
     base.DropInputs: inbox.drop_inputs,
@@ -39,7 +39,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.BeginTurn: turns.begin_turn,
     base.ResumeTurn: turns.resume_turn,
     base.QuarantineTurn: turns.quarantine_turn,
-    base.WantTurn: turns.want_turn,
+    base.RequestTurnRerun: turns.request_turn_rerun,
     base.ReadmitTurn: turns.readmit_turn,
     base.SteerInputs: turns.steer_inputs,
     base.EndRun: turns.end_run,
@@ -71,7 +71,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
     base.PassTick: jobs.pass_tick,
     base.NoteSaid: jobs.note_said,
     base.PauseJob: jobs.pause_job,
-    base.WantJob: jobs.want_job,
+    base.RequestJobRun: jobs.request_job_run,
     base.PutSubagent: subagents.put_subagent,
     base.KeepHookEvents: hook_events.keep_hook_events,
     base.ClaimHookEvent: hook_events.claim_hook_event,
@@ -94,4 +94,7 @@ PERFORM: dict[type[Verb[Any]], Callable[[SqlConnection, Any], Any]] = {
 def perform(db: SqlConnection, verbs: tuple[Verb[Any], ...], lease: Lease | None = None) -> tuple[Any, ...]:
     """`lease`: of the engine that writes; without it, nobody's shard is acted for."""
     db.act_for(None if lease is None else leases.held(db, lease))
-    return tuple([PERFORM[type(verb)](db, verb) for verb in verbs])
+    results: list[Any] = []
+    for verb in verbs:  # a comprehension would be one more call for each write
+        results.append(PERFORM[type(verb)](db, verb))
+    return tuple(results)

@@ -1,6 +1,6 @@
 """The reads of the contract over any connection, and a store as the holder of a lease sees it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -25,6 +25,7 @@ from rejoinder.store.base import (
     KeptSession,
     KeptSubagent,
     Lease,
+    LocatedMessage,
     OpenTurn,
     PairingRequest,
     PartState,
@@ -33,9 +34,8 @@ from rejoinder.store.base import (
     Quarantined,
     RecoveryRows,
     SaidBefore,
-    Sighting,
     StoredPart,
-    Traced,
+    TraceEntry,
     TranscriptEntry,
     Verb,
     Workload,
@@ -88,7 +88,7 @@ class SqlReader:
     async def inputs_of(self, event: int) -> tuple[Input, ...]:
         return await self._read(reads.inputs_of, event)
 
-    async def trace(self, event: int) -> tuple[Traced, ...]:
+    async def trace(self, event: int) -> tuple[TraceEntry, ...]:
         return await self._read(reads.trace, event)
 
     async def waiting(self, session: str) -> tuple[Input, ...]:
@@ -150,8 +150,8 @@ class SqlReader:
     async def message(self, route: Route, reference: str) -> IndexedMessage | None:
         return await self._read(reads.message, route, reference)
 
-    async def sightings(self, reference: str, limit: int = 10) -> tuple[Sighting, ...]:
-        return await self._read(lookups.sightings, reference, limit)
+    async def find_messages(self, reference: str, limit: int = 10) -> tuple[LocatedMessage, ...]:
+        return await self._read(lookups.find_messages, reference, limit)
 
     async def messages(self, route: Route, after: int = 0, limit: int = 50) -> tuple[IndexedMessage, ...]:
         return await self._read(reads.messages, route, after, limit)
@@ -267,9 +267,9 @@ class SqlStore(Protocol):
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T: ...
 
-    async def write_under(
+    def write_under(
         self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
-    ) -> Any:
+    ) -> Coroutine[Any, Any, tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
         ...
 
@@ -292,10 +292,11 @@ class SqlShard(SqlReader):
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
         try:
-            return await self._store.write_under(self._lease, (verb, *others), known)
+            results = await self._store.write_under(self._lease, (verb, *others), known)
         except LeaseLost:
             self._lost()
             raise
+        return results if others else results[0]
 
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._store.ask(question, *arguments)

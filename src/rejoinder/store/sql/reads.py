@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 from rejoinder.errors import Unreadable
 from rejoinder.events import Route
-from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
@@ -24,11 +23,12 @@ from rejoinder.store.base import (
     PartState,
     PlaceFacts,
     StoredPart,
-    Traced,
+    TraceEntry,
     TranscriptEntry,
     Workload,
 )
 from rejoinder.store.sql.connection import Rows, SqlConnection
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.memory import (
     PAIRING_COLUMNS,
     QUARANTINE_MARK,
@@ -86,9 +86,9 @@ def inputs_of(db: SqlConnection, event: int) -> tuple[Input, ...]:
     return tuple(map(input_from, db.execute(f"{INPUTS} i.event = ? ORDER BY i.session", (event,))))
 
 
-def trace(db: SqlConnection, event: int) -> tuple[Traced, ...]:
+def trace(db: SqlConnection, event: int) -> tuple[TraceEntry, ...]:
     rows = db.execute("SELECT at, body FROM trace WHERE event = ? ORDER BY id", (event,))
-    return tuple(Traced(instant(at), unpack_steps(body)) for at, body in rows)
+    return tuple(TraceEntry(instant(at), unpack_steps(body)) for at, body in rows)
 
 
 def waiting(db: SqlConnection, session: str) -> tuple[Input, ...]:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from rejoinder.errors import Unreadable
 from rejoinder.store.base import OpenTurn, RecoveryRows, StoredPart, UnreadableRow
 from rejoinder.store.recovery import backlogs
@@ -41,8 +43,10 @@ def recover(db: SqlConnection, now: datetime, singly: int, within: timedelta, sh
         for row in rows:
             try:
                 yield read(row)
-            except (Unreadable, Damaged) as problem:
+            except Damaged as problem:
                 unread.append(known(db, row, str(problem)))
+            except Unreadable as problem:
+                unread.append(replace(known(db, row, str(problem)), of_another_version=True))
 
     def open_turn(row: Row) -> OpenTurn:
         found = turn(db, row[0])

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 
 from msgspec import Struct
@@ -12,10 +13,12 @@ class Migration(Struct, frozen=True):
     sql: str
 
 
-def migrations() -> list[Migration]:
+@cache
+def migrations() -> tuple[Migration, ...]:
     """All, in order."""
     found = (each for each in files("rejoinder.store").joinpath("schema").iterdir() if each.name.endswith(".sql"))
-    return sorted((Migration(int(each.name[:4]), each.read_text("utf-8")) for each in found), key=lambda m: m.number)
+    steps = (Migration(int(each.name[:4]), each.read_text("utf-8")) for each in found)
+    return tuple(sorted(steps, key=lambda step: step.number))
 
 
 def statements(sql: str) -> Iterator[str]:

@@ -8,36 +8,39 @@ from rejoinder.store.base import (
     QuarantineTurn,
     ReadmitTurn,
     ReleaseRun,
+    RequestTurnRerun,
     ResumeTurn,
     RunClaim,
     SteerInputs,
-    WantTurn,
 )
 from rejoinder.store.sql import reads
 from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.inbox import put_input
 from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, session_shard
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
 # The partial index has the wider condition; SQLite would not use it for the narrower one alone.
-UNTOLD = (
-    "SELECT event FROM turn_input WHERE session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') "
-    "AND state = 'summarised'"
-)
+UNTOLD = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') AND state = 'summarised'"
 
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
-    untold = db.execute(UNTOLD, (verb.session,)) if verb.tells else ()  # asked first: both answers come together
     if (busy := _active(db, verb.session)) is not None:
+        if verb.brings is not None:
+            put_input(db, verb.events[0], verb.session, verb.brings)
         return busy
     place, shard = place_of(db, verb.route), session_shard(db, verb.session)
     columns = {"session": verb.session, "place": place, "opened": micros(verb.now), "heard": verb.heard}
     turn = db.insert("turn", **columns, shard=shard, body=seal(verb.payload))
     assert turn is not None, "its number is new"
-    for event in verb.events:
-        moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    if told := [(turn, event, verb.session) for (event,) in untold]:
-        db.executemany("UPDATE turn_input SET turn = ? WHERE event = ? AND session = ?", told)
+    if verb.brings is not None:
+        put_input(db, verb.events[0], verb.session, verb.brings, turn)
+    else:
+        for event in verb.events:
+            moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
+    # Asked before, as an update by this index makes a table in SQLite.
+    if verb.tells and db.exceptional(f"SELECT 1 FROM turn_input WHERE {UNTOLD} LIMIT 1", (verb.session,)) is not None:
+        db.execute(f"UPDATE turn_input SET turn = ? WHERE {UNTOLD}", (turn, verb.session))
     return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 
 
@@ -65,7 +68,7 @@ def quarantine_turn(db: SqlConnection, verb: QuarantineTurn) -> None:
     moved(db, sql, (micros(verb.now), verb.why, verb.turn), f"turn {verb.turn}")
 
 
-def want_turn(db: SqlConnection, verb: WantTurn) -> None:
+def request_turn_rerun(db: SqlConnection, verb: RequestTurnRerun) -> None:
     """One that cannot be read would stay quarantined: `Unreadable` is raised."""
     reads.turn(db, verb.turn)
     sql = "UPDATE turn SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
@@ -86,7 +89,7 @@ def readmit_turn(db: SqlConnection, verb: ReadmitTurn) -> tuple[int, ...]:
 
 
 def _active(db: SqlConnection, session: str) -> Busy | None:
-    row = db.execute("SELECT turn FROM run WHERE session = ?", (session,)).fetchone()
+    row = db.exceptional("SELECT turn FROM run WHERE session = ?", (session,))
     return Busy(row[0]) if row else None
 
 

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from rejoinder.errors import Unreadable
 from rejoinder.events import Inbound, Route
 from rejoinder.session import route_home, session_home, shard_of
-from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
 from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.unicode_repair import as_json
 
 T = TypeVar("T")
@@ -46,13 +46,19 @@ def packer(kind: type[T]) -> tuple[Callable[[T], bytes], Callable[[bytes], T]]:
     """The functions that turn values of a kind into bodies, and bodies into values."""
     decoder = msgspec.json.Decoder(kind)
 
+    def pack(value: T) -> bytes:
+        body = as_json(value)
+        return crc32(body).to_bytes(4, "big") + body
+
     def unpack(blob: bytes) -> T:
         try:
             return decoder.decode(unseal(blob))
         except msgspec.MsgspecError as problem:
-            raise Unreadable(f"another version has kept this in a form of its own ({problem})") from None
+            raise Unreadable(
+                f"this row was written by another version of rejoinder, in a form that this one cannot read ({problem})"
+            ) from None
 
-    return lambda value: seal(as_json(value)), unpack
+    return pack, unpack
 
 
 _, unpack_inbound = packer(Inbound)
@@ -86,7 +92,7 @@ def hold(db: SqlConnection, run: RunClaim) -> None:
 
 
 def find_place(db: SqlConnection, route: Route) -> int | None:
-    if (known := db.known_place(route)) is not None:
+    if (known := db.places.get(route)) is not None:
         return known
     sql = "SELECT id, shard FROM place WHERE channel = ? AND account = ? AND chat = ? AND thread = ?"
     found = db.execute(sql, (route.channel, route.account, route.chat, route.thread or "")).fetchone()
@@ -99,6 +105,8 @@ def find_place(db: SqlConnection, route: Route) -> int | None:
 
 def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
     """`home` is pinned when the place is new (SC-1)."""
+    if (known := db.places.get(route)) is not None:
+        return known
     if (known := find_place(db, route)) is not None:
         return known
     home = home or route_home(route)

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 from rejoinder.errors import BadUse, Unreadable
 from rejoinder.events import Inbound
 from rejoinder.session import route_home, session_home, shard_of
-from rejoinder.sqlite_faults import Damaged
 from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.schema import migrations
 from rejoinder.store.sql.values import Row, route_from, unpack_inbound
 
@@ -71,7 +71,7 @@ class Copied(NamedTuple):
     rows: int
 
 
-class Differs(Exception):
+class CopyDiffers(Exception):
     """What was written is not what was read."""
 
 
@@ -90,7 +90,7 @@ def copy(source: WholeStore, target: WholeStore, told: Callable[[str], None] = l
     for table in names:
         told(f"checking {table}")
         if (found := _sum(target, table, source.columns(table))) != sums[table]:
-            raise Differs(f"{table}: {sums[table][0]} rows were read and {found[0]} written, or their bytes differ")
+            raise CopyDiffers(f"{table}: {sums[table][0]} rows were read and {found[0]} written, or their bytes differ")
     return tuple(Copied(table, rows) for table, (rows, _) in sums.items())
 
 

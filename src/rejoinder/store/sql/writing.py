@@ -21,13 +21,13 @@ Known = Callable[[Any], None]
 T = TypeVar("T")
 
 
-class WritesVerbs(Protocol):
+class VerbWriter(Protocol):
     def write(
         self, verbs: Verbs, known: Known | None = None, lease: Lease | None = None
     ) -> Coroutine[Any, Any, tuple[Any, ...]]: ...
 
 
-W = TypeVar("W", bound=WritesVerbs)
+W = TypeVar("W", bound=VerbWriter)
 
 
 class SqlWriting(SqlReader, Generic[W]):
@@ -36,12 +36,14 @@ class SqlWriting(SqlReader, Generic[W]):
     _writer: W
 
     async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Known | None = None) -> Any:
-        return await self.write_under(None, (verb, *others), known)
+        results = await self.write_under(None, (verb, *others), known)
+        return results if others else results[0]
 
-    async def write_under(self, lease: Lease | None, verbs: Verbs, known: Known | None = None) -> Any:
+    def write_under(
+        self, lease: Lease | None, verbs: Verbs, known: Known | None = None
+    ) -> Coroutine[Any, Any, tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
-        results = await self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
-        return results if len(verbs) > 1 else results[0]
+        return self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
         return await self._read(question, *arguments)
@@ -63,7 +65,7 @@ def count_rows(verbs: Iterable[Verb[Any]]) -> tuple[int, bool]:
     return rows, accepts
 
 
-class FaultTold:
+class FaultLog:
     """The fault of a store, if it has one. Each change is logged once: every message that comes meets it."""
 
     def __init__(self, where: str) -> None:
@@ -76,3 +78,20 @@ class FaultTold:
             log.error("%s Nothing is acknowledged until then.", fault)
         elif before is not None and fault is None:
             log.warning("The store %s can be written again.", self._where)
+
+
+class StoreWriter:
+    """What the writers of both engines tell of themselves."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._closed = False
+        self._told = FaultLog(where)
+
+    @property
+    def fault(self) -> StoreUnavailable | None:
+        return self._told.fault
+
+    def refuse_when_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("closed", self._where)

@@ -7,7 +7,7 @@ and then an operator does in one short step (operator.py). Any process may read 
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rejoinder.errors import BadUse, StoreUnavailable, Unreadable
-from rejoinder.sqlite_faults import Damaged, fault_in
 from rejoinder.store.base import (
     AnyLease,
     Deployment,
@@ -30,6 +29,7 @@ from rejoinder.store.base import (
 from rejoinder.store.declaration import StoreKind
 from rejoinder.store.sql import leases
 from rejoinder.store.sql.connection import Numbers
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sql.leases import renew
 from rejoinder.store.sql.reader import SHORT, SqlReader, SqlShard
 from rejoinder.store.sql.reads import check_bodies
@@ -37,6 +37,7 @@ from rejoinder.store.sql.upkeep import draw_opening
 from rejoinder.store.sql.writing import SqlWriting
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
 from rejoinder.store.sqlite.page_log import take_over_page
@@ -253,7 +254,7 @@ def open_store(
     url: str,
     *,
     patience: float = 10.0,
-    schema: list[Migration] | None = None,
+    schema: Sequence[Migration] | None = None,
     shards: int = 1,
     lease_seconds: float | None = None,
     clock: Callable[[], datetime] = utc_now,

@@ -5,9 +5,9 @@ import sqlite3
 from pathlib import Path
 
 from rejoinder.errors import BadUse, StoreUnavailable
-from rejoinder.sqlite_copies import copy_at
-from rejoinder.sqlite_faults import Damaged
+from rejoinder.store.sql.faults import Damaged
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.copies import copy_at
 
 OURS = 0x526A6E72  # "Rjnr": tells our files from other people's databases
 

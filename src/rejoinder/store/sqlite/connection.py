@@ -5,7 +5,7 @@ from typing import Any
 
 from rejoinder.events import Route
 from rejoinder.session import route_home, session_home
-from rejoinder.store.sql.connection import SqlConnection, insertion
+from rejoinder.store.sql.connection import PLACES, SqlConnection, insertion
 
 
 class Connection(sqlite3.Connection, SqlConnection):
@@ -13,6 +13,7 @@ class Connection(sqlite3.Connection, SqlConnection):
         sqlite3.Connection.__init__(self, *arguments, **options)
         SqlConnection.__init__(self)
         self._owners: dict[int, int] = {}
+        self._last_numbers: dict[int, int] = {}
         self.create_function("session_home", 1, session_home, deterministic=True)
         self.create_function("route_home", 3, _route_home, deterministic=True)
 
@@ -27,6 +28,9 @@ class Connection(sqlite3.Connection, SqlConnection):
         new = self.execute(insertion(table, tuple(columns)), tuple(columns.values()))
         return new.lastrowid if new.rowcount else None
 
+    def is_latest(self, shard: int, generation: int) -> bool:
+        return self._owners.get(shard) == generation or self.generation_of(shard) == generation
+
     def generation_of(self, shard: int) -> int:
         """Only the gateway claims shards, through this connection; so this is read once."""
         if shard not in self._owners:
@@ -40,6 +44,21 @@ class Connection(sqlite3.Connection, SqlConnection):
     def know_owner(self, shard: int, generation: int) -> None:
         self._owners[shard] = generation
 
+    def last_number(self, place: int) -> int | None:
+        """Only the gateway notes messages, through this connection; so this is read once."""
+        if place not in self._last_numbers:
+            (found,) = self.execute("SELECT handles FROM place WHERE id = ?", (place,)).fetchone()
+            self.know_last_number(place, found)
+        return self._last_numbers[place]
+
+    def know_last_number(self, place: int, number: int | None) -> None:
+        if number is None:
+            self._last_numbers.pop(place, None)
+            return
+        if len(self._last_numbers) >= PLACES:
+            self._last_numbers.clear()
+        self._last_numbers[place] = number
+
     def take_back(self, to: str = "") -> None:
         self.execute(f"ROLLBACK TO {to}" if to else "ROLLBACK")
         self.forget_all()
@@ -47,6 +66,7 @@ class Connection(sqlite3.Connection, SqlConnection):
     def forget_all(self) -> None:
         super().forget_all()
         self._owners.clear()
+        self._last_numbers.clear()
 
 
 def _route_home(channel: str, account: str, chat: str) -> str:

@@ -1,6 +1,8 @@
 """Schema versions go forward, each in one transaction; a newer one is refused (DU-14)."""
 
 import sqlite3
+from collections.abc import Sequence
+from functools import cache
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
@@ -8,17 +10,23 @@ from rejoinder.store.sql.schema import Migration, migrations, statements
 from rejoinder.store.sqlite.connect import OURS
 from rejoinder.store.sqlite.connection import Connection
 
+Schema = list[tuple[str | None, ...]]
 
-def migrate(db: Connection, where: str, steps: list[Migration]) -> None:
+
+def migrate(db: Connection, where: str, steps: Sequence[Migration]) -> None:
     version = _version(db, where, steps)
-    for step in steps:
-        if step.number > version:
-            _apply(db, step)
-    if _schema(db) != _fresh_schema(steps):
+    fresh, schema = _fresh(tuple(steps))
+    if where == ":memory:":
+        _copy(fresh, db)
+    else:
+        for step in steps:
+            if step.number > version:
+                _apply(db, step)
+    if _schema(db) != schema:
         raise StoreUnavailable("corrupt", where, "its tables are not as they were made")
 
 
-def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
+def refuse_strange(db: Connection, where: str, steps: Sequence[Migration]) -> None:
     """For callers that do not migrate: only a store of this very version can be read and written."""
     version = _version(db, where, steps)
     if version == 0:
@@ -27,7 +35,7 @@ def refuse_strange(db: Connection, where: str, steps: list[Migration]) -> None:
         raise StoreUnavailable("older", where, f"schema {version}, this version has {steps[-1].number}")
 
 
-def _version(db: Connection, where: str, steps: list[Migration]) -> int:
+def _version(db: Connection, where: str, steps: Sequence[Migration]) -> int:
     """The version of the schema; 0 for an empty file."""
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version > steps[-1].number:
@@ -35,19 +43,36 @@ def _version(db: Connection, where: str, steps: list[Migration]) -> int:
     return version
 
 
-def _schema(db: Connection) -> list[tuple[str | None, ...]]:
+def _schema(db: Connection) -> Schema:
     return db.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
 
 
-def _fresh_schema(steps: list[Migration]) -> list[tuple[str | None, ...]]:
-    fresh = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
+@cache
+def _fresh(steps: tuple[Migration, ...]) -> tuple[bytes, Schema]:
+    """A store with nothing in it yet, and its schema. All steps together take a while, so they are done once."""
+    db = sqlite3.connect(":memory:", isolation_level=None, factory=Connection)
     try:
         for step in steps:
             for statement in statements(step.sql):
-                fresh.execute(statement)
-        return _schema(fresh)
+                db.execute(statement)
+        _stamp(db, steps[-1])
+        return db.serialize(), _schema(db)
     finally:
-        fresh.close()
+        db.close()
+
+
+def _copy(fresh: bytes, db: Connection) -> None:
+    source = sqlite3.connect(":memory:")
+    try:
+        source.deserialize(fresh)
+        source.backup(db)
+    finally:
+        source.close()
+
+
+def _stamp(db: Connection, step: Migration) -> None:
+    db.execute(f"PRAGMA application_id = {OURS}")
+    db.execute(f"PRAGMA user_version = {step.number}")
 
 
 def _apply(db: Connection, step: Migration) -> None:
@@ -56,8 +81,7 @@ def _apply(db: Connection, step: Migration) -> None:
         for statement in statements(step.sql):
             db.execute(statement)
             crashpoint("K26")
-        db.execute(f"PRAGMA application_id = {OURS}")
-        db.execute(f"PRAGMA user_version = {step.number}")
+        _stamp(db, step)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

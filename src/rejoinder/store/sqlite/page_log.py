@@ -20,13 +20,13 @@ import msgspec
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Inbound
-from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.base import Accept
 from rejoinder.store.rooms import scope_of
 from rejoinder.store.sql.blobs import blob_body, name
 from rejoinder.store.sql.inbox import accept
 from rejoinder.store.sql.values import micros, seal, unseal
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.faults import fault_in
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from rejoinder.store.base import (
     Destination,
     EndRun,
     IndexedMessage,
-    Intent,
     MarkSent,
     NoteMessages,
+    PartIntent,
     PlanParts,
     PutSession,
     RouteEvent,
@@ -42,8 +42,10 @@ def rehearse(db: Connection) -> None:
     db.execute("BEGIN IMMEDIATE")
     with suppress(RejoinderError, sqlite3.Error):
         _write(db, f"rehearsal {uuid4()}")
-    if db.in_transaction:  # after some faults SQLite has rolled it back by itself
+    if db.in_transaction:
         db.take_back()
+    else:  # after some faults SQLite has rolled it back by itself
+        db.forget_all()
     db.numbers.draw_again_from(drawn)
 
 
@@ -76,7 +78,7 @@ def _write(db: Connection, name: str) -> None:
     (part,), _ = perform(
         db,
         (
-            PlanParts((Intent(name, here, b""),), THEN, run, final=True, claims=True),
+            PlanParts((PartIntent(name, here, b""),), THEN, run, final=True, claims=True),
             AppendTranscript(name, (TranscriptEntry("user", (PromptText(name),), THEN, run.turn),)),
         ),
     )

@@ -1,16 +1,17 @@
 """A file that this process has to itself: the lock is that of a gateway."""
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rejoinder.errors import BadUse
-from rejoinder.sqlite_faults import fault_in
 from rejoinder.store.sql.values import Row
 from rejoinder.store.sql.whole import A_PAGE, WholeStore
 from rejoinder.store.sqlite import MEMORY, existing, path_of
 from rejoinder.store.sqlite.connect import checked
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import migrate, migrations
 
@@ -43,29 +44,48 @@ class WholeFile(WholeStore):
 
 @contextmanager
 def open_whole(url: str, *, new: bool = False) -> Generator[WholeFile]:
-    """`new`: for a copy; a file that is there already is refused."""
+    """`new`: for a copy; a file that is there already is refused. The copy has another name until it is whole: what a
+    killed one has left is no store, and is not in the way of the next."""
     if url == MEMORY:
         raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
     path = path_of(url)
-    if new and Path(path).exists():
-        raise BadUse(f"{path} exists already; name a file that does not")
-    if not new:
+    if new:
+        _refuse_existing(path)
+    else:
         existing(url)
-    lock = Lock(Path(path))
+    file = f"{path}.copy" if new else path
+    lock = Lock(Path(file))
     try:
-        with fault_in(path), closing(checked(path, PATIENCE)) as db:
+        if new:
+            _remove(f"{file}-wal", f"{file}-shm")
+            os.truncate(file, 0)
+        with fault_in(path), closing(checked(file, PATIENCE)) as db:
             migrate(db, path, migrations())
             db.execute("BEGIN IMMEDIATE")
             yield WholeFile(db, path)
             if new:
                 db.execute("UPDATE shard SET holder = NULL, lease_until = NULL")
             db.execute("COMMIT")
+            if new:
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if new:
+            _refuse_existing(path)  # a gateway may have been started on it meanwhile
+            Path(file).replace(path)
     except BaseException:
-        if new:  # an unfinished copy is no store
-            for suffix in ("", "-wal", "-shm"):
-                Path(path + suffix).unlink(missing_ok=True)
+        if new:
+            _remove(file, f"{file}-wal", f"{file}-shm")
         raise
     finally:
         lock.release()
         if new:
-            Path(path + ".lock").unlink(missing_ok=True)
+            _remove(f"{file}.lock")
+
+
+def _refuse_existing(path: str) -> None:
+    if Path(path).exists():
+        raise BadUse(f"{path} exists already; name a file that does not")
+
+
+def _remove(*files: str) -> None:
+    for file in files:
+        Path(file).unlink(missing_ok=True)

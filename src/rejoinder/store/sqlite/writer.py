@@ -29,11 +29,11 @@ from typing import Any
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
-from rejoinder.sqlite_faults import unavailable
 from rejoinder.store.base import Lease
 from rejoinder.store.sql.perform import perform
-from rejoinder.store.sql.writing import GROUP, FaultTold, Verbs, count_rows
+from rejoinder.store.sql.writing import GROUP, StoreWriter, Verbs, count_rows
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.faults import unavailable
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class PendingWrite:
         return self.result
 
 
-class Writer:
+class Writer(StoreWriter):
     def __init__(
         self,
         db: Connection,
@@ -86,9 +86,9 @@ class Writer:
         reopen: Callable[[], Connection] | None,
         is_in_place: Callable[[], bool] = lambda: True,
     ) -> None:
+        super().__init__(where)
         self._is_in_place = is_in_place
         self._reopen = reopen  # None in memory, where there is nothing to reopen and no disk to wait for
-        self._where = where
         self._patience = round(patience * 1000)
         self._db: Connection | None = db
         db.execute("PRAGMA busy_timeout = 0")
@@ -103,12 +103,10 @@ class Writer:
         self._due = False  # its commit is scheduled
         self._loop: asyncio.AbstractEventLoop | None = None
         self._away = False  # the thread is using the connection
-        self._closed = False
         self._rest: asyncio.Future[None] | None = None  # `close` waits on it for what is under way
         self._listening: list[Callable[[], None]] = []
         self._look_due = False
         self._next_look: asyncio.TimerHandle | None = None
-        self._told = FaultTold(where)
         self.is_held_up = False
         """Another program holds the file, and the thread waits for it."""
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -135,14 +133,6 @@ class Writer:
     def loop(self) -> asyncio.AbstractEventLoop | None:
         """The loop that writes, once one has."""
         return self._loop
-
-    @property
-    def fault(self) -> StoreUnavailable | None:
-        return self._told.fault
-
-    def refuse_when_closed(self) -> None:
-        if self._closed:
-            raise StoreUnavailable("closed", self._where)
 
     async def close(self) -> None:
         """Commits what has been asked for, then ends the thread."""
@@ -195,7 +185,10 @@ class Writer:
             self._due = True
             self._commit_after(A_DECISION, self._loop)
         for unit in done:
-            self._tell_early(unit)
+            if self._reopen is None:
+                unit.settle()
+            if unit.known is not None and unit.error is None:
+                unit.known(unit.result)
 
     def _begin(self) -> bool:
         """Returns False when beginning needs the thread, or fails."""
@@ -253,12 +246,6 @@ class Writer:
             db.take_back("unit")
         db.execute("RELEASE unit")
 
-    def _tell_early(self, unit: PendingWrite) -> None:
-        if self._reopen is None:
-            unit.settle()
-        if unit.known is not None and unit.error is None:
-            unit.known(unit.result)
-
     def _commit_after(self, iterations: int, loop: asyncio.AbstractEventLoop) -> None:
         if iterations:
             loop.call_soon(self._commit_after, iterations - 1, loop)
@@ -292,7 +279,7 @@ class Writer:
         self._take_back()
         fault = unavailable(error, self._where)
         if fault is None:
-            log.error("The store %s failed in a way nobody has thought of", self._where, exc_info=error)
+            log.error("The store %s failed in an unexpected way", self._where, exc_info=error)
         self._told.tell(fault)
         for unit in group:
             unit.error = fault or error

@@ -15,7 +15,6 @@ The tests are coroutines: pytest-asyncio with `asyncio_mode = "auto"`.
 from rejoinder.testing.store_contract.blobs import BlobsKept
 from rejoinder.testing.store_contract.hook_events import HookEventsKept
 from rejoinder.testing.store_contract.inbound import Events
-from rejoinder.testing.store_contract.itself import Itself
 from rejoinder.testing.store_contract.jobs import Jobs
 from rejoinder.testing.store_contract.leases import Leases
 from rejoinder.testing.store_contract.memory import Memory
@@ -25,6 +24,7 @@ from rejoinder.testing.store_contract.questions import QuestionsKept
 from rejoinder.testing.store_contract.rooms import Rooms
 from rejoinder.testing.store_contract.subagents import SubagentsKept
 from rejoinder.testing.store_contract.turns import Turns
+from rejoinder.testing.store_contract.whole_store import WholeStoreBehaviour
 
 
 class StoreContract(
@@ -40,6 +40,6 @@ class StoreContract(
     Rooms,
     Operator,
     Leases,
-    Itself,
+    WholeStoreBehaviour,
 ):
     """Inherit it in a test class; `open` gives the store to be tested."""

@@ -14,9 +14,9 @@ from rejoinder.store.base import (
     DropBlob,
     EndBlob,
     EndRun,
-    Intent,
     MarkSent,
     NameBlobs,
+    PartIntent,
     PlanParts,
     Retention,
     Store,
@@ -136,8 +136,8 @@ class BlobsKept(Opened):
         async with self.opened(tmp_path) as store:
             file = await blobs_of(store).keep(Upload(), whole(b"x"))
 
-            def plan(number: int, *blobs: str) -> Intent:
-                return Intent(f"key-{number}", HERE, b"", blobs=blobs)
+            def plan(number: int, *blobs: str) -> PartIntent:
+                return PartIntent(f"key-{number}", HERE, b"", blobs=blobs)
 
             with refused(Superseded):
                 await store.write(PlanParts((plan(1, "nothing"),), NOW))

@@ -12,7 +12,7 @@ from rejoinder.store.base import (
     ClaimPart,
     Destination,
     InboxEvent,
-    Intent,
+    PartIntent,
     RouteEvent,
     RunClaim,
     Store,
@@ -30,8 +30,8 @@ def an_inbound(number: int, *, chat: str = "chat-1", sender: str = "anna", text:
     return Inbound("telegram", f"event-{number}", f"{number}", Chat(chat), Sender(sender), text or f"text {number}")
 
 
-def an_intent(number: int, route: Route = HERE, body: bytes = b"", kind: str = "text") -> Intent:
-    return Intent(f"key-{number}", route, body or f"part {number}".encode(), kind)
+def an_intent(number: int, route: Route = HERE, body: bytes = b"", kind: str = "text") -> PartIntent:
+    return PartIntent(f"key-{number}", route, body or f"part {number}".encode(), kind)
 
 
 async def accepted(store: Store, *numbers: int, now: datetime = NOW) -> tuple[InboxEvent, ...]:

@@ -18,11 +18,11 @@ from rejoinder.store.base import (
     PassTick,
     PauseJob,
     QuarantineTurn,
+    RequestJobRun,
     RunClaim,
     SaidBefore,
     Store,
     Tick,
-    WantJob,
 )
 from rejoinder.testing.store_contract.given import HERE, NOW, SOON, an_inbound, loses, refused
 from rejoinder.testing.store_contract.opened import Opened
@@ -140,12 +140,12 @@ class Jobs(Opened):
         async with self.opened(tmp_path) as store:
             operator = self.operator(tmp_path)
             try:
-                for verb in (WantJob("tidy"), PauseJob("tidy", True)):
+                for verb in (RequestJobRun("tidy"), PauseJob("tidy", True)):
                     with refused(Superseded):
                         await operator.write(verb)
                 await store.write(KeepJob("tidy", "1h", SOON))
                 await operator.write(PauseJob("tidy", True))
-                await operator.write(WantJob("tidy"))
+                await operator.write(RequestJobRun("tidy"))
                 assert await the_job(store) == KeptJob("tidy", "1h", paused=True, wanted=True)
                 await store.write(fires(1, Tick("tidy", None, None)))
                 assert not (await the_job(store)).wanted

@@ -77,6 +77,22 @@ class Leases(Opened):
             found = await store.owners()
             assert (found.shards[shard].holder, found.processes) == (None, ("one",))
 
+    async def test_all_can_see_when_the_first_lease_runs_out(self, tmp_path: Path) -> None:
+        """SC-5: of all there are, so that others look when it does."""
+        async with self.shared(tmp_path) as store:
+            assert (await store.owners()).first_end is None
+            await store.claim_named("telegram", "one")
+            found = (await store.owners()).first_end
+            if store.lease_seconds is None:
+                assert found is None
+            else:
+                assert found is not None
+                assert 0 < found <= store.lease_seconds
+                await store.claim(shard_at(store), "two")
+                later = (await store.owners()).first_end
+                assert later is not None
+                assert later <= found
+
     async def test_one_process_does_what_is_done_for_all(self, tmp_path: Path) -> None:
         """SC-10: a lease by name has one holder at a time; each claim has a new generation."""
         async with self.shared(tmp_path) as store:

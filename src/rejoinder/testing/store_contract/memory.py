@@ -27,7 +27,7 @@ from rejoinder.store.base import (
     RunClaim,
     SaveAgentSession,
     Trace,
-    Traced,
+    TraceEntry,
     TranscriptEntry,
     Unpair,
 )
@@ -115,6 +115,16 @@ class Memory(Opened):
             told = tuple(IndexedMessage(id, "anna", NOW) for id in ("m3", "x", "m7"))
             assert [each.handle for each in await store.write(NoteMessages(HERE, told))] == ["m3", "m4", "m7"]
 
+    async def test_a_handle_that_was_not_committed_is_given_to_the_next_message(self, tmp_path: Path) -> None:
+        """OD-22: whatever a store remembers of the handles it gave out, it forgets with the transaction."""
+        async with self.opened(tmp_path) as store:
+            await store.write(PutSession(Session("s", "helper", NOW, NOW), 0))
+            for number in (1, 2):
+                lost, told = IndexedMessage("lost", "anna", NOW), IndexedMessage(f"id-{number}", "anna", NOW)
+                await loses(store, NoteMessages(HERE, (lost,)), PutSession(Session("s", "helper", NOW, NOW), 0))
+                (noted,) = await store.write(NoteMessages(HERE, (told,)))
+                assert noted.handle == f"m{number}"
+
     async def test_a_turn_hears_what_was_said_since_the_last(self, tmp_path: Path) -> None:
         """IN-32: for each session on its own, so every agent of a room hears it once."""
         async with self.opened(tmp_path) as store:
@@ -189,8 +199,8 @@ class Memory(Opened):
         """IN-64: what each stage decided, by the platform's message."""
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
-            decided = Traced(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
-            ended = Traced(SOON, (Step("agent helper", "answered", took=2.5),))
+            decided = TraceEntry(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
+            ended = TraceEntry(SOON, (Step("agent helper", "answered", took=2.5),))
             for each in (decided, ended):
                 await store.write(Trace(event.id, each.at, each.steps))
             (found,) = await store.events_of("1")

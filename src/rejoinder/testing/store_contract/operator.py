@@ -20,6 +20,7 @@ from rejoinder.store.base import (
     HoldPart,
     IndexedMessage,
     KeepPairingRequest,
+    LocatedMessage,
     MarkSent,
     MarkUnknown,
     NoteMessages,
@@ -36,12 +37,11 @@ from rejoinder.store.base import (
     ReadmitEvent,
     ReadmitTurn,
     ReleaseRun,
+    RequestEventRerun,
+    RequestTurnRerun,
     ResendPart,
     RunClaim,
-    Sighting,
     Store,
-    WantEvent,
-    WantTurn,
     Workload,
 )
 from rejoinder.testing.patience import PATIENCE
@@ -98,10 +98,10 @@ class Operator(Opened):
         async with self.opened(tmp_path) as store:
             for route, id in ((HERE, "17"), (THREAD, "18")):
                 await store.write(NoteMessages(route, (IndexedMessage(id, "anna", NOW),)))
-            (found,) = await store.sightings("18")
-            assert found == Sighting(THREAD, IndexedMessage("18", "anna", NOW, number=1))
-            assert {each.route for each in await store.sightings("m1")} == {HERE, THREAD}
-            assert await store.sightings("nothing") == ()
+            (found,) = await store.find_messages("18")
+            assert found == LocatedMessage(THREAD, IndexedMessage("18", "anna", NOW, number=1))
+            assert {each.route for each in await store.find_messages("m1")} == {HERE, THREAD}
+            assert await store.find_messages("nothing") == ()
 
     async def test_what_was_sent_is_found_by_its_receipt(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
@@ -159,7 +159,7 @@ class Operator(Opened):
             await store.write(ReleaseRun(run))
             await store.write(QuarantineTurn(run.turn, SOON, "strange"), QuarantineEvent(event.id, "odd"))
             assert await store.wanted() == ()
-            await operator.write(WantTurn(run.turn), WantEvent(event.id))
+            await operator.write(RequestTurnRerun(run.turn), RequestEventRerun(event.id))
             assert [(each.kind, each.number) for each in await store.wanted()] == [
                 ("message", event.id),
                 ("turn", run.turn),
@@ -170,8 +170,8 @@ class Operator(Opened):
             await loses(store, ReadmitTurn(run.turn, SOON))
             assert [(put.event.id, put.state) for put in await store.waiting("s")] == [(again[0], "waiting")]
             assert (await store.wanted(), await store.quarantined()) == ((), ())
-            await loses(store, WantTurn(run.turn))
-            await loses(store, WantEvent(event.id))
+            await loses(store, RequestTurnRerun(run.turn))
+            await loses(store, RequestEventRerun(event.id))
             assert isinstance(await store.write(BeginTurn("s", HERE, again, NOW)), RunClaim)
 
     async def test_dead_letters_are_counted_and_the_latest_come_first(self, tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ class Operator(Opened):
             (event,) = await accepted(store, 1)
             await store.write(QuarantineEvent(event.id, "odd"))
             assert (await store.load()).quarantined == 1
-            await store.write(WantEvent(event.id))
+            await store.write(RequestEventRerun(event.id))
             await store.write(ReadmitEvent(event.id))
             assert (await store.load()).quarantined == 0
 

@@ -10,9 +10,9 @@ from rejoinder.store.base import (
     ClaimPart,
     EndRun,
     HoldPart,
-    Later,
     MarkSent,
     MarkUnknown,
+    NotBefore,
     PlanParts,
     ResendPart,
     RetryPart,
@@ -78,7 +78,7 @@ class Parts(Opened):
             assert (words.state, words.attempts) == ("sending", 1)
             assert await store.write(ClaimPart(HERE, SOON)) is None
             await store.write(MarkSent(words, "msg-1", NOW))
-            assert await store.write(ClaimPart(HERE, NOW)) == Later(SOON)
+            assert await store.write(ClaimPart(HERE, NOW)) == NotBefore(SOON)
             unknown = await store.write(MarkUnknown(await claimed(store, now=SOON), "timeout"))
             assert await store.write(ClaimPart(HERE, SOON)) is None
             await store.write(PlanParts((an_intent(4),), NOW))
@@ -114,7 +114,7 @@ class Parts(Opened):
             body = bytes(range(256))
             await store.write(PlanParts((an_intent(1, body=body), an_intent(2)), NOW))
             await store.write(RetryPart(await claimed(store), SOON, "502"))
-            assert await store.write(ClaimPart(HERE, NOW)) == Later(SOON)
+            assert await store.write(ClaimPart(HERE, NOW)) == NotBefore(SOON)
             again = await claimed(store, now=SOON)
             assert (again.key, again.body, again.attempts, again.error) == ("key-1", body, 2, "502")
             limited = await store.write(RetryPart(again, SOON, "429", counted=False))
@@ -125,7 +125,7 @@ class Parts(Opened):
         async with self.opened(tmp_path) as store:
             await store.write(PlanParts((an_intent(1),), NOW))
             put_off = await store.write(RetryPart(await claimed(store), NOW, "502"))
-            assert isinstance(await store.write(ClaimPart(HERE, NOW - LATEST)), Later)
+            assert isinstance(await store.write(ClaimPart(HERE, NOW - LATEST)), NotBefore)
             again = await store.write(ClaimPart(HERE, NOW - 2 * LATEST))
             assert isinstance(again, StoredPart)
             assert again.id == put_off.id

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from rejoinder.blobs import Upload, whole
 from rejoinder.errors import Superseded
-from rejoinder.room_log import Changes, Fact, Find, LogState, Mark, Once, Replies, RoomEntry, RoomEvent, RoomRow
+from rejoinder.room_log import Changes, Fact, Find, LogState, Mark, OnceRequest, Replies, RoomEntry, RoomEvent, RoomRow
 from rejoinder.store.base import Accept, KeepFact, OpenLog, RecordChanges, Store
 from rejoinder.testing.store_contract.blobs import blobs_of, swept
 from rejoinder.testing.store_contract.given import NOW, an_inbound, refused
@@ -68,7 +68,7 @@ class Rooms(Opened):
 
     async def test_a_key_and_a_request_are_taken_once(self, tmp_path: Path) -> None:
         """DU-4: nothing is written of what comes with one that is taken."""
-        once = Once("done", "ada 1", b"a")
+        once = OnceRequest("done", "ada 1", b"a")
         async with self.opened(tmp_path) as store:
             await recorded(store, posted(an_entry("a", key="k")))
             with refused(Superseded):

@@ -51,6 +51,23 @@ class Turns(Opened):
             assert isinstance(after, RunClaim)
             assert after.generation > run.generation
 
+    async def test_a_turn_may_bring_its_event(self, tmp_path: Path) -> None:
+        """DU-12: an event that starts a turn at once is taken by it in the same step; in a busy session it waits, as if
+        it had been routed there before."""
+        async with self.opened(tmp_path) as store:
+            first, second = [event.id for event in await accepted(store, 1, 2)]
+            begins = BeginTurn("s", HERE, (first,), NOW, brings=b"first")
+            run, _ = await store.write(begins, RouteEvent(first, ()))
+            assert isinstance(run, RunClaim)
+            assert await store.waiting("s") == ()
+            (taken,) = await store.inputs_of(first)
+            assert (taken.state, taken.turn, taken.payload) == ("taken", run.turn, b"first")
+            busy, _ = await store.write(BeginTurn("s", HERE, (second,), NOW, brings=b"second"), RouteEvent(second, ()))
+            assert busy == Busy(run.turn)
+            assert [(put.event.id, put.payload) for put in await store.waiting("s")] == [(second, b"second")]
+            await store.write(EndRun(run, "answered", NOW))
+            assert isinstance(await store.write(BeginTurn("s", HERE, (second,), NOW)), RunClaim)
+
     async def test_a_message_is_in_one_turn_of_a_session(self, tmp_path: Path) -> None:
         """DU-11: an event already taken, dropped, or never routed here cannot begin a turn."""
         async with self.opened(tmp_path) as store:

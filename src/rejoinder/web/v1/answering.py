@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Route
 from rejoinder.web.refusal import refuse
 from rejoinder.web.services import PageServices, TokenUsage, Unanswered
 from rejoinder.web.v1 import chat_completions, messages, responses
-from rejoinder.web.v1.wanted import ApiFormat, Body, CompletionRequest, Made, Stream, WrongRequest
+from rejoinder.web.v1.requests import AnswerIdentity, ApiFormat, Body, CompletionRequest, Stream, WrongRequest
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def _answering(api: ApiFormat, services: PageServices) -> Callable[[Request], Aw
             return refuse(api.path, 400, str(problem))
         if wanted.model not in services.agents:
             return _unknown(request, wanted.model, services)
-        made = Made(wanted.model)
+        made = AnswerIdentity(wanted.model)
         pieces = services.complete(wanted.model, wanted.conversation)
         headers = {IGNORED: ", ".join(wanted.ignored)} if wanted.ignored else {}
         if not wanted.stream:
@@ -79,7 +79,11 @@ def _body(content: bytes) -> Body:
 
 
 async def _whole(
-    api: ApiFormat, request: Request, pieces: AsyncGenerator[str | TokenUsage], made: Made, headers: dict[str, str]
+    api: ApiFormat,
+    request: Request,
+    pieces: AsyncGenerator[str | TokenUsage],
+    made: AnswerIdentity,
+    headers: dict[str, str],
 ) -> Response:
     response = Response(status_code=499)  # hung up: nobody reads it
 

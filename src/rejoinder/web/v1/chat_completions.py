@@ -7,17 +7,17 @@ from msgspec import Struct
 
 from rejoinder.web.refusal import openai_error
 from rejoinder.web.services import ApiMessage, TokenUsage
-from rejoinder.web.v1.wanted import (
+from rejoinder.web.v1.requests import (
     NO_TOOLS,
+    AnswerIdentity,
     Body,
     CompletionRequest,
-    Made,
     RefusedParameter,
     WrongRequest,
     checked,
     ignored,
     inline_image,
-    unfit,
+    unsupported_part,
 )
 
 path = "/v1/chat/completions"
@@ -59,7 +59,7 @@ REFUSED = {
     "response_format": RefusedParameter(
         "agents answer in text: leave out response_format", lambda value: value in (None, {"type": "text"})
     ),
-    "logprobs": RefusedParameter("agents tell no probabilities: leave out logprobs"),
+    "logprobs": RefusedParameter("agents give no probabilities: leave out logprobs"),
     "audio": RefusedParameter("answers are text: leave out audio"),
     "modalities": RefusedParameter("answers are text", lambda value: value in (None, ["text"])),
 }
@@ -85,19 +85,19 @@ def _asked(message: ChatMessage) -> ApiMessage:
         return ApiMessage(role, message.content or "")
     for part in message.content:
         if part.type not in TAKEN:
-            raise unfit(part.type, TAKEN)
+            raise unsupported_part(part.type, TAKEN)
     text = "\n".join(part.text for part in message.content if part.type == "text")
     return ApiMessage(role, text, tuple(inline_image(part.image_url.url) for part in message.content if part.image_url))
 
 
-def whole(made: Made, text: str, usage: TokenUsage) -> dict[str, Any]:
+def whole(made: AnswerIdentity, text: str, usage: TokenUsage) -> dict[str, Any]:
     message = {"role": "assistant", "content": text, "refusal": None}
     choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
     return _document(made, "chat.completion", [choice], usage=_usage(usage))
 
 
 class ChatStream:
-    def __init__(self, made: Made, *, with_usage: bool) -> None:
+    def __init__(self, made: AnswerIdentity, *, with_usage: bool) -> None:
         self._made = made
         self._with_usage = with_usage
 
@@ -120,11 +120,11 @@ class ChatStream:
         return _event(_document(self._made, "chat.completion.chunk", [choice], **more))
 
 
-def stream(made: Made, wanted: CompletionRequest) -> ChatStream:
+def stream(made: AnswerIdentity, wanted: CompletionRequest) -> ChatStream:
     return ChatStream(made, with_usage=wanted.with_usage)
 
 
-def _document(made: Made, kind: str, choices: list[Any], **more: Any) -> dict[str, Any]:
+def _document(made: AnswerIdentity, kind: str, choices: list[Any], **more: Any) -> dict[str, Any]:
     head = {"id": f"chatcmpl-{made.id}", "object": kind, "created": made.created, "model": made.model}
     return {**head, "choices": choices, **more}
 

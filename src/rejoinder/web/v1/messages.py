@@ -7,17 +7,17 @@ from msgspec import Struct
 
 from rejoinder.web.refusal import anthropic_error
 from rejoinder.web.services import ApiMessage, TokenUsage
-from rejoinder.web.v1.wanted import (
+from rejoinder.web.v1.requests import (
     NO_TOOLS,
+    AnswerIdentity,
     Body,
     CompletionRequest,
-    Made,
     RefusedParameter,
     WrongRequest,
     checked,
     ignored,
     image,
-    unfit,
+    unsupported_part,
 )
 
 path = "/v1/messages"
@@ -75,25 +75,25 @@ def _asked(role: str, content: str | tuple[Block, ...]) -> ApiMessage:
         return ApiMessage(role, content)
     for block in content:
         if block.type not in TAKEN:
-            raise unfit(block.type, TAKEN)
+            raise unsupported_part(block.type, TAKEN)
     text = "\n".join(block.text for block in content if block.type == "text")
     return ApiMessage(role, text, tuple(_image(block) for block in content if block.type == "image"))
 
 
 def _image(block: Block) -> tuple[str, bytes]:
     if block.source is None or block.source.type != "base64":
-        raise WrongRequest("an image has to come along as base64", "messages")
+        raise WrongRequest("an image has to be sent as base64", "messages")
     return image(block.source.media_type, block.source.data)
 
 
-def whole(made: Made, text: str, usage: TokenUsage) -> dict[str, Any]:
+def whole(made: AnswerIdentity, text: str, usage: TokenUsage) -> dict[str, Any]:
     return _document(made, [{"type": "text", "text": text}], "end_turn", _usage(usage))
 
 
 class MessagesStream:
     """The events of one message; the text is its only block. What was used is known at the end only."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: AnswerIdentity) -> None:
         self._made = made
 
     def opened(self) -> bytes:
@@ -115,11 +115,11 @@ class MessagesStream:
         return b"event: error\ndata: " + msgspec.json.encode(anthropic_error(502, why)) + b"\n\n"
 
 
-def stream(made: Made, wanted: CompletionRequest) -> MessagesStream:
+def stream(made: AnswerIdentity, wanted: CompletionRequest) -> MessagesStream:
     return MessagesStream(made)
 
 
-def _document(made: Made, content: list[Any], stopped: str | None, usage: dict[str, int]) -> dict[str, Any]:
+def _document(made: AnswerIdentity, content: list[Any], stopped: str | None, usage: dict[str, int]) -> dict[str, Any]:
     return {
         "id": f"msg_{made.id}",
         "type": "message",

@@ -6,16 +6,16 @@ import msgspec
 from msgspec import Struct
 
 from rejoinder.web.services import ApiMessage, TokenUsage
-from rejoinder.web.v1.wanted import (
+from rejoinder.web.v1.requests import (
     NO_TOOLS,
+    AnswerIdentity,
     Body,
     CompletionRequest,
-    Made,
     RefusedParameter,
     checked,
     ignored,
     inline_image,
-    unfit,
+    unsupported_part,
 )
 
 path = "/v1/responses"
@@ -70,26 +70,26 @@ def read(body: Body) -> CompletionRequest:
 
 def _asked(item: InputItem) -> ApiMessage:
     if item.type != "message":
-        raise unfit(item.type, ("message",))
+        raise unsupported_part(item.type, ("message",))
     role = "system" if item.role == "developer" else item.role
     if isinstance(item.content, str):
         return ApiMessage(role, item.content)
     for part in item.content:
         if part.type not in TAKEN:
-            raise unfit(part.type, TAKEN)
+            raise unsupported_part(part.type, TAKEN)
     text = "\n".join(part.text for part in item.content if part.type in TEXTS)
     images = tuple(inline_image(part.image_url or "") for part in item.content if part.type == "input_image")
     return ApiMessage(role, text, images)
 
 
-def whole(made: Made, text: str, usage: TokenUsage) -> dict[str, Any]:
+def whole(made: AnswerIdentity, text: str, usage: TokenUsage) -> dict[str, Any]:
     return _document(made, "completed", [_message(made, [_text(text)])], _usage(usage))
 
 
 class ResponsesStream:
     """The events of one response, numbered; the text is one part of one message."""
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: AnswerIdentity) -> None:
         self._made = made
         self._number = -1
         self._pieces: list[str] = []
@@ -131,11 +131,13 @@ class ResponsesStream:
         return b"event: " + kind.encode() + b"\ndata: " + msgspec.json.encode(document) + b"\n\n"
 
 
-def stream(made: Made, wanted: CompletionRequest) -> ResponsesStream:
+def stream(made: AnswerIdentity, wanted: CompletionRequest) -> ResponsesStream:
     return ResponsesStream(made)
 
 
-def _document(made: Made, status: str, output: list[Any], usage: dict[str, Any] | None = None) -> dict[str, Any]:
+def _document(
+    made: AnswerIdentity, status: str, output: list[Any], usage: dict[str, Any] | None = None
+) -> dict[str, Any]:
     return {
         "id": f"resp_{made.id}",
         "object": "response",
@@ -159,7 +161,7 @@ def _document(made: Made, status: str, output: list[Any], usage: dict[str, Any] 
     }
 
 
-def _message(made: Made, content: list[Any], status: str = "completed") -> dict[str, Any]:
+def _message(made: AnswerIdentity, content: list[Any], status: str = "completed") -> dict[str, Any]:
     return {"type": "message", "id": f"msg_{made.id}", "role": "assistant", "status": status, "content": content}
 
 

@@ -5,6 +5,7 @@ import { byId, fill, h, narrow } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { Line } from "../shared/line.js";
 import { Announcer } from "./announcer.js";
+import { copyText } from "./clipboard.js";
 import { Dialogs } from "./dialogs.js";
 import { face, namesOf } from "./faces.js";
 import { Notifier } from "./notifier.js";
@@ -447,9 +448,9 @@ export class App {
   }
 
   /** @param {import("./state.js").Message} message */
-  copy(message) {
-    navigator.clipboard?.writeText(clean(message.text));
-    this.announcer.say("Copied", message.text);
+  async copy(message) {
+    const done = await copyText(clean(message.text));
+    this.announcer.say(done ? "Copied" : "The browser did not allow copying", message.text);
   }
 
   /** @param {string} client */

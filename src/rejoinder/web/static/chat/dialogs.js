@@ -168,9 +168,9 @@ export class Dialogs {
 
 const OWNER = "you";
 const BY_NAME =
-  "Nobody has to log in here, so a name proves nothing: anyone at this machine can type any name. Another name is " +
-  "another person, with read marks and direct chats of their own, who may use commands when the owner has allowed it " +
-  "(/allowlist add). Empty: you are the owner.";
+  "There is no login here, so a name proves nothing: anyone at this machine can type any name. Each name is a person " +
+  "with their own read marks and direct chats, who may use commands once the owner allows it (/allowlist add). " +
+  "Leave it empty to be the owner.";
 const BY_LOGIN = "You have logged in as the owner. This is the name that others see. To let somebody in, say /invite NAME.";
 
 const logOut = () =>

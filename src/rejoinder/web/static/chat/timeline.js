@@ -7,6 +7,7 @@ import { clean } from "../shared/clean.js";
 import { calm, h } from "../shared/dom.js";
 import { icon } from "../shared/icons.js";
 import { dayKey, dayName } from "../shared/times.js";
+import { copyText } from "./clipboard.js";
 import { MessageView } from "./message.js";
 import { roomOf, threadOf } from "./state.js";
 
@@ -432,11 +433,11 @@ export class Timeline {
   }
 
   /** @param {any} event */
-  #clicked(event) {
+  async #clicked(event) {
     const copy = event.target.closest("[data-copy]");
     if (!copy) return;
-    navigator.clipboard?.writeText(copy.closest("figure").querySelector("code").textContent);
-    copy.textContent = "Copied";
+    const done = await copyText(copy.closest("figure").querySelector("code").textContent);
+    copy.textContent = done ? "Copied" : "Not allowed";
     setTimeout(() => (copy.textContent = "Copy"), 1500);
   }
 

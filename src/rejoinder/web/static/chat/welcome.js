@@ -18,7 +18,7 @@ const TRY_TOGETHER = [
 const WRITE = "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
 const WHO = /** @type {Record<string, (first?: string) => string>} */ ({
   lead: (first) => `${first} answers what names nobody. Write @ and a name to ask another one, @all to ask everybody.`,
-  all: () => "What names nobody goes to everybody, and each may stay silent. Write @ and a name to ask one of them.",
+  all: () => "A message that names nobody goes to every agent, and each may stay silent. Write @ and a name to ask one of them.",
   mentions: () => "An agent answers when it is named: write @ and its name, @all to ask everybody.",
 });
 

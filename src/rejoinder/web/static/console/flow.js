@@ -15,6 +15,7 @@ const WORDS = /** @type {Record<string, string>} */ ({
   answer: "answered by the gateway",
   drop: "not answered",
   answered: "answered",
+  silent: "stayed silent",
   failed: "failed",
   cancelled: "stopped",
 });
@@ -155,7 +156,7 @@ export class Flow {
         "li",
         {},
         h("strong", {}, clean(turn.agent)),
-        ` ${turn.outcome}`,
+        ` ${WORDS[turn.outcome] ?? turn.outcome}`,
         turn.took ? ` after ${duration(turn.took * 1000)}` : "",
         turn.why ? h("span", { class: "reason" }, clean(turn.why)) : null,
       ),
@@ -188,7 +189,7 @@ function outcomeOf(journey) {
 function dots(journey) {
   const last = journey.turns.at(-1);
   const decided = journey.outcome === "drop" ? "stop" : journey.outcome || last ? "ok" : "";
-  const agent = last ? (last.outcome === "answered" ? "ok" : "bad") : journey.outcome === "turn" ? "now" : "";
+  const agent = last ? (["answered", "silent"].includes(last.outcome) ? "ok" : "bad") : journey.outcome === "turn" ? "now" : "";
   return ["ok", decided, agent, journey.sent.length ? "ok" : ""].map((kind) => h("i", { class: kind }));
 }
 

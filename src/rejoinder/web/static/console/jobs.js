@@ -9,7 +9,7 @@ import { since, until } from "./card.js";
 export const drawJobs = ({ jobs }, card) =>
   jobs.length
     ? [h("ul", { class: "rows" }, ...jobs.map((/** @type {any} */ job) => drawJob(job, card)))]
-    : [h("p", { class: "nothing" }, "No timed job and no heartbeat is configured.")];
+    : [h("p", { class: "nothing" }, "No scheduled job or heartbeat is configured.")];
 
 /** @param {any} job @param {import("./card.js").Card} card */
 function drawJob(job, card) {

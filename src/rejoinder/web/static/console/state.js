@@ -134,7 +134,7 @@ export class ConsoleState {
   }
 }
 
-/** How a journey stands, in one word. @param {Journey} journey @returns {"waiting" | "turn" | "answer" | "drop" | "answered" | "failed" | "cancelled"} */
+/** How a journey stands, in one word. @param {Journey} journey @returns {"waiting" | "turn" | "answer" | "drop" | "answered" | "silent" | "failed" | "cancelled"} */
 export function standing(journey) {
   const last = journey.turns.at(-1);
   if (last) return last.outcome;

@@ -18,7 +18,7 @@ export const cards = () => ({
   people: new Card("people", "People", "people", drawPeople),
   outbox: new Card("outbox", "Outbox", "outbox", drawOutbox),
   quarantine: new Card("quarantine", "Quarantine", "quarantine", drawQuarantine),
-  jobs: new Card("jobs", "Clock", "jobs", drawJobs),
+  jobs: new Card("jobs", "Scheduled jobs", "jobs", drawJobs),
   subagents: new Card("subagents", "Sub-agents", "subagents", drawSubagents),
   processes: new Card("processes", "Processes", "processes", drawProcesses),
   hooks: new Card("hooks", "Hooks", "hooks", drawHooks),

@@ -1,0 +1,29 @@
+"""What a way of listening offers: Socket Mode, or signed HTTP events."""
+
+from typing import Protocol
+
+from rejoinder.channels.slack.history import HistoryReader
+from rejoinder.channels.slack.intake import Intake
+
+
+class EventSource(Protocol):
+    accepts_anywhere: bool
+    """Whether events are brought by HTTP, to whichever process."""
+
+    @property
+    def trouble(self) -> str: ...
+
+    @property
+    def last_sign(self) -> float | None:
+        """By `time.monotonic`."""
+        ...
+
+    async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
+        """Runs for ever; `called`: what people call the account."""
+        ...
+
+    async def check(self, called: str, seconds: float) -> str:
+        """What `rejoinder doctor` is told; raises ChannelStopped if nothing would be heard."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,36 @@
+"""Serves a gateway until it is told to end: by a signal, or by an owner who asks for a restart."""
+
+import asyncio
+import logging
+import signal
+
+from rejoinder.app import GRACE, Gateway, Restart
+from rejoinder.runtime.sharing import ProcessRole
+
+log = logging.getLogger(__name__)
+
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+Told = signal.Signals | Restart | None
+"""What ended a gateway; None: it ended by itself."""
+
+
+async def serve_until_told(gateway: Gateway, role: ProcessRole = "all", grace: float = GRACE) -> Told:
+    """Like `Gateway.serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once."""
+    loop, told = asyncio.get_running_loop(), list[signal.Signals]()
+
+    def end(number: signal.Signals) -> None:
+        gateway.runs.start("drain", gateway.drain(0 if told else grace))
+        if not told and (running := sum(engine.lanes.at_work for engine in gateway.engines)):
+            answers = "An answer is" if running == 1 else f"{running} answers are"
+            log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
+        told.append(number)
+
+    for number in ENDING:
+        loop.add_signal_handler(number, end, number)
+    try:
+        await gateway.serve(role)
+    finally:
+        for number in ENDING:
+            loop.remove_signal_handler(number)
+    return told[0] if told else gateway.restart

@@ -1,0 +1,77 @@
+"""What one agent says to another, by a hand-off (OD-50) or by name in its answer (IN-21), where the platform does not
+tell agents of each other's messages.
+
+It is treated like any bot's message: it counts against the loop cap, is decided by the same stages, and is a row in
+the inbox, written in the commit that plans the answer. So a crash can lose neither, and an answer that was never given
+wakes no agent.
+"""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from rejoinder.events import Inbound, Mention, Sender
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import Accept, InboxEvent, SettleEvent
+
+STOPPED = "dropped: its answer was stopped"
+
+
+class HandoffRow:
+    """`accept` is written with the answer. The row is decided once the answer has been delivered, and settled if the
+    answer is stopped before that; when the gateway shuts down, the row is left to the next process."""
+
+    def __init__(
+        self,
+        inbound: Inbound,
+        services: Services,
+        decide: Callable[[InboxEvent], object],
+        is_left: Callable[[], bool],
+    ) -> None:
+        self.accept = WriteBatch(then=self._go_on)
+        self._accepted = self.accept.add(Accept((inbound,), services.clock()))
+        self._store = services.store
+        self._runs = services.runs
+        self._decide = decide
+        self._is_left = is_left
+        self._then: Callable[[InboxEvent], object] | None = None
+
+    def begin(self, message: str = "") -> None:
+        """`message`: the id under which the platform shows it, if it does."""
+        self._then = lambda event: self._decide(replace(event, inbound=replace(event.inbound, message_id=message)))
+        self._go_on()
+
+    def call_off(self) -> None:
+        if not self._is_left():
+            self._then = self._settle
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """An answer may be stopped before the commit that plans it: this acts once both have happened."""
+        if self.accept.is_written and self._then is not None:
+            for event in self._accepted():
+                self._then(event)
+
+    def _settle(self, event: InboxEvent) -> None:
+        self._runs.start("call off", WriteBatch(SettleEvent(event.id, STOPPED)).insist(self._store))
+
+
+def handoff_inbound(asked: Inbound, agent: str, to: str, words: str, id: str) -> Inbound:
+    """`asked`: the message the agent was answering; `id`: the same in every attempt at that turn."""
+    token = f"@{to}"
+    return replace(said(asked, agent, f"{token} {words}".rstrip(), id), mentions=(Mention(to, token=token),))
+
+
+def said(asked: Inbound, agent: str, text: str, id: str) -> Inbound:
+    """An answer as the other agents in the room receive it; the agents it names are found in its text."""
+    return Inbound(
+        asked.channel,
+        event_id=id,
+        message_id="",
+        chat=asked.chat,
+        sender=Sender(agent, agent, is_bot=True),
+        text=text,
+        account=asked.account,
+        thread=asked.thread,
+    )

@@ -1,0 +1,74 @@
+"""The channels of a process as they listen: which of them do, and what keeps one from listening or sending (CH-7)."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from time import monotonic
+from typing import Any
+
+from rejoinder.channels.base import Channel, FollowsLog, HasAccount, ShowsLife, TellsPlaceTrouble, TellsTrouble
+from rejoinder.runtime.runs import Runs, until_cancelled
+from rejoinder.runtime.serving import account_of
+
+
+class Listening:
+    """`channels`: by what people call them. `refusal`: why a platform takes nothing from an account of a channel, or
+    nothing."""
+
+    def __init__(self, channels: Mapping[str, Channel], runs: Runs, refusal: Callable[[str, str | None], str]) -> None:
+        self.tasks: list[asyncio.Task[None]] = []
+        self._channels = channels
+        self._runs = runs
+        self._refusal = refusal
+
+    def start(self, listen: Callable[[str, Channel], Coroutine[Any, Any, None]], *, is_worker: bool) -> None:
+        """A worker listens only where others hand it what they heard, and works until it is ended."""
+        self.tasks = [
+            self._runs.start(_task_name(name), listen(name, channel))
+            for name, channel in self._channels.items()
+            if not is_worker or isinstance(channel, FollowsLog)
+        ]
+        if is_worker:
+            self.tasks.append(self._runs.start("work", until_cancelled()))
+
+    async def until_ended(self) -> None:
+        for task in self.tasks:
+            await self._runs.wait(task)
+
+    def raise_failure(self) -> None:
+        """Raises what a channel has ended with, if it was an error."""
+        for task in self.tasks:
+            if not task.cancelled() and (failure := task.exception()) is not None:
+                raise failure
+
+    def listens(self, name: str) -> bool:
+        """Whether it takes messages now."""
+        return self._runs.has(_task_name(name))
+
+    def silent_for(self, name: str) -> float | None:
+        """Seconds since its platform last showed that it hears us; None: it does not tell, or there was no sign yet."""
+        here = self._channels[name]
+        last = here.last_sign if isinstance(here, ShowsLife) else None
+        return None if last is None else max(0.0, monotonic() - last)
+
+    def problem(self, name: str) -> str:
+        """What keeps it from listening or from sending; empty when everything is fine."""
+        ended = next((task for task in self.tasks if task.get_name() == _task_name(name) and task.done()), None)
+        if ended is not None and not ended.cancelled() and (failure := ended.exception()) is not None:
+            return str(failure)
+        here = self._channels[name]
+        if isinstance(here, TellsTrouble) and here.trouble:
+            return here.trouble
+        silent = self.silent_for(name)
+        if silent is not None and isinstance(here, ShowsLife) and silent > here.deaf_after:
+            return f"nothing has been heard from its platform for {silent:.0f} s; it is being connected again"
+        refused = self._refusal(here.name, account_of(here) if isinstance(here, HasAccount) else None)
+        return f"nothing can be sent: {refused}" if refused else ""
+
+    def place_troubles(self, name: str) -> tuple[str, ...]:
+        """What keeps it from single places."""
+        here = self._channels[name]
+        return here.place_troubles if isinstance(here, TellsPlaceTrouble) else ()
+
+
+def _task_name(name: str) -> str:
+    return f"channel:{name}"

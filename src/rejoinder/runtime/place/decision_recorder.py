@@ -1,0 +1,122 @@
+"""What every decision leads to, whether it gets a turn or not: a message of the index, a trace, replies, and what its
+effects want written. All of it is one unit, to which its caller adds; once that is written, hooks and replies follow.
+"""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from rejoinder.channels.base import AnswersPresses
+from rejoinder.events import MessageDecided, ReplyContext, SessionStarted, Step
+from rejoinder.runtime.abilities import can
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.outbox.owners import OwnerChats
+from rejoinder.runtime.place.decision import Decision, asking, is_owners, replies, told_of
+from rejoinder.runtime.place.effects import EffectResult, Effects
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.prefixes import Prefix, prefix_of
+from rejoinder.runtime.session.sessions import HeldSession
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session
+from rejoinder.store.base import IndexedMessage, KeepHookEvents, SettleEvent, Trace, said_about
+
+
+class DecisionRecord(Struct, frozen=True):
+    """A decision on its way into the store."""
+
+    unit: WriteBatch
+    noted: Callable[[], tuple[IndexedMessage, ...]]
+    """Its messages as the index has them, once the unit is written."""
+    performed: Sequence[EffectResult]
+    speaks: bool
+    """Something is said in answer."""
+    by_owner: bool
+
+
+class DecisionRecorder:
+    def __init__(self, services: Services, effects: Effects, owners: OwnerChats) -> None:
+        self._settings = services.settings
+        self._hooks = services.hooks
+        self._runs = services.runs
+        self._effects = effects
+        self._owners = owners
+
+    async def begin(self, decision: Decision) -> DecisionRecord:
+        """Performs the effects; nothing is written yet."""
+        unit, walked, now, event = WriteBatch(), decision.walk, decision.now, decision.event
+        conversation, performed = decision.conversation, ()
+        if walked.effects:
+            performed = [await self._effects.perform(effect, asking(decision)) for effect in walked.effects]
+        inbounds, readable = [event.inbound], walked.message.refusal is None
+        if decision.before:
+            inbounds = [each.inbound for each in (*decision.before, event)]
+        noted = unit.add(conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
+        for each in decision.before:
+            joined = f"joined to {event.inbound.message_id}"
+            unit.add_all((SettleEvent(each.id, joined), Trace(each.id, now, (Step("debounce", joined),))))
+        unit.add_all((Trace(event.id, now, walked.trace),))
+        for each in performed:
+            unit.add_all(each.verbs)
+        if said := replies(decision, performed):
+            said = map(self._prefix(decision), said)
+            context, only_for = event.inbound.reply_context, self._only_for(decision)
+            stem = said_about(event.id)
+            unit.add_all((conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
+        if by_owner := is_owners(decision):
+            unit.add_all(self._owners.to_keep(conversation.route))
+        return DecisionRecord(unit, noted, performed, bool(said), by_owner)
+
+    def settled(self, decision: Decision, record: DecisionRecord) -> None:
+        """Makes the decision effective, after its commit."""
+        conversation, inbound = decision.conversation, decision.event.inbound
+        conversation.noted(record.noted())
+        conversation.counted(decision.bot_turns)
+        conversation.trace(inbound.message_id, decision.walk.trace)
+        if self._hooks.wants(MessageDecided):
+            self._hooks.tell(told_of(decision))
+        if record.by_owner:
+            self._owners.wrote(conversation.route)
+        for each in record.performed:
+            each.then()
+        if record.speaks:
+            conversation.sender.wake(rows=True)
+        elif inbound.entry == "button" and inbound.reply_context is not None:
+            self._notice_press(conversation, inbound.reply_context)
+
+    def keep(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
+        """The session has been written as it is now."""
+        self.started(held, session, conversation)
+        held.became(session)
+
+    def started(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
+        """A new session starts with the first thing it has to remember: a choice, or a turn."""
+        if held.is_new:
+            self._hooks.tell(_start(session, conversation), kept=True)
+
+    def kept_start(self, held: HeldSession, session: Session, conversation: Conversation) -> tuple[KeepHookEvents, ...]:
+        return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
+
+    def _only_for(self, decision: Decision) -> str | None:
+        """The person who alone is answered: they pressed a button, or chose a command whose answer is theirs (CH-9)."""
+        inbound = decision.event.inbound
+        context = inbound.reply_context
+        if context is None or not context.private or inbound.chat.kind == "direct":
+            return None
+        named = inbound.invoked.name.lower() if inbound.invoked is not None else ""
+        command = self._settings.now.rules.commands.get(named)
+        return inbound.sender.id if inbound.entry == "button" or command is None or command.private else None
+
+    def _prefix(self, decision: Decision) -> Prefix:
+        """A message that was answered before its session was looked up is answered as in a new one."""
+        session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
+        return prefix_of(decision.walk.message, session, self._settings.now)
+
+    def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
+        """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
+        channel = conversation.channel
+        if can(channel, AnswersPresses):
+            self._runs.start("press", channel.press_noticed(context))
+
+
+def _start(session: Session, conversation: Conversation) -> SessionStarted:
+    return SessionStarted(session.key, session.agent, conversation.route, session.started)

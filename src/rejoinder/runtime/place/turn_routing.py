@@ -1,0 +1,175 @@
+"""An event that gets a turn of each agent it wakes: it is written down for their sessions, and enters their lanes.
+
+Rule 1: the turn that an event starts at once begins in the commit that routes it, and takes it in there (DU-12).
+Rule 2: an event is routed once, to all its sessions in one commit. They are held until then, so that each is written as
+        this decision found it.
+"""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from datetime import datetime
+
+from msgspec import Struct
+
+from rejoinder.inbound.activation import said_by
+from rejoinder.inbound.message import InboundMessage
+from rejoinder.runtime.outbox.conversations import Conversation
+from rejoinder.runtime.place.decision import Decision
+from rejoinder.runtime.place.decision_recorder import DecisionRecord, DecisionRecorder
+from rejoinder.runtime.place.transcript_inheritance import TranscriptInheritance
+from rejoinder.runtime.place.turn_counts import TurnCounts
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.journal import TurnBeginning, begin_turn, give_back
+from rejoinder.runtime.session.lanes import Lanes
+from rejoinder.runtime.session.payloads import pack
+from rejoinder.runtime.session.queueing import Queueing
+from rejoinder.runtime.session.sessions import HeldSession, Sessions
+from rejoinder.runtime.session.turn_inputs import GrantedTurn
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, session_key
+from rejoinder.store.base import Busy, Destination, RouteEvent
+from rejoinder.turns.backlog import QueuedMessage as InLine
+from rejoinder.turns.modes import QueueSettings
+
+
+class TurnPlace(Struct, frozen=True):
+    """Where a message of a turn is answered, and where it was said. `heard`: how many messages of the former its agent
+    will then have been told."""
+
+    conversation: Conversation
+    said_in: Conversation
+    message: InboundMessage
+    event: int
+    heard: int
+    now: datetime
+
+
+class TurnDestination(Struct, frozen=True):
+    """A session the message goes to: its new state, the message's place in the queue, and the turn if it starts now."""
+
+    held: HeldSession
+    session: Session
+    queue: QueueSettings
+    in_line: InLine
+    granted: Callable[[], GrantedTurn | Busy] | None
+
+
+class TurnRouting:
+    def __init__(
+        self,
+        services: Services,
+        sessions: Sessions,
+        lanes: Lanes,
+        queueing: Queueing,
+        recorder: DecisionRecorder,
+        turn_counts: TurnCounts,
+    ) -> None:
+        self._settings = services.settings
+        self._store = services.store
+        self._sessions = sessions
+        self._lanes = lanes
+        self._queueing = queueing
+        self._recorder = recorder
+        self._turn_counts = turn_counts
+        self._inheritance = TranscriptInheritance(services, sessions)
+
+    async def route(self, decision: Decision, held: HeldSession) -> None:
+        message, session = decision.walk.message, decision.walk.session or held.session
+        record = await self._recorder.begin(decision)
+        sessions = {session.agent: (held, session)}
+        others = {*message.agents} - {session.agent}
+        if not others:
+            return await self._route_to(sessions, decision, record, held)
+        async with AsyncExitStack() as stack:
+            for agent in sorted(others):
+                key = session_key(message.inbound, self._settings.now.rules.settings.session, agent)
+                other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
+                sessions[agent] = (other, other.session)
+            await self._route_to(sessions, decision, record, held)
+
+    async def _route_to(
+        self,
+        sessions: dict[str, tuple[HeldSession, Session]],
+        decision: Decision,
+        record: DecisionRecord,
+        own: HeldSession,
+    ) -> None:
+        """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
+        walked, conversation, event = decision.walk, decision.conversation, decision.event
+        message, session, unit = walked.message, walked.session or own.session, record.unit
+        if session.agent not in message.agents:
+            unit.add_all(own.becomes(session))
+        there = decision.answered_in
+        if there is conversation:
+            heard, met = conversation.messages.count + 1 + len(decision.before), None
+        else:  # the message its thread hangs under is the first of the thread too
+            met = there.to_meet((said_by(message),), decision.now)
+            heard = there.messages.count + (met is not None)
+        rooted = unit.add(met) if met is not None else None
+        place = TurnPlace(there, conversation, message, event.id, heard, decision.now)
+        if message.inbound.thread is not None:
+            for agent in message.agents:
+                held, theirs = sessions[agent]
+                sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
+        waiting: list[Destination] = []
+        destined = [self._destination(unit, *sessions[agent], place, decision, waiting) for agent in message.agents]
+        unit.add_all((RouteEvent(event.id, tuple(waiting)),))
+        if session.agent not in message.agents:
+            unit.add_all(self._recorder.kept_start(own, session, conversation))
+        for each in destined:
+            unit.add_all(self._recorder.kept_start(each.held, each.session, there))
+        await unit.write(self._store)
+        self._recorder.settled(decision, record)
+        if rooted is not None:
+            there.noted(rooted())
+        if session.agent not in message.agents:
+            self._recorder.keep(own, session, conversation)
+        if not message.listening:
+            self._turn_counts.add(event.inbound, decision.now)
+        await self._enqueue(place, destined)
+        if message.in_group and not message.stands_alone:  # in a room the others see it as history (IN-25)
+            told = message.agents if there is conversation else ()  # in the chat itself none of them was told
+            conversation.overheard.hear(said_by(message), (each for each in decision.members if each not in told))
+
+    def _destination(
+        self,
+        unit: WriteBatch,
+        held: HeldSession,
+        session: Session,
+        place: TurnPlace,
+        decision: Decision,
+        waiting: list[Destination],
+    ) -> TurnDestination:
+        """Adds to the unit what this session needs: the start of its turn if nothing is ahead of it. If something is,
+        the message is one of those `waiting`."""
+        message, agent, route = place.message, session.agent, place.conversation.route
+        overheard = () if message.stands_alone else place.said_in.overheard.of(agent)
+        payload = pack(message, agent, overheard, decision.event.inbound)
+        queue = self._queueing.of(route.channel, session)
+        in_line = self._queueing.in_line(message, session)
+        start = self._lanes.start_of(held.key, agent, queue, in_line)
+        if start is None:
+            waiting.append(Destination(held.key, payload))
+            unit.add_all(held.becomes(session))
+            return TurnDestination(held, session, queue, in_line, None)
+        beginning = TurnBeginning((place.event,), route, place.heard, place.now, message, payload)
+        return TurnDestination(held, session, queue, in_line, begin_turn(unit, held, session, start, beginning))
+
+    async def _enqueue(self, place: TurnPlace, destined: list[TurnDestination]) -> None:
+        conversation, said_in, message = place.conversation, place.said_in, place.message
+        handle = conversation.messages.handle(message.inbound.message_id)
+        for each in destined:
+            self._recorder.started(each.held, each.session, conversation)
+            granted = each.granted() if each.granted is not None else None
+            if granted is None:
+                each.held.became(each.session)
+            elif isinstance(granted, Busy):  # the lane asks again, and waits
+                await give_back(each.held, each.session, self._store)
+                granted = None
+            agent, overheard = each.session.agent, ()
+            if not message.stands_alone:
+                overheard = said_in.overheard.of(agent)
+                if said_in is conversation:
+                    conversation.overheard.was_told(agent)
+            asked = self._queueing.asked(place.event, message, agent, conversation, overheard, handle)
+            self._lanes.arrive(each.held.key, agent, each.queue, asked, each.in_line, granted)

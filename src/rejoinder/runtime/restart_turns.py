@@ -1,0 +1,115 @@
+"""`/restart` where several processes share a store: all of them start again, one after the other (SC-25).
+
+`turns.restarts` says which of them, and when; here it is written down and read.
+
+Rule 1: one row says that a restart was asked for and when, written with the end of the command.
+Rule 2: another row says whose turn it is. Who takes it holds the lease of that name meanwhile.
+Rule 3: a process that could not start again keeps running, and says why.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from rejoinder.errors import RejoinderError, StoreUnavailable
+from rejoinder.runtime.ownership.database_clock import DatabaseClock
+from rejoinder.runtime.place.restarting import Restart, RestartCheck, remembered
+from rejoinder.runtime.settings_agreement import DEBUG
+from rejoinder.store.base import KeepFact, SharedStore, Verb
+from rejoinder.turns.restarts import RestartRequest, RestartTurn, is_free, is_obeyed, is_over, turn_of
+
+log = logging.getLogger(__name__)
+
+SCOPE: Final = "gateway/restart"
+ASKED: Final = "asked"
+TURN: Final = "turn"
+LEASE: Final = "restart"
+A_LOOK: Final = 1.0
+
+
+async def ask_all(store: SharedStore, command: str, at: datetime) -> tuple[Verb[Any], ...]:
+    """What is written with the end of the command; what `/debug` has set ends with it."""
+    row = msgspec.json.encode(RestartRequest(at, command))
+    return KeepFact(SCOPE, ASKED, row), *(KeepFact(DEBUG, key, None) for key in await store.facts(DEBUG))
+
+
+class RestartTurns:
+    """`end`: ends this process cleanly, to be started again."""
+
+    def __init__(
+        self,
+        store: SharedStore,
+        holder: str,
+        reviving: RestartCheck,
+        clock: DatabaseClock,
+        end: Callable[[Restart], None],
+    ) -> None:
+        self._store = store
+        self._holder = holder
+        self._reviving = reviving
+        self._obeyed = reviving.obeyed
+        self._clock = clock
+        self._end = end
+        self._began: datetime | None = None
+
+    async def run(self) -> None:
+        """This process is at work: says so if others wait for it, and takes its turn when a restart is asked for."""
+        while True:
+            try:
+                if self._began is None:
+                    await self._return()
+                elif await self._look(self._began):
+                    return
+            except StoreUnavailable as fault:
+                log.debug("not now: %s", fault)  # the store has logged it already
+            await asyncio.sleep(A_LOOK)
+
+    async def _return(self) -> None:
+        if not self._clock.is_told:
+            return
+        if is_over(_row(await self._store.facts(SCOPE), TURN, RestartTurn), self._reviving.returns):
+            await self._store.write(KeepFact(SCOPE, TURN, None))
+        self._began = self._clock()
+
+    async def _look(self, began: datetime) -> bool:
+        """Returns whether this process ends."""
+        rows = await self._store.facts(SCOPE)
+        asked = _row(rows, ASKED, RestartRequest)
+        if asked is None or not is_obeyed(asked, began, self._obeyed):
+            return False
+        try:
+            await asyncio.to_thread(self._reviving.check)
+        except RejoinderError as wrong:
+            log.error("Not restarted, because it would not start again: %s", wrong)
+            self._obeyed = remembered(self._obeyed, asked.command)
+            return False
+        if not is_free(_row(rows, TURN, RestartTurn), self._clock()) or not await self._take():
+            return False
+        self._end(Restart(remembered(self._obeyed, asked.command), self._holder))
+        return True
+
+    async def _take(self) -> bool:
+        """Compares and writes under a lease: of two that find the turn free, one has it."""
+        if (lease := await self._store.claim_named(LEASE, self._holder)) is None:
+            return False
+        try:
+            now = self._clock()
+            if not is_free(_row(await self._store.facts(SCOPE), TURN, RestartTurn), now):
+                return False
+            row = msgspec.json.encode(turn_of(self._holder, now))
+            await self._store.write(KeepFact(SCOPE, TURN, row))
+            return True
+        finally:
+            await self._store.release(lease)
+
+
+def _row(rows: Mapping[str, bytes], key: str, kind: type[Any]) -> Any:
+    """None: there is none, or one of another version."""
+    try:
+        return msgspec.json.decode(rows[key], type=kind)
+    except (KeyError, msgspec.MsgspecError):
+        return None

@@ -1,0 +1,193 @@
+"""Drives the runs of a lane, one at a time, from the slot to the end.
+
+Rule 1: every Start is ended by exactly one RunEnded, in `RunDriver._free` and nowhere else, whatever ended the run,
+        and only after the store has recorded the end: so the session's next turn finds the session free.
+Rule 2: a run that does not end when it is told to is left behind: its lane goes on, and the run may not speak.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from rejoinder.crashpoint import crashpoint
+from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Route
+from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.slots import Slots
+from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
+from rejoinder.turns.run_state import EndCause
+from rejoinder.turns.run_timeout import Expired, NextCheck, RunTimeouts, examine
+from rejoinder.turns.signals import Event, Reason, RunEnded
+
+log = logging.getLogger(__name__)
+
+GRACE = 1.5
+"""Seconds a run has to end after it was told to; then its lane goes on without it."""
+STEER_PATIENCE = 10.0
+"""Seconds an ended run has to say whether it took in what it was offered; a live run may be in a long step."""
+
+
+class TurnRunner(Protocol):
+    """Does the work of a lane."""
+
+    async def run(self, run: Run) -> None: ...
+
+    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool: ...
+
+    async def left_out(
+        self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[DroppedInput, ...]
+    ) -> None:
+        """These got no turn: dropped for this reason or, if None, summarised for the agent in a line each.
+
+        `told`: the notices that were planned for their senders.
+        """
+        ...
+
+
+class RunJournal(Protocol):
+    """Records what the lanes do."""
+
+    async def begin(self, run: Run) -> None:
+        """Claims the turn and has it granted to the run, saying through `run.claiming` when it can be called off."""
+        ...
+
+    async def steered(self, run: Run, asked: tuple[TurnInput, ...]) -> None: ...
+
+    async def left_out(
+        self, session: str, agent: str, asked: tuple[TurnInput, ...], reason: Reason | None
+    ) -> tuple[DroppedInput, ...]:
+        """Returns the planned notice of each message whose sender is owed one."""
+        ...
+
+    async def end(self, run: Run) -> None:
+        """Ends a run whose work did not record its end itself."""
+        ...
+
+
+class LaneDeps(Struct, frozen=True):
+    """What the lanes of an engine have in common."""
+
+    runner: TurnRunner
+    journal: RunJournal
+    runs: Runs
+    slots: Slots
+    limits: Callable[[], RunTimeouts]
+    """How long a run that begins now may take."""
+    watch: Callable[[RunTimeouts], None]
+    """A run with these limits has begun."""
+    rest: "Callable[[RunDriver], None]"
+    """The lane has nothing to do and nothing to remember."""
+    is_draining: Callable[[], bool]
+    """Whether no run may begin any more."""
+
+
+class RunDriver:
+    """The part of a lane that has a run; the lane itself decides when one begins, and which one."""
+
+    key: str
+    routes: set[Route]
+    """The places it works for."""
+    run: Run | None
+    _deps: LaneDeps
+    _runs: Runs
+    _offering: asyncio.Timeout | None
+    """The wait for a run's answer to what it was offered."""
+
+    def feed(self, event: Event) -> None:
+        """Tells the lane what has happened."""
+        raise NotImplementedError
+
+    @property
+    def is_at_work(self) -> bool:
+        """Its run has a slot, and has not ended."""
+        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
+
+    async def drain(self) -> None:
+        """Gives back the current run, for the next process to run again."""
+        run = self.run
+        if run is not None and not run.gone.is_set():
+            run.end_by(EndCause.SHUTDOWN)
+            if run.task is None:
+                self._ended(run)
+            else:
+                run.task.cancel()
+                asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+            await run.gone.wait()
+
+    def _go(self, run: Run) -> None:
+        if run.state.is_over:
+            return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
+        work = self._runs.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
+        run.go(work, self._deps.limits())
+        self._deps.watch(run.timer.limits)
+
+    async def _work(self, run: Run) -> None:
+        if run.granted is None:
+            claiming = self._runs.start(f"claim:{self.key}", self._deps.journal.begin(run))
+            await self._runs.wait(run.claiming.begin(claiming))
+            if run.granted is None:
+                return
+        crashpoint("K8")
+        await self._deps.runner.run(run)
+
+    def _ended(self, run: Run) -> None:
+        """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
+        if run.state.is_over:
+            return
+        run.be_over()
+        if self._offering is not None:
+            self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
+            self._offering = None
+        if run.state.is_recorded:
+            self._free(run)
+        else:
+            self._runs.start(f"end:{self.key}", self._close(run), then=lambda: self._free(run))
+
+    async def _close(self, run: Run) -> None:
+        if (claiming := run.claiming.call_off()) is not None:
+            await self._runs.wait(claiming)
+        try:
+            await self._deps.journal.end(run)
+        except StoreUnavailable:
+            log.debug("%s: the store is closed, the next process finds the run open", self.key)
+
+    def _free(self, run: Run) -> None:
+        run.gone.set()
+        if self.run is run:
+            self.run = None  # leaves no reference cycle, so the run is freed with its last reference
+        self._deps.slots.release(self.key)
+        self.feed(RunEnded(run.start.run))
+
+    def _abort(self, number: int) -> None:
+        run = self.run
+        if run is None or run.start.run != number or run.state.is_over:
+            return
+        if run.task is None:
+            self._ended(run)
+        else:
+            run.task.cancel()
+            asyncio.get_running_loop().call_later(GRACE, self._ended, run)
+
+    def times_out_at(self, now: float) -> float | None:
+        """The time before which the current run cannot time out; ends a run that has timed out."""
+        run = self.run
+        if run is None or run.task is None or run.state.is_over or run.state.cause is not None:
+            return None
+        match examine(run.timer.at(run.start.run, now), run.timer.limits, now):
+            case NextCheck(at=at):
+                return at
+            case Expired(why=why):
+                log.warning("%s: the run took too long (%s timeout)", self.key, why)
+                run.end_by(EndCause.TIMEOUT)
+                self._runs.start(f"expire:{self.key}", self._expire(run))
+                return None
+
+    async def _expire(self, run: Run) -> None:
+        if run.task is not None:
+            run.task.cancel()
+            await self._runs.wait(run.task, GRACE)
+        self._ended(run)

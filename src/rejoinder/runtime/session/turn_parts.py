@@ -1,0 +1,150 @@
+"""What one turn works through: the answer that its words go to, the relay of its events, its typing sign, its tools."""
+
+from collections.abc import Callable
+
+from rejoinder.agents.base import Question, SessionOpened
+from rejoinder.events import Directive, Inbound, Step
+from rejoinder.inbound.directives.permission import decided_beforehand
+from rejoinder.outbound.prefix import Speaker
+from rejoinder.outbound.typing import mode_for
+from rejoinder.runtime.answer.answer_sink import AnswerSink
+from rejoinder.runtime.answer.delivery import StreamedAnswer
+from rejoinder.runtime.answer.handoff_row import HandoffRow, handoff_inbound, said
+from rejoinder.runtime.answer.heartbeats import HeartbeatAnswer
+from rejoinder.runtime.answer.options import AnswerOptions
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session.briefing import RunContext, model_of, people_of
+from rejoinder.runtime.session.journal import transcript
+from rejoinder.runtime.session.prefixes import filled
+from rejoinder.runtime.session.presence import TypingSign
+from rejoinder.runtime.session.questions import Questions
+from rejoinder.runtime.session.relay import Relay, RunCallbacks, Watcher
+from rejoinder.runtime.session.reminding import noted
+from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.speech import speech_of
+from rejoinder.runtime.session.subagent_runs import SubagentRuns, named
+from rejoinder.runtime.session.thoughts import Thoughts
+from rejoinder.runtime.session.tools import RunTools, ToolAsker
+from rejoinder.runtime.session.turn_values import is_awaited, occasion_of, shows
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.store.base import SaveAgentSession
+from rejoinder.turns.heartbeat import heartbeat_of
+
+LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
+
+
+class TurnParts:
+    def __init__(
+        self,
+        services: Services,
+        sessions: Sessions,
+        questions: Questions,
+        subagent_runs: SubagentRuns,
+        watcher: Watcher,
+        hand_over: Callable[[Inbound, Callable[[], bool]], HandoffRow],
+    ) -> None:
+        self.questions = questions
+        self.subagent_runs = subagent_runs
+        self._sessions = sessions
+        self._watcher = watcher
+        self._hand_over = hand_over
+        self._store = services.store
+        self._settings = services.settings
+        self._runs = services.runs
+        self._clock = services.clock
+        self._machine = services.machine
+
+    def answer(self, run: Run, scene: RunContext) -> AnswerSink:
+        """Where the agent's words go."""
+        if run.message.subagent:
+            return self.subagent_runs.unposted(run, scene)
+        agent, asked = scene.agent, run.message.inbound
+        speech = speech_of(run.message, scene.session, scene.settings, run.conversation, agent)
+        options = AnswerOptions(
+            run=run.claim,
+            earlier=run.before,
+            may_speak=lambda: run.may_speak() and not run.message.listening,
+            says_when_empty=is_awaited(run),
+            silence=scene.settings.silence,
+            prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
+            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(scene) or "", scene.level("think")),
+            kept_with_it=lambda: transcript(run, self._clock()),
+            beat=self._beat(run),
+            most=scene.settings.max_answer_chars(agent.name),
+            hand_over=lambda to, words, id: self._hand_over(
+                handoff_inbound(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
+                lambda: run.state.runs_again,
+            ),
+            start=lambda wanted, key: self.subagent_runs.start(run, wanted, key),
+        )
+        return StreamedAnswer(run.conversation, occasion_of(scene, speech), options)
+
+    def _beat(self, run: Run) -> HeartbeatAnswer | None:
+        if not run.message.heartbeat:
+            return None
+        return HeartbeatAnswer(
+            heartbeat_of(run.agent), self._settings.now.ack_max_chars(run.agent), self._store, self._clock
+        )
+
+    def typing(self, run: Run, scene: RunContext) -> TypingSign:
+        message = run.message
+        mode = mode_for(
+            scene.settings.typing_mode,
+            direct=not message.in_group,
+            mentioned=message.addressed in ("mention", "reply"),
+            heartbeat=message.listening or message.background,
+        )
+        return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
+
+    def relay(self, run: Run, scene: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
+        """What receives the agent's events."""
+        callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
+        thoughts = self._thoughts(scene, answer) if isinstance(answer, StreamedAnswer) else None
+        return Relay(run, scene.agent, answer, typing, callbacks, shows(scene, thoughts, most))
+
+    def _thoughts(self, scene: RunContext, answer: StreamedAnswer) -> Thoughts | None:
+        run, level = scene.run, scene.level("reasoning")
+        if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
+            return None
+        return Thoughts(run, answer, self._runs, live=level == "stream")
+
+    def _callbacks(self, run: Run, scene: RunContext, answer: AnswerSink) -> RunCallbacks:
+        agent = scene.agent
+
+        async def asks(question: Question) -> None:
+            if (kept := self.subagent_runs.get(run)) is not None:
+                return await self.subagent_runs.ask(run, question, agent, kept, scene.settings.rules)
+            session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
+            heard = [asked.message for asked in run.heard]
+            decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
+            if decided is None:
+                await answer.catch_up()
+            await self.questions.ask(run.claim, question, agent, run.conversation, people_of(run), decided)
+
+        async def opened(session: SessionOpened) -> None:
+            stored = noted(session.saved, agent, self._machine)
+            await WriteBatch(SaveAgentSession(run.session, stored)).insist(self._store)
+            if session.lost and not run.message.background:
+                await answer.add_line(LOST.format(agent=agent.name))
+
+        return RunCallbacks(asks, opened, self._watcher)
+
+    def tools(self, run: Run, scene: RunContext, answer: AnswerSink) -> RunTools:
+        """What the agent can call while it works."""
+        agent, directives = scene.agent.name, scene.settings.directives
+        where, kept = self.subagent_runs.conversation_of(run), self.subagent_runs.get(run)
+
+        async def ask(question: Question, answering: ToolAsker) -> bool:
+            people = people_of(run)
+            if people:
+                asked = question if kept is None else named(question, kept)
+                await self.questions.ask(run.claim, asked, answering, where, people, None)
+            return bool(people)
+
+        async def use(directive: Directive) -> Step:
+            if run.message.listening:
+                return Step(directive.name, "denied", "this chat is only listened to")
+            return await answer.use(directive)
+
+        return RunTools(agent, where, self._store, directives, use, ask)

@@ -1,0 +1,290 @@
+"""One turn from its messages to its last delivery: brief, try, answer, remember."""
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from msgspec.structs import replace
+
+from rejoinder.agents.base import Agent, CanSteer, Failed, Usage
+from rejoinder.bounded import Bounded
+from rejoinder.crashpoint import crashpoint, is_armed
+from rejoinder.errors import Superseded
+from rejoinder.events import Step, Turn, TurnEnded, TurnOutcome
+from rejoinder.outbound.operations import React, kind
+from rejoinder.runtime.abilities import can, can_steer
+from rejoinder.runtime.answer.answer_sink import AnswerSink
+from rejoinder.runtime.outbox.delivery_results import Unsent
+from rejoinder.runtime.services import Services
+from rejoinder.runtime.session import notices
+from rejoinder.runtime.session.attempts import COMPACTED, Attempts, Notice
+from rejoinder.runtime.session.briefing import RunContext, brief, brief_further, run_context
+from rejoinder.runtime.session.compaction import Compaction
+from rejoinder.runtime.session.fetching import FileReaders, with_files
+from rejoinder.runtime.session.journal import transcript
+from rejoinder.runtime.session.prefixes import prefix_of
+from rejoinder.runtime.session.relay import Relay
+from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.requested_compaction import RequestedCompaction
+from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.sessions import Sessions
+from rejoinder.runtime.session.thread_history import with_thread
+from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
+from rejoinder.runtime.session.turn_parts import TurnParts
+from rejoinder.runtime.session.turn_values import (
+    chose_model,
+    footer,
+    outcome_of,
+    steps_of,
+)
+from rejoinder.runtime.write_batch import WriteBatch
+from rejoinder.session import Session, is_untouched, with_event
+from rejoinder.store.base import (
+    EndRun,
+    PutSubagent,
+    SteerInputs,
+    Trace,
+    Verb,
+)
+from rejoinder.turns.signals import Reason
+from rejoinder.turns.status import State
+
+NEW_SESSION = "This is a new session."
+SESSIONS = 10_000
+REACTS = kind(React("", ""))
+
+
+class AgentTurnRunner:
+    """Does the work of the lanes, and remembers what is needed between turns."""
+
+    def __init__(self, services: Services, sessions: Sessions, parts: TurnParts) -> None:
+        self.failures: Bounded[str, str] = Bounded(SESSIONS)  # why each session's last run failed
+        self._agents = services.agents
+        self._sessions = sessions
+        self._store = services.store
+        self._settings = services.settings
+        self._lease = services.lease
+        self._parts = parts
+        self.questions = parts.questions
+        self._clock = services.clock
+        self._hooks = services.hooks
+        self._tools = services.tools
+        self.reminder = Reminder(services.store, services.memory.reminded, services.machine)
+        self.compaction = Compaction(services, sessions, self.reminder)
+        self._requested = RequestedCompaction(services, sessions, self.compaction)
+        self._attempts = Attempts(self.compaction.compact, services.lease.check)
+        self._scenes: dict[Run, RunContext] = {}  # one for each turn under way; a turn keeps the settings it began with
+
+    def turns_of(self, agent: Agent) -> list[Run]:
+        """The turns this agent is working on."""
+        return [run for run, scene in self._scenes.items() if scene.agent is agent]
+
+    @property
+    def at_work(self) -> list[Agent]:
+        """The agents that have a turn."""
+        return [scene.agent for scene in self._scenes.values()]
+
+    @property
+    def _senses(self) -> FileReaders:
+        settings = self._settings.now
+        describer = self._agents.get(settings.describer or "")
+        program = settings.describes_pictures
+        return FileReaders(describer, settings.reads_documents, settings.prepares_recordings, program)
+
+    # --- a turn -----------------------------------------------------------------------------------
+
+    async def run(self, run: Run) -> None:
+        assert run.granted is not None
+        settings = self._settings.now
+        self._scenes[run] = scene = run_context(run, run.granted.session, settings, self._agents[run.agent])
+        run.speak_with(prefix_of(run.message, scene.session, settings))
+        try:
+            await (self._compact if run.message.compacts else self._take_turn)(run, scene)
+        finally:
+            del self._scenes[run]
+
+    async def _take_turn(self, run: Run, scene: RunContext) -> None:
+        began = monotonic()
+        agent, session = scene.agent, scene.session
+        await self.reminder.remind(run.session, agent, session.started)
+        answer = self._parts.answer(run, scene)
+        failed: Failed | None = None
+        ended: TurnOutcome = "cancelled"
+        steps: tuple[Step, ...] = ()
+        try:
+            with self._parts.typing(run, scene) as typing:
+                asked = await with_thread(run, session, self._clock())
+                run.complete(await with_files(asked, agent, self._senses))
+                turn = brief(scene)
+                run.exchange.told.append(turn.parts)
+                relay = self._parts.relay(run, scene, answer, typing)
+                run.begun(can_steer=can_steer(agent))
+                crashpoint("K9")
+                failed = await self._ask(run, scene, turn, answer, relay)
+                crashpoint("K14")
+                self._note_failure(run, failed)
+                run.said_last_word()
+                if failed is None:
+                    await answer.finish(footer(session, relay.usage, run.exchange.model))
+                else:
+                    await answer.fail(failed.sentence, failed.detail)
+            reason = failed.kind if failed is not None else answer.undelivered
+            ended = outcome_of(reason, answer)
+            over = self._parts.subagent_runs.ending(run, answer)
+            also: tuple[Verb[Any], ...] = (PutSubagent(over),) if over is not None else ()
+            if self._hooks.wants(TurnEnded):
+                also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
+            steps = steps_of(agent, ended, reason, began, answer)
+            await self._end(run, relay.usage, answer, failed, steps, also)
+            if over is not None and run.state.is_recorded:
+                self._parts.subagent_runs.ended(over)
+        except asyncio.CancelledError:
+            await answer.abandon()
+            raise
+        finally:
+            self.questions.withdraw(run.claim.turn, runs_again=run.state.runs_again)
+            _end(run, ok=ended in ("answered", "silent"))
+            reason = failed.kind if failed is not None else answer.undelivered
+            if run.trigger:
+                run.conversation.trace(run.trigger, steps or steps_of(agent, ended, reason, began, answer))
+            if self._hooks.wants(TurnEnded):
+                self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
+        await self.compaction.after_turn(agent, turn, run.seen)
+
+    async def _ask(self, run: Run, scene: RunContext, turn: Turn, answer: AnswerSink, relay: Relay) -> Failed | None:
+        _became(run, State.THINKING)
+        verbose = scene.level("verbose") != "off" and not run.message.heartbeat
+        notice = answer.add_line if verbose else _unsaid
+        await self._begin(run, scene.session, notice)
+        self._tools.open(run.session, lambda name, given: self._parts.tools(run, scene, answer).call(name, given))
+        try:
+            return await self._attempts.make(
+                scene.agent,
+                turn,
+                relay.attempt,
+                lambda: relay.begun or not run.may_speak(),
+                notice,
+                aloud=answer.add_line if chose_model(scene) else notice,
+            )
+        finally:
+            self._tools.close(run.session)
+
+    async def _compact(self, run: Run, scene: RunContext) -> None:
+        done = False
+        try:
+            with self._parts.typing(run, scene):
+                _became(run, State.THINKING)
+                await self._requested.run(run, scene.agent)
+                done = True
+        finally:
+            _end(run, ok=done)
+
+    async def _begin(self, run: Run, session: Session, notice: Notice) -> None:
+        """What a verbose session is told before the answer (TU-29)."""
+        if is_untouched(session) and not run.message.background:
+            await notice(NEW_SESSION)
+        if self.compaction.untold(run.session):
+            await notice(COMPACTED)
+
+    async def _end(
+        self,
+        run: Run,
+        usage: Usage,
+        answer: AnswerSink,
+        failed: Failed | None,
+        steps: tuple[Step, ...],
+        also: tuple[Verb[Any], ...],
+    ) -> None:
+        """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
+        now = self._clock()
+        wrong = failed.kind if failed is not None else answer.undelivered
+        async with self._sessions.changing(run.session, run.agent, now) as held:
+            session = held.session  # read again: a command may have changed it meanwhile
+            if (told := answer.outcomes.told()) is not None:
+                session = with_event(session, told)
+            session = replace(
+                session,
+                input_tokens=session.input_tokens + usage.input_tokens,
+                output_tokens=session.output_tokens + usage.output_tokens,
+            )
+            unit = WriteBatch(
+                EndRun(run.claim, outcome_of(wrong, answer), now, wrong or ""),
+                Trace(run.asked[-1].event, now, steps),
+                *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
+                *held.becomes(session),
+                *also,
+            )
+            try:
+                if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
+                    await self._store.write(SteerInputs(run.claim, ()))
+                crashpoint("K22")
+                await unit.insist(self._store)
+            except Superseded:
+                held.read_again()  # it was stopped just as it ended: none of this counts
+                return
+            held.became(session)
+        run.record_end()
+        crashpoint("K23")
+        if usage.context_tokens:
+            self.compaction.context[run.session] = usage.context_tokens
+
+    def _note_failure(self, run: Run, failed: Failed | None) -> None:
+        """Called before the failure is shown, so that a user who reads of it finds the details in `/status`."""
+        if failed is None:
+            self.failures.pop(run.session, None)
+        else:
+            self.failures[run.session] = f"{failed.kind}: {failed.detail or failed.sentence}"
+
+    # --- messages without a turn of their own -----------------------------------------------------
+
+    async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool:
+        run.offer(asked)
+        scene = self._scenes.get(run)
+        if scene is None:
+            return False  # it is over
+        agent = scene.agent
+        further = brief_further(scene, await with_files(asked, agent, self._senses))
+        taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
+        if taken:
+            run.exchange.told.append(further.parts)
+        return taken
+
+    async def left_out(
+        self, asked: tuple[TurnInput, ...], reason: Reason | None, told: tuple[DroppedInput, ...]
+    ) -> None:
+        for each in asked:
+            _became_nothing(each)
+            if reason != "stopped":
+                step = Step("lane", "summarised" if reason is None else "dropped", reason)
+                each.conversation.trace(each.message.inbound.message_id, (step,))
+        for each in told:
+            follow = each.asked.conversation.sender.follow
+            if each.notice.kind == REACTS and isinstance(await follow(each.notice), Unsent):
+                await self._say_left_out(each, reason)
+
+    async def _say_left_out(self, left: DroppedInput, reason: Reason | None) -> None:
+        """Says it in words where the platform did not take the reaction (TU-5)."""
+        if (said := notices.left_out_in_words(left.asked, reason, self._clock(), left.prefix)) is not None:
+            await WriteBatch(said).insist(self._store)
+            notices.wake((left.asked.conversation,))
+
+
+async def _unsaid(_: str) -> None:
+    """Drops a notice: only verbose sessions get them."""
+
+
+def _became(run: Run, state: State) -> None:
+    for asked in run.asked:
+        if asked.signs is not None:
+            asked.signs.became(state)
+
+
+def _end(run: Run, *, ok: bool) -> None:
+    for asked in (*run.asked, *run.taken_in):
+        if asked.signs is not None:
+            asked.signs.ended(ok=ok)
+
+
+def _became_nothing(asked: TurnInput) -> None:
+    if asked.signs is not None:
+        asked.signs.ended(ok=False)

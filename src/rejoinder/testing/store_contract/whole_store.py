@@ -1,0 +1,147 @@
+"""The store itself: together or not at all, taken over after a crash, swept, copied."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+from rejoinder.errors import BadUse, Superseded
+from rejoinder.events import Inbound, Step
+from rejoinder.store.base import (
+    Accept,
+    EndRun,
+    MarkSent,
+    PlanParts,
+    Retention,
+    SettleEvent,
+    Sweep,
+    Trace,
+)
+from rejoinder.testing.store_contract.given import (
+    HERE,
+    NOW,
+    THREAD,
+    accepted,
+    an_inbound,
+    an_intent,
+    begun,
+    claimed,
+    loses,
+    refused,
+    waiting,
+)
+from rejoinder.testing.store_contract.opened import Opened
+
+
+class WholeStoreBehaviour(Opened):
+    async def test_verbs_written_together_happen_together(self, tmp_path: Path) -> None:
+        """DU-12: a verb that lost takes back all of its unit, and nothing of any other."""
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await store.write(EndRun(run, "answered", NOW))
+            losing = store.write(Accept((an_inbound(2),), NOW), EndRun(run, "answered", NOW))
+            winning = store.write(Accept((an_inbound(3),), NOW))
+            lost, won = await asyncio.gather(losing, winning, return_exceptions=True)
+            assert isinstance(lost, Superseded)
+            assert not isinstance(won, BaseException)
+            assert [event.inbound.event_id for event in (await store.recover(NOW)).events] == ["event-3"]
+
+    async def test_sixty_four_producers(self, tmp_path: Path) -> None:
+        """DU-12: no producer waits for a timer or gets another's rows, and the order of each is kept."""
+        async with self.opened(tmp_path) as store:
+
+            async def produce(producer: int) -> list[int]:
+                ids: list[int] = []
+                for number in range(10):
+                    inbound = an_inbound(number, chat=f"{producer}")
+                    unique = Inbound("telegram", f"{producer}-{number}", "1", inbound.chat, inbound.sender)
+                    (event,) = await store.write(Accept((unique,), NOW))
+                    ids.append(event.id)
+                return ids
+
+            produced = await asyncio.gather(*map(produce, range(64)))
+            assert all(ids == sorted(ids) for ids in produced)
+            events = (await store.recover(NOW)).events
+            assert sorted(event.id for event in events) == sorted(id for ids in produced for id in ids)
+
+    async def test_restart_takes_over(self, tmp_path: Path) -> None:
+        """DU-13: a new generation; runs are free, what was sending is unknown, the rest is as it was."""
+        if not self.survives:
+            return
+        async with self.opened(tmp_path) as store:
+            run = await begun(store, 1)
+            await store.write(PlanParts((an_intent(1), an_intent(2, THREAD)), NOW, run))
+            sending = await claimed(store)
+            before = await store.census()
+        async with self.opened(tmp_path) as store:
+            after = await store.census()
+            assert (after.runs, after.parts) == (0, {"planned": 1, "unknown": 1})
+            assert (after.events, after.inputs, after.turns) == (before.events, before.inputs, before.turns)
+            (unknown,) = await store.parts_in("unknown")
+            assert unknown.generation > sending.generation
+            for late in (MarkSent(sending, "x", NOW), EndRun(run, "answered", NOW)):
+                await loses(store, late)
+            recovery = await store.recover(NOW)
+            (left,) = recovery.turns
+            assert (left.turn.id, left.turn.attempts, left.turn.route) == (run.turn, 1, HERE)
+            assert [part.key for part in left.parts] == ["key-1", "key-2"]
+            assert [part.key for part in recovery.unknown] == ["key-1"]
+            assert recovery.to_send == (HERE, THREAD)
+
+    async def test_what_waited_is_resumed(self, tmp_path: Path) -> None:
+        """TU-10: oldest first and all of it; what is old or beyond 20 is gathered, before the rest."""
+        async with self.opened(tmp_path) as store:
+            old = await waiting(store, 1, 2)
+            later = NOW + timedelta(minutes=16)
+            await waiting(store, 100, session="t", now=later)
+            new = await waiting(store, *range(3, 28), now=later)
+            mine, other = (await store.recover(later)).backlogs
+            assert (mine.session, other.session) == ("s", "t")
+            assert [put.event.id for put in mine.gathered] == [*old, *new[:5]]
+            assert [put.event.id for put in mine.singly] == [*new[5:]]
+            assert (other.gathered, len(other.singly)) == ((), 1)
+
+    async def test_a_backup_is_whole_while_writing_goes_on(self, tmp_path: Path) -> None:
+        """DU-14: a copy of one moment, and it never takes the place of another file."""
+        async with self.opened(tmp_path) as store:
+            await begun(store, 1, 2, 3)
+            copy = tmp_path / "copy"
+            if not self.copies:
+                with refused(BadUse, "the database's own tools"):
+                    await store.backup(copy)
+                return
+            await asyncio.gather(store.backup(copy), *(accepted(store, number) for number in range(10, 30)))
+            assert copy.stat().st_size > 0
+            with refused(BadUse, "exists already"):
+                await store.backup(copy)
+            copy.write_bytes(b"old")
+            await store.backup(copy, overwrite=True)
+            assert copy.stat().st_size > len(b"old")
+
+    async def test_the_sweep_removes_what_has_ended(self, tmp_path: Path) -> None:
+        """DU-14: a bounded number at a time; what waits, runs, is unsent or dead is never removed."""
+        async with self.opened(tmp_path) as store:
+            for number in range(6):
+                run = await begun(store, number)
+                await store.write(PlanParts((an_intent(number),), NOW, run, final=True))
+                if number < 5:
+                    await store.write(MarkSent(await claimed(store), f"own-{number}", NOW))
+                await store.write(EndRun(run, "answered", NOW))
+            (settled, _) = await accepted(store, 10, 11)
+            await store.write(SettleEvent(settled.id, "overheard"), Trace(settled.id, NOW, (Step("a", "drop"),)))
+            await waiting(store, 12)
+            later = NOW + timedelta(days=31)
+            sweep = Sweep(Retention(later, messages=2, rows=4), later)
+            removed = 0
+            while step := await store.write(sweep):
+                removed += step
+            assert removed
+            left = await store.census()
+            assert left.parts == {"planned": 1}
+            assert left.turns == {"closed": 1}
+            assert left.events == {"new": 1, "routed": 2}
+            assert [each.id for each in await store.messages(HERE)] == ["own-3", "own-4"]
+
+    async def test_a_healthy_store_says_so(self, tmp_path: Path) -> None:
+        async with self.opened(tmp_path) as store:
+            assert (await store.health()).fault is None
+            await store.check()

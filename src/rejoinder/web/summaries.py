@@ -1,0 +1,61 @@
+"""What became of a message, in one plain sentence: what `Why?` says first."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from rejoinder.durations import duration_text
+from rejoinder.events import Step
+from rejoinder.store.base import InboxEvent, Input, StoredTurn
+
+NOTICED = 1.0
+"""Seconds of waiting that are worth a word."""
+
+
+class HandledTurn(Struct, frozen=True):
+    """A message in one session: which agent has it, and the turn it was given."""
+
+    agent: str
+    put: Input
+    turn: StoredTurn | None = None
+
+
+def summary_of(event: InboxEvent, steps: Sequence[Step], handled: Sequence[HandledTurn]) -> str:
+    if event.state == "quarantined":
+        return f"It was quarantined: {event.reason or 'it was tried too often'}."
+    if handled:
+        said = "; ".join(_of_one(event, each) for each in handled)
+        return f"{said[0].upper()}{said[1:]}."
+    last = next((step for step in reversed(steps) if step.decision in ("answer", "drop")), None)
+    if last is None:
+        return "Nothing has been decided about it yet."
+    why = f": {last.reason}" if last.reason else ""
+    return f"The gateway answered it itself{why}." if last.decision == "answer" else f"Nobody was asked{why}."
+
+
+def _of_one(event: InboxEvent, handled: HandledTurn) -> str:
+    agent, put, turn = handled.agent, handled.put, handled.turn
+    why = f" ({put.reason})" if put.reason else ""
+    if turn is None:
+        return {
+            "waiting": f"it waits for its turn with {agent}",
+            "steered": f"handed to {agent} while it was at work",
+            "summarised": f"too much was said at once: {agent} is told of it in a line",
+        }.get(put.state, f"{agent} was not asked{why}")
+    if turn.closed is None:
+        return f"{agent} is at work on it"
+    took = duration_text((turn.closed - event.accepted).total_seconds())
+    because = f": {turn.detail}" if turn.detail else ""
+    match turn.outcome:
+        case "answered":
+            waited = (turn.opened - event.accepted).total_seconds()
+            held = f"it waited {duration_text(waited)} for its turn" if waited > NOTICED else "nothing held it back"
+            return f"answered by {agent} in {took}; {held}"
+        case "silent":
+            return f"{agent} read it and chose to stay silent, after {took}"
+        case "stopped":
+            return f"{agent} was stopped after {took}"
+        case "failed":
+            return f"{agent} failed after {took}{because}"
+        case _:
+            return f"{agent} gave no answer{because}"

@@ -1,0 +1,52 @@
+"""A process that no longer hears of its store: what it holds ends at its own deadline."""
+
+import asyncio
+from contextlib import suppress
+from unittest.mock import patch
+
+from rejoinder.app import Gateway, with_channel
+from rejoinder.config.schema import Settings
+from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.runs import Runs
+from rejoinder.store.base import NamedLease
+from rejoinder.store.sqlite import open_store
+from rejoinder.testing import FakeMessenger, ScriptedAgent
+from rejoinder.testing.patience import until
+
+LEASE = 0.5
+
+
+async def test_what_runs_out_ends_while_the_store_does_not_answer():
+    """SC-3: at the deadline an engine ends, and so does listening, though no question to the store has an answer: a
+    listener that stayed would take messages that its successor should have."""
+    listens, ended = asyncio.Event(), asyncio.Event()
+
+    async def listening(_: NamedLease | None) -> None:
+        try:
+            listens.set()
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def never(*_, **__):
+        await asyncio.Event().wait()
+
+    async def unavailable(*_, **__):
+        raise StoreUnavailable("locked", "here")
+
+    store = open_store("sqlite::memory:", shards=2, lease_seconds=LEASE)
+    configured = with_channel(Settings(), "fake", "bot", ())
+    async with (
+        Gateway(configured, agents={"bot": ScriptedAgent(name="bot")}, channels=[FakeMessenger()], store=store) as here,
+        Runs() as runs,
+    ):
+        sharing, engines = here.sharing, here.engines
+        runs.start("listen", sharing.duties.do("fake", listening, runs))
+        await sharing.begin(runs)
+        own = asyncio.ensure_future(sharing.own(0.0, 0.0))
+        await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
+        with patch.object(store, "owners", never), patch.object(store, "renew", unavailable):
+            await until(lambda: not engines.leases and ended.is_set(), "the end of all that was held")
+        own.cancel()
+        with suppress(asyncio.CancelledError):
+            await own

@@ -4,52 +4,27 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from msgspec.structs import replace
-
 from rejoinder.agents.scripted import ScriptedAgent
 from rejoinder.app import MEMORY, Gateway
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
-from rejoinder.events import Chat, Inbound, Mention, Sender
-from rejoinder.testing import FakeChannel
+from rejoinder.testing import FakeRoom
 from rejoinder.testing.patience import PATIENCE
 
 HELPER, CODER = "helper", "coder"
 
 
-class Echoing(FakeChannel):
-    """Tells the gateway of its agents' messages as bots', as a room of several does."""
-
-    tells_agents = True
-
-    async def send(self, part):
-        outcome = await super().send(part)
-        await self._echo(outcome.message, part.text)
-        return outcome
-
-    async def complete(self, route, message):
-        await super().complete(route, message)
-        await self._echo(message, self.messages[message].text)
-
-    async def _echo(self, message: str, text: str) -> None:
-        author = HELPER if text.startswith("@coder") else CODER
-        named = tuple(Mention(name, token=f"@{name}") for name in (HELPER, CODER) if f"@{name}" in text)
-        echo = Inbound(
-            self.name, f"echo-{message}", message, Chat("room", "group"), Sender(author, author, is_bot=True), text
-        )
-        await self.deliver(echo, named)
-
-    async def deliver(self, echo: Inbound, named: tuple[Mention, ...]) -> None:
-        assert self._deliver is not None
-        await self._deliver(replace(echo, mentions=named))
+class Room(FakeRoom):
+    def __init__(self) -> None:
+        super().__init__(HELPER, CODER)
 
     def said(self) -> list[str]:
         return [each.text for each in self.messages.values() if each.author == "bot" and each.complete]
 
 
 @asynccontextmanager
-async def room(helper: ScriptedAgent, coder: ScriptedAgent, **more: object) -> AsyncIterator[Echoing]:
-    channel = Echoing()
+async def room(helper: ScriptedAgent, coder: ScriptedAgent, **more: object) -> AsyncIterator[Room]:
+    channel = Room()
     common = CommonChannelSettings(
         agents=(HELPER, CODER),
         dm="open",

@@ -4,10 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from discord.gateway import DiscordWebSocket
 from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
-from rejoinder.channels.discord.connection import GOODBYE_SECONDS, LATE_SECONDS
+from rejoinder.channels.discord.connection import LATE_SECONDS
+from rejoinder.channels.discord.http import GOODBYE_SECONDS
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
@@ -174,6 +176,37 @@ async def test_discord_asks_for_a_new_connection(platform):
         await platform.says("#team", "ann", "two")
         await inlet.message("two")
     assert [message.text for message in inlet.given] == ["one", "two"]
+
+
+async def test_a_connection_that_ends_before_it_is_greeted_is_opened_again(platform):
+    """CH-7: Discord's gateway restarts; the account goes on by itself."""
+    inlet, gateway = KeptInlet(), platform.people.gateway
+    async with listening(bot(platform), inlet):
+        await platform.says("#team", "ann", "one")
+        await inlet.message("one")
+        gateway.hang_up(3)
+        gateway.break_off()
+        await platform.says("#team", "ann", "two")
+        await inlet.message("two")
+    assert inlet.texts == ["one", "two"]
+
+
+async def test_a_connection_that_is_called_off_is_closed(platform, monkeypatch):
+    """SC-3: an account that stops listening while it connects leaves nothing open."""
+    greeted = asyncio.Event()
+
+    async def identify(_: DiscordWebSocket) -> None:
+        greeted.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(DiscordWebSocket, "identify", identify)
+    gateway, channel = platform.people.gateway, bot(platform)
+    task = asyncio.create_task(channel.listen(KeptInlet()))
+    await greeted.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    await until(lambda: gateway.open == 0, "its end")
+    await channel.close()
 
 
 async def test_a_deaf_connection_is_replaced():

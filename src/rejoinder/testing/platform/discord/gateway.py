@@ -53,6 +53,9 @@ class GatewayServer:
         self._began: dict[str, float] = {}
         self.somebody_listens = asyncio.Event()
         self._broken = 0
+        self._hangs_up = 0
+        self.open = 0
+        """Connections that are."""
 
     # --- told -------------------------------------------------------------------------------------
 
@@ -105,6 +108,10 @@ class GatewayServer:
         for session in self.sessions.values():
             self._abort(session)
 
+    def hang_up(self, times: int) -> None:
+        """So many of the next connections are taken, and closed before a word is said."""
+        self._hangs_up = times
+
     def end_sessions(self) -> None:
         """All connections end, and nothing can be resumed."""
         self.break_off()
@@ -137,6 +144,17 @@ class GatewayServer:
             return web.Response(status=502)
         socket = web.WebSocketResponse()
         await socket.prepare(request)
+        if self._hangs_up:
+            self._hangs_up -= 1
+            await socket.close(code=1001)
+            return socket
+        self.open += 1
+        try:
+            return await self._converse(socket)
+        finally:
+            self.open -= 1
+
+    async def _converse(self, socket: web.WebSocketResponse) -> web.WebSocketResponse:
         await socket.send_json({"op": HELLO, "d": {"heartbeat_interval": int(self.interval * 1000)}, "s": None})
         session: Session | None = None
         with suppress(ConnectionError, asyncio.CancelledError):

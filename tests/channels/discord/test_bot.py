@@ -2,14 +2,14 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from threading import enumerate as enumerate_threads
 
 import pytest
-from discord.gateway import DiscordWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from msgspec.structs import replace
 
 from rejoinder.channels.base import Delivered, Rejected, RetryAfter
-from rejoinder.channels.discord.connection import LATE_SECONDS
-from rejoinder.channels.discord.http import GOODBYE_SECONDS
+from rejoinder.channels.discord.connection import GOODBYE_SECONDS, LATE_SECONDS
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, Part, Route
 from rejoinder.testing import FakePlatform
@@ -206,6 +206,7 @@ async def test_a_connection_that_is_called_off_is_closed(platform, monkeypatch):
     task.cancel()
     await asyncio.wait({task})
     await until(lambda: gateway.open == 0, "its end")
+    await until(lambda: not any(isinstance(each, KeepAliveHandler) for each in enumerate_threads()), "its last beat")
     await channel.close()
 
 

@@ -74,9 +74,9 @@ class DiscordBot:
         surroundings = GuildTracker(self._places, self._troubles)
         self._history = History(self._called, self._api, self._places, self._pace)
         self._outgoing = Outgoing(self._api, http, self._troubles, self._places, self._reception, self._history)
-        reader = EventReader(self._places, self._look_up, self._outgoing.echoed)
-        self._intake = Intake(self._called, self._places, surroundings, reader, self._reception, http.allowance)
-        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room, http)
+        reader, spent = EventReader(self._places, self._look_up, self._outgoing.echoed), http.allowance
+        self._intake = Intake(self._called, self._places, surroundings, reader, self._reception, spent)
+        self._connection = GatewayConnection(self._called, self.client, self._api, self._pace, self._intake.room, spent)
         self._files = Files(self._called, self._api)
         self._http = http
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient
 
 import discord
@@ -49,8 +50,14 @@ class Client(discord.Client):
         )
         for chatty in ("discord.client", "discord.gateway"):  # what they tell of a connection we tell ourselves
             logging.getLogger(chatty).setLevel(logging.WARNING)
-        self.http = http
-        self._connection.http = http
-        parsers: dict[str, Callable[[Any], None]] = self._connection.parsers
+        connection: Any = self._connection
+        self.http = connection.http = http
+        self.opened: DiscordWebSocket | None = None
+        """The last connection, from its first moment; `ws` is one whose session has begun."""
+        connection._update_references = self._opened
+        parsers: dict[str, Callable[[Any], None]] = connection.parsers
         parsers.clear()
         parsers.update({event: partial(heard, event) for event in HEARD})
+
+    def _opened(self, ws: DiscordWebSocket) -> None:
+        self.opened = ws

@@ -24,19 +24,22 @@ import discord
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.cursor import Cursor
-from rejoinder.channels.discord.http import GOODBYE_SECONDS, RESUMABLE, SingleAttemptClient
 from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, NotSent, Ok, Refused
+from rejoinder.channels.discord.used_allowance import UsedAllowance
 from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
 
 REFUSED_TOKEN, WRONG_SHARD, MUST_SHARD, BAD_INTENTS, NO_INTENTS = 4004, 4010, 4011, 4013, 4014
+RESUMABLE = 4000
+"""Closing with this code keeps the session; 1000 would end it."""
 DEAF_RATIO = 4 / 3
 """A heartbeat is sent each interval and acknowledged at once: after 4/3 of it, 55 s with Discord's own, it is lost."""
 LATE_SECONDS = 1.0
 """What has come already is read first, for so long: the acknowledgement may be in it."""
 OPENING_SECONDS = 30.0
+GOODBYE_SECONDS = 2.0
 
 WRONG_TOKEN = (
     "[channels.{name}] Discord does not know this bot ({said}). Take the token from the page of your application "
@@ -75,7 +78,7 @@ class GatewayConnection:
         api: Api,
         pace: Timings,
         room: Callable[[], Awaitable[None]],
-        http: SingleAttemptClient,
+        spent: UsedAllowance,
     ) -> None:
         """`room` returns when there is room for another event."""
         self._called = called
@@ -83,8 +86,7 @@ class GatewayConnection:
         self._api = api
         self._pace = pace
         self._room = room
-        self._http = http
-        self._spent = http.allowance
+        self._spent = spent
         self._failures = 0
         self._known = False  # Discord has taken this token before
         self.trouble = ""
@@ -170,7 +172,7 @@ class GatewayConnection:
         except (ReconnectWebSocket, discord.ConnectionClosed) as ended:
             raise ConnectionError("the connection ended before Discord said hello") from ended
         except BaseException:
-            await self._http.drop_socket()
+            await self.hang_up()
             raise
         interval = getattr(_heart(self._client.ws), "interval", None)
         self.deaf_after = DEAF_RATIO * (interval or 41.25)
@@ -249,8 +251,8 @@ class GatewayConnection:
 
     async def hang_up(self) -> None:
         """Leaves the session to be resumed."""
-        ws: Any = self._client.ws
-        if isinstance(ws, DiscordWebSocket) and ws.open:
+        ws = self._client.opened
+        if ws is not None and ws.open:
             try:
                 await asyncio.wait_for(ws.close(RESUMABLE), GOODBYE_SECONDS)
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:

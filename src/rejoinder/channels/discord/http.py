@@ -24,8 +24,6 @@ from rejoinder.crashpoint import answer_unread
 
 VERSION = "v10"
 CALL_SECONDS = 30.0
-RESUMABLE = 4000
-"""Closing with this code keeps the session; 1000 would end it."""
 GOODBYE_SECONDS = 2.0
 """How long a connection that is given up is waited for: a dead peer never says goodbye."""
 KEPT_SECONDS = 15.0
@@ -60,7 +58,6 @@ class SingleAttemptClient(HTTPClient):
         super().__init__(cast(Any, None), proxy=proxy, proxy_auth=auth)
         self._root = f"{root.rstrip('/')}/{VERSION}"
         self._seconds = seconds
-        self._socket: aiohttp.ClientWebSocketResponse | None = None
         self._budget = RateBudget(refusals_at(self._root))
         self.allowance = UsedAllowance(self._budget.refusals)
         self.clock_ahead = 0.0
@@ -82,7 +79,7 @@ class SingleAttemptClient(HTTPClient):
         return await super().static_login(token)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        self._socket = await self._session.ws_connect(
+        return await self._session.ws_connect(
             url,
             proxy=self.proxy,
             proxy_auth=self.proxy_auth,
@@ -92,12 +89,6 @@ class SingleAttemptClient(HTTPClient):
             headers={"User-Agent": self.user_agent},
             compress=compress,
         )
-        return self._socket
-
-    async def drop_socket(self) -> None:
-        """Closes the socket that was opened last: if the session on it does not come about, the SDK forgets it."""
-        if self._socket is not None:
-            await self._socket.close(code=RESUMABLE)
 
     async def request(
         self,

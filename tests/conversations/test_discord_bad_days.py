@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 import pytest
 
 from rejoinder.agents.base import TextDelta
+from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Mention, Sender
-from rejoinder.store.base import Accept
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.base import Accept, Health
+from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.testing import FakePlatform, ScriptedAgent
-from rejoinder.testing.patience import until
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles
 from rejoinder.testing.platform.discord.world import user_id
 from tests.conversations.discord import discord
@@ -43,6 +44,27 @@ async def test_a_deaf_connection_is_answered_after_it_was_replaced():
         platform.people.gateway.deafen()
         await platform.says("ann", "ann", "two")
         await platform.hears("ann", "Two.")
+
+
+async def test_a_gateway_ends_while_its_disk_is_full(monkeypatch):
+    """DU-15: where it stands in Discord's events cannot be kept; they come again, and are recognised."""
+    async with discord(ScriptedAgent("One.")) as platform:
+        await platform.says("ann", "ann", "one")
+        await platform.hears("ann", "One.")
+        intake = platform.gateway.listeners["discord"]._intake
+        await until(lambda: intake._untold, "the echo of our own message, which needs no storing")
+
+        async def full(*_, **__):
+            raise StoreUnavailable("full", "rejoinder.db")
+
+        async def no_room(*_):
+            return Health("full", "the disk is full")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(SqliteStore, "write_under", full)
+            patched.setattr(SqliteStore, "health", no_room)
+            async with asyncio.timeout(PATIENCE / 2):
+                await platform.gateway.drain(0)
 
 
 @pytest.mark.parametrize("more", [NO_THREADS, 'threads = "auto"'], ids=["in the channel", "in a thread"])

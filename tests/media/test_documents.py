@@ -1,10 +1,14 @@
 """ME-11, ME-12: documents become text and pictures become smaller, in a process that may fail alone."""
 
 import asyncio
+import errno
 import os
 import resource
 import subprocess
 import sys
+import tempfile
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +18,7 @@ from rejoinder.inbound.documents import document_kind, is_animated, picture_side
 from rejoinder.media import documents as documents_module
 from rejoinder.media.documents import DocumentReader
 from rejoinder.media.settings import DocumentSettings
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from tests.media import documents
 
 READER = DocumentReader(DocumentSettings(timeout_s=60))
@@ -218,3 +222,38 @@ def test_plain_text_and_noise_need_no_reader(content):
 def test_no_header_breaks_the_measuring():
     for content in (b"\xff\xd8" + b"\xff" * 50, b"\xff\xd8\xff\xc0\0", b"\x89PNG", b"GIF8", b"RIFF0000WEBPVP8X"):
         assert picture_side(content) >= 0
+
+
+async def test_nothing_of_a_document_stays_when_its_reading_is_called_off(tmp_path, monkeypatch):
+    """ME-12: a turn is stopped while a large file is being written for its reader."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    writing, goes_on = asyncio.Event(), threading.Event()
+    loop, write = asyncio.get_running_loop(), Path.write_bytes
+
+    def slowly(path: Path, content: bytes) -> int:
+        loop.call_soon_threadsafe(writing.set)
+        goes_on.wait(PATIENCE)
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", slowly)
+    task = asyncio.create_task(read("a.pdf", documents.pdf(["Hello"])))
+    await writing.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    goes_on.set()
+    await until(lambda: not any(tmp_path.iterdir()), "an empty folder")
+
+
+async def test_nothing_of_a_document_stays_when_the_disk_is_full(tmp_path, monkeypatch):
+    """ME-12: each attempt would fill it further."""
+
+    def half(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(OSError, match="No space"):
+        await read("a.pdf", documents.pdf(["Hello"]))
+    assert not any(tmp_path.iterdir())

@@ -18,11 +18,12 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from rejoinder.agents.base import Done, Failed, TextDelta
 from rejoinder.config.programs import HookSettings
+from rejoinder.errors import StoreUnavailable
 from rejoinder.programs import outgoing, webhook_signatures
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.secret import Secret
-from rejoinder.store.base import HookEvent, KeepHookEvents
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.base import FreeHookEvents, HookEvent, KeepHookEvents
+from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import running, settings
@@ -118,6 +119,23 @@ async def test_a_program_is_told_what_happens(caplog):
         with pytest.raises(WebhookVerificationError):
             Webhook(key).verify(body.decode(), {**lower, "webhook-timestamp": str(int(lower["webhook-timestamp"]) + 1)})
     assert "canary" not in caplog.text
+
+
+async def test_a_store_that_is_full_at_the_start_is_waited_for(monkeypatch):
+    """DU-15: what is to be told is told once it has room again."""
+    write, faults = SqliteStore.write, [StoreUnavailable("full", "rejoinder.db")]
+
+    async def full_for_a_moment(store, verb, *others, **how):
+        if isinstance(verb, FreeHookEvents) and faults:
+            raise faults.pop()
+        return await write(store, verb, *others, **how)
+
+    monkeypatch.setattr(SqliteStore, "write", full_for_a_moment)
+    async with receiving() as receiver, running(hooked(settings(), receiver.url)) as site, site.page() as page:
+        await page.send(type="say", client="c1", room="helper~you", text="Hi")
+        await page.hears("Hello.")
+        await receiver.until(4)
+    assert not faults
 
 
 @pytest.mark.parametrize("status", [500, 429, 302, 307, 401, 404, 410])

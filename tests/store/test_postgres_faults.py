@@ -1,9 +1,13 @@
 """What can be wrong with a database is a sentence with what to do, and never a password (SC-22)."""
 
+import errno
+
+import psycopg
 import pytest
 
 from rejoinder.errors import BadConfiguration, StoreUnavailable
 from rejoinder.store.postgresql import open_store
+from rejoinder.store.postgresql.faults import unavailable
 from tests.postgres import Server
 
 SECRET = "hunter2secret"
@@ -72,3 +76,18 @@ def test_an_address_that_cannot_be_read_is_not_repeated(url: str) -> None:
         open_store(url)
     assert SECRET not in str(caught.value)
     assert "postgresql://USER@HOST/DATABASE" in str(caught.value)
+
+
+def test_a_deadlock_passes() -> None:
+    """SC-22: whoever met it tries again."""
+    found = unavailable(psycopg.errors.DeadlockDetected("deadlock detected"), "here")
+    assert found is not None
+    assert found.fault == "locked"
+
+
+def test_no_file_descriptor_is_left_for_a_connection() -> None:
+    """SC-22: the operating system refuses it, not the server."""
+    found = unavailable(OSError(errno.EMFILE, "Too many open files"), "here")
+    assert found is not None
+    assert found.fault == "away"
+    assert "Too many open files" in str(found)

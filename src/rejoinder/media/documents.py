@@ -43,16 +43,18 @@ class DocumentReader:
         self._settings = settings
 
     async def read(self, kind: DocumentKind, name: str, content: bytes) -> DocumentText:
-        folder = await _folder(content)
+        folder = _folder()
         try:
+            await asyncio.to_thread((folder / "document").write_bytes, content)
             told = await self._ask(kind, name, folder, self._settings.max_chars)
         finally:
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         return DocumentText(repair_text(told.text), told.note)
 
     async def scale(self, name: str, content: bytes) -> tuple[str, bytes]:
-        folder = await _folder(content)
+        folder = _folder()
         try:
+            await asyncio.to_thread((folder / "document").write_bytes, content)
             told = await self._ask("picture", name, folder, self.max_side)
             return told.note, await asyncio.to_thread(_picture, folder / "out")
         finally:
@@ -76,14 +78,9 @@ class DocumentReader:
         return told
 
 
-async def _folder(content: bytes) -> Path:
-    return await asyncio.to_thread(_written, content)
-
-
-def _written(content: bytes) -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="rejoinder-document-"))
-    (folder / "document").write_bytes(content)
-    return folder
+def _folder() -> Path:
+    """Not made in a thread: a caller that is cancelled meanwhile would not know what to remove."""
+    return Path(tempfile.mkdtemp(prefix="rejoinder-document-"))
 
 
 def _picture(path: Path) -> bytes:

@@ -24,6 +24,7 @@ from rejoinder.app import Gateway
 from rejoinder.config.programs import HookSettings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.programs import webhook_signatures
+from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import ClaimedHookEvent, ClaimHookEvent, EndHookEvent, FreeHookEvents, RetryHookEvent
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class WebhookSender:
         """Until it is cancelled; looks now and then which hooks there are."""
         self._gateway.hooks.on_rows(self._tell_all)
         if self._gateway.store.lease_seconds is None:
-            await self._gateway.store.write(FreeHookEvents(datetime.now(UTC)))
+            await WriteBatch(FreeHookEvents(datetime.now(UTC))).insist(self._gateway.store)
         no_cookies, limit = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=TIMEOUT)
         async with aiohttp.ClientSession(cookie_jar=no_cookies, timeout=limit, auto_decompress=False) as http:
             while True:

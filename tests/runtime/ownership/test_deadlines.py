@@ -1,17 +1,20 @@
 """A process that no longer hears of its store: what it holds ends at its own deadline."""
 
 import asyncio
+import errno
 from contextlib import suppress
+from datetime import UTC, datetime
 from unittest.mock import patch
 
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
+from rejoinder.runtime.ownership import renewing
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import NamedLease
+from rejoinder.store.base import NamedLease, Renewal
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakeMessenger, ScriptedAgent
-from rejoinder.testing.patience import until
+from rejoinder.testing.patience import PATIENCE, until
 
 LEASE = 0.5
 
@@ -50,3 +53,26 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
         own.cancel()
         with suppress(asyncio.CancelledError):
             await own
+
+
+async def test_a_process_without_a_file_descriptor_renews_when_it_has_one_again(monkeypatch):
+    """SC-4: a renewal that cannot even begin is tried again; the thread that renews does not end of it."""
+    run, faults, renewed = asyncio.run, [OSError(errno.EMFILE, "Too many open files")], asyncio.Event()
+
+    def without_room(renewal, **how):
+        if faults:
+            renewal.close()
+            raise faults.pop()
+        return run(renewal, **how)
+
+    class Store:
+        async def renew(self, *_, **__) -> Renewal:
+            return Renewal((), datetime.now(UTC))
+
+    monkeypatch.setattr(renewing.asyncio, "run", without_room)
+    task = asyncio.create_task(renewing.Renewing(Store(), "me", tuple, lambda *_: renewed.set(), seconds=0.1).run())
+    async with asyncio.timeout(PATIENCE):
+        await renewed.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    assert not faults

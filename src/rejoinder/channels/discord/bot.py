@@ -29,7 +29,7 @@ from rejoinder.channels.discord.reading import EventReader
 from rejoinder.channels.discord.retrying import until_answered
 from rejoinder.channels.discord.wire import THREADS, Channel, convert
 from rejoinder.channels.threads import Threads
-from rejoinder.errors import StoreUnavailable
+from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Attachment, EarlierMessage, MenuCommand, Part, ReplyContext, Route
 from rejoinder.filetypes import FileLimits
 from rejoinder.secret import Secret
@@ -115,7 +115,7 @@ class DiscordBot:
         finally:
             self._intake.stop()
             await self._connection.hang_up()
-            with suppress(StoreUnavailable):
+            with suppress(StoreUnavailable, NotStored):  # then it comes again, and is recognised
                 await self._intake.keep_position(deliver)
 
     async def take(self, deliver: Inlet) -> None:

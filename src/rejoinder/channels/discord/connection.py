@@ -12,6 +12,7 @@ import asyncio
 import logging
 import random
 import time
+import zlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -40,6 +41,9 @@ LATE_SECONDS = 1.0
 """What has come already is read first, for so long: the acknowledgement may be in it."""
 OPENING_SECONDS = 30.0
 GOODBYE_SECONDS = 2.0
+UNREACHABLE = (discord.HTTPException, aiohttp.ClientError, TimeoutError, OSError)
+UNREADABLE = (ValueError, zlib.error)
+"""What the SDK raises for a frame that is not Discord's."""
 
 WRONG_TOKEN = (
     "[channels.{name}] Discord does not know this bot ({said}). Take the token from the page of your application "
@@ -152,7 +156,7 @@ class GatewayConnection:
             try:
                 await self._open(session)
                 session = await self._listen()
-            except (discord.HTTPException, aiohttp.ClientError, TimeoutError, OSError) as problem:
+            except (*UNREACHABLE, *UNREADABLE) as problem:
                 self._complain(str(problem) or type(problem).__name__)
                 session = self._session() or session
                 await asyncio.sleep(self._pause())

@@ -136,6 +136,8 @@ class SingleAttemptClient(HTTPClient):
         try:
             data: Any = msgspec.json.decode(body) if body else None
         except msgspec.DecodeError:
+            if 200 <= status < 300:  # a page: whether Discord has seen the request nobody knows
+                raise aiohttp.ClientPayloadError(f"the answer with status {status} is not Discord's") from None
             data = body[:200].decode(errors="replace")
         self._budget.note(key, major, response.headers, now)
         self._budget.count(status, response.headers.get("X-RateLimit-Scope", ""), now)

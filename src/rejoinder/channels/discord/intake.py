@@ -221,4 +221,4 @@ class Intake:
         """Before the end: what needs no storing is not asked for again."""
         if (self._untold and self._cursor.session) or self._has_spent:
             self._untold = 0
-            await deliver(cursor=self._written(self._cursor), places=self._places.changed())
+            await deliver(cursor=self._written(self._cursor), places=self._places.changed(), within=STORE_SECONDS)

@@ -29,6 +29,7 @@ from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.shared_files import SharedFiles
 from rejoinder.channels.slack.streams import CONFLICT, Streams
 from rejoinder.channels.threads import Threads
+from rejoinder.channels.together import together
 from rejoinder.errors import ChannelStopped
 from rejoinder.events import Attachment, EarlierMessage, Inbound, Part, Route
 
@@ -96,7 +97,7 @@ class SlackApp:
         log.info("%s: serving @%s", self._called, self.own_name)
         intake = Intake(self._me, deliver, self._complete, self._pace, self._memory.note, self._assistant.started)
         await intake.resume()
-        await asyncio.gather(
+        await together(
             self._listening.run(self._called, intake, self._reader),
             self._streams.watch(self._pace.idle_stream),
             self._assistant.offer_prompts(),

@@ -1,6 +1,7 @@
 """From what Slack sends into the gateway: read one by one, so that one we cannot read stops no other; stored together,
 in the order in which it came."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -69,6 +70,15 @@ class Intake:
         self._owed: list[Inbound] = []  # not stored in time: Slack may send them again after newer ones
 
     async def resume(self) -> None:
+        """Returns when the store has answered, however long that takes (DU-15)."""
+        while True:
+            try:
+                return await self._resume()
+            except StoreUnavailable as problem:
+                log.debug("%s", problem)  # the store itself says it once, in the log
+                await asyncio.sleep(self._pace.first_pause)
+
+    async def _resume(self) -> None:
         stored = await self._deliver.places()
         self.trouble = stored.get(TROUBLE, "")
         read = {place: ts for place, ts in stored.items() if place not in (TROUBLE, BEGAN)}

@@ -107,7 +107,7 @@ class RetryingCalls:
         said = sentence(answer)
         if self._is_app_token and answer.error != SOCKET_MODE_OFF:
             said = WRONG_APP_TOKEN.format(said=answer.error)
-        if self._known and known is not None and known.why == "account":
+        if self._known and (known is None or known.why == "account"):
             self.trouble = f"Slack refuses this app now: {said}; it is tried again"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return

@@ -25,6 +25,7 @@ from rejoinder.channels.slack.history import HistoryReader
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.wire import Envelope
+from rejoinder.channels.together import together
 from rejoinder.crashpoint import crashpoint
 
 log = logging.getLogger(__name__)
@@ -143,7 +144,7 @@ class SocketConnector:
     async def run(self, take: Take) -> None:
         """Runs for ever."""
         try:
-            await asyncio.gather(self._keep_connected(), self._consume(take))
+            await together(self._keep_connected(), self._consume(take))
         finally:
             for line in [*self._made]:
                 await self._close(line)
@@ -276,7 +277,7 @@ class SocketEventSource:
             await gaps.until_closed()
             return await intake.take(envelopes)
 
-        await asyncio.gather(board.run(take), gaps.watch())
+        await together(board.run(take), gaps.watch())
 
     async def check(self, called: str, seconds: float) -> str:
         """Opens no socket: one that is only looked at would take a share of the events."""

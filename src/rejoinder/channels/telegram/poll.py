@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 GRACE_SECONDS = 15.0
 """How much longer than the requested time Telegram may take before we consider the connection dead."""
 
-_batch = msgspec.json.Decoder(list[Raw])
+_batch = msgspec.json.Decoder(list[Raw] | None)
 
 
 async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
@@ -42,7 +42,7 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
         crashpoint("K1")
         if confirming:
             crashpoint("K5")
-        updates = [read(each) for each in _batch.decode(found)]
+        updates = [read(each) for each in _batch.decode(found) or ()]
         sorted = patience.sort(updates, monotonic())
         waiting, confirming = bool(sorted.waiting), False
         following, fresh = None, sorted.ready

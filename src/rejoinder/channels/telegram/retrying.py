@@ -115,5 +115,5 @@ class RetryingCalls:
                     f"[channels.{self._name}] Another program reads the messages of this bot. "
                     "A bot can have only one reader: stop the other program, or give each a bot of its own."
                 )
-        elif answer.code < SERVER_FAULT and answer.code != TOO_MANY:
+        elif answer.code < SERVER_FAULT and answer.code != TOO_MANY and not self._known:
             raise ChannelStopped(f"[channels.{self._name}] Telegram refuses to serve this bot: {answer.description}")

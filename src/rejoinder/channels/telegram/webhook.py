@@ -65,8 +65,15 @@ class Receiver:
         self._came = asyncio.Event()
 
     async def resume(self) -> None:
-        """Loads what was waiting when the last process ended."""
-        waiting = map(bytes, (await self._intake.resume()).waiting)
+        """Loads what was waiting when the last process ended, once the store answers (DU-15)."""
+        while True:
+            try:
+                cursor = await self._intake.resume()
+                break
+            except StoreUnavailable as problem:
+                log.debug("%s", problem)  # the store itself says it once, in the log
+                await asyncio.sleep(self._pace.first_pause)
+        waiting = map(bytes, cursor.waiting)
         self._waiting = {read(raw).update_id: raw for raw in waiting}
         if self._waiting:
             self._came.set()

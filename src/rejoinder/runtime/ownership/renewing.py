@@ -73,7 +73,7 @@ class Renewing:
             try:
                 renewal = asyncio.run(self._store.renew(self._holder, asked, claims=self._claims))
                 loop.call_soon_threadsafe(self._renewed, sent, asked, renewal)
-            except StoreUnavailable as fault:
+            except (StoreUnavailable, OSError) as fault:  # a loop for the call takes file descriptors, too
                 log.debug("not now: %s", fault)  # the store has logged it already
             except RuntimeError:  # the loop has ended
                 return

@@ -17,6 +17,8 @@ BY_STATE: Final[dict[str, Fault]] = {
     "25P03": "away",
     "28": "no-login",
     "3D000": "no-database",
+    "40001": "locked",
+    "40P01": "locked",
     "42501": "no-rights",
     "53100": "full",
     "53200": "crowded",
@@ -60,6 +62,8 @@ def address(url: str) -> str:
 
 def unavailable(error: BaseException, where: str) -> StoreUnavailable | None:
     """The fault behind an error, or None when the error is not the store's."""
+    if isinstance(error, OSError):  # such as no file descriptor for a new connection
+        return StoreUnavailable("away", where, error.strerror or str(error))
     if not isinstance(error, psycopg.Error):
         return known_fault(error, where)
     fault = _fault(error)

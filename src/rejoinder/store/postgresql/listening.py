@@ -92,7 +92,7 @@ class Listening:
                     self._listen(db)
                 finally:
                     db.close()
-            except psycopg.Error as error:  # the writer meets the same fault, and says it
+            except (psycopg.Error, OSError) as error:  # the writer meets the same fault, and says it
                 log.debug("not now: %s", error)
             missed = True
             self._ends.wait(PAUSE)

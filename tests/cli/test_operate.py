@@ -367,6 +367,19 @@ async def a_page(address: str | None = None) -> None:
     await channel.close()
 
 
+def test_send_refuses_a_room_that_the_page_does_not_have(folder):
+    """It would be given up a second later, when nobody looks any more. Other channels know their chats themselves."""
+    assert told("send", "--channel", "web", "--chat", "nope", "hi").startswith("Planned: ")  # no page was served yet
+    asyncio.run(a_page())
+    wrong = refused(2, "send", "--channel", "web", "--chat", "nope", "hi")
+    assert wrong == "there is no room nope; its id is what its address ends with, after the #"
+    assert refused(2, "send", "--channel", "web", "--chat", "nobody~you", "hi").startswith(
+        "there is no room nobody~you"
+    )
+    assert told("send", "--channel", "web", "--chat", "helper~ann", "hi").startswith("Planned: ")  # she may come yet
+    assert told("send", "--channel", "telegram", "--chat", "nope", "hi").startswith("Planned: ")
+
+
 def test_people_are_invited_beside_the_gateway(folder):
     """IN-61: the link is shown once, only its hash is kept, and it ends when it is revoked."""
     assert refused(2, "pair", "invite", "Ann").startswith("no chat page has been served from this store yet")

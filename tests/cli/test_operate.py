@@ -417,6 +417,14 @@ def test_pair(folder):
     assert refused(2, "pair", "approve", "A", "B").startswith("one code at a time")
 
 
+def test_a_slip_in_a_word_of_pair_is_no_code(folder):
+    slip = "there is no command 'pair aprove'; did you mean `rejoinder pair approve`?"
+    assert refused(2, "pair", "aprove", "K7QX2M9A") == refused(2, "pair", "aprove") == slip
+    assert refused(2, "pair", "invit", "Ann").endswith("did you mean `rejoinder pair invite`?")
+    assert refused(1, "pair", "K7QX").startswith("no pairing request has the code K7QX")
+    assert [request["code"] for request in document("pair")["waiting"]] == ["K7QX2M9A"]
+
+
 def test_backup_is_a_store_and_replaces_nothing(folder):
     """DU-14: what is there stays, unless --force; the store itself is never overwritten."""
     assert told("backup", "copy.db").startswith("copy.db: ")

@@ -4,14 +4,16 @@ VENV ?= .venv
 BIN  := $(VENV)/bin
 # Several processes, in an order that is new each time; `make test ORDER=--randomly-seed=1234` repeats one.
 PYTEST := python -m pytest -n auto --dist loadgroup $(ORDER)
+# `make run PORT=8766` and `make demo PORT=8766` serve the page there.
+AT_PORT = $(if $(PORT),--port $(PORT))
 
 .PHONY: run demo demo-discord chat wheel test test-agents test-versions deep crash cluster check format docs bench fuzz clean
 
 run: $(VENV)/.run
-	@$(BIN)/python scripts/gateway run
+	@$(BIN)/python scripts/gateway run $(AT_PORT)
 
 demo: $(VENV)/.run
-	@$(BIN)/python scripts/gateway run --demo
+	@$(BIN)/python scripts/gateway run --demo $(AT_PORT)
 
 # A thread on a fake Discord with five bots and three people, played and printed.
 demo-discord: $(VENV)/.dev

@@ -26,6 +26,7 @@ class SenderBlock(Struct, frozen=True):
     display_name: str = ""
     is_bot: bool = False
     reply_to: QuotedBlock | None = None
+    edit_of: QuotedBlock | None = None
 
 
 def own_words(parts: Sequence[PromptPart]) -> tuple[PromptPart, ...]:

@@ -57,6 +57,13 @@ def test_a_command_that_nobody_knows(text, is_command):
     assert ("**/commands**" in reading(text).text) is is_command
 
 
+def test_a_message_that_was_edited_into_a_command():
+    """CH-8: the command may well exist, but an edit runs none."""
+    edited = reading("/status", edit_of={"handle": "m7", "text": "hello"})
+    sentence = "An edited message runs no commands, so `/status` came to me, the agent. Send it as a new message."
+    assert edited.text == sentence
+
+
 @pytest.mark.parametrize("trick", TRICKS, ids=lambda trick: trick.invite)
 def test_what_the_menu_offers_is_done(trick):
     """Only what works is advertised: each invitation, typed as it stands, does something."""

@@ -367,6 +367,19 @@ async def a_page(address: str | None = None) -> None:
     await channel.close()
 
 
+def test_send_refuses_a_room_that_the_page_does_not_have(folder):
+    """It would be given up a second later, when nobody looks any more. Other channels know their chats themselves."""
+    assert told("send", "--channel", "web", "--chat", "nope", "hi").startswith("Planned: ")  # no page was served yet
+    asyncio.run(a_page())
+    wrong = refused(2, "send", "--channel", "web", "--chat", "nope", "hi")
+    assert wrong == "there is no room nope; its id is what its address ends with, after the #"
+    assert refused(2, "send", "--channel", "web", "--chat", "nobody~you", "hi").startswith(
+        "there is no room nobody~you"
+    )
+    assert told("send", "--channel", "web", "--chat", "helper~ann", "hi").startswith("Planned: ")  # she may come yet
+    assert told("send", "--channel", "telegram", "--chat", "nope", "hi").startswith("Planned: ")
+
+
 def test_people_are_invited_beside_the_gateway(folder):
     """IN-61: the link is shown once, only its hash is kept, and it ends when it is revoked."""
     assert refused(2, "pair", "invite", "Ann").startswith("no chat page has been served from this store yet")
@@ -402,6 +415,14 @@ def test_pair(folder):
     assert told("pair") == "Nobody is waiting to be let in.\n"
     assert refused(2, "pair", "approve").startswith("which code?")
     assert refused(2, "pair", "approve", "A", "B").startswith("one code at a time")
+
+
+def test_a_slip_in_a_word_of_pair_is_no_code(folder):
+    slip = "there is no command 'pair aprove'; did you mean `rejoinder pair approve`?"
+    assert refused(2, "pair", "aprove", "K7QX2M9A") == refused(2, "pair", "aprove") == slip
+    assert refused(2, "pair", "invit", "Ann").endswith("did you mean `rejoinder pair invite`?")
+    assert refused(1, "pair", "K7QX").startswith("no pairing request has the code K7QX")
+    assert [request["code"] for request in document("pair")["waiting"]] == ["K7QX2M9A"]
 
 
 def test_backup_is_a_store_and_replaces_nothing(folder):

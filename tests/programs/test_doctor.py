@@ -138,7 +138,17 @@ async def test_telegram():
         assert said.endswith("Copy the token from @BotFather again and set it as `token`.")
     fine, said = await found(f"{TOUR}[channels.telegram]\n{platform.config()}", "channels.telegram")
     assert not fine
-    assert said.startswith("Telegram does not answer under this api_root")
+    assert said.startswith(f"Telegram does not answer at {platform.url} (")
+
+
+@pytest.mark.parametrize("kind", ["discord", "slack"])
+async def test_a_platform_that_does_not_answer_is_named_by_its_address(kind):
+    """Most people have set no `api_root`, so the sentence does not speak of one."""
+    async with FakePlatform(kind) as platform:
+        config = f"{TOUR}[channels.{kind}]\n{platform.config()}"
+    fine, said = await found(config, f"channels.{kind}")
+    assert not fine
+    assert said.startswith(f"{kind.title()} does not answer at {platform.url} (")
 
 
 async def test_a_taken_port():

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -15,19 +16,19 @@ import pytest
 from rejoinder.testing.patience import PATIENCE
 
 HOUSE = Path(__file__).parents[2]
-TYPED = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-"""Without what a make tells those it starts: these tests may be run by one."""
+TYPED = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PORT"))}
+"""Without what a make tells those it starts: these tests may be run by one, and without a port."""
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
 
 
 @contextmanager
-def make_run(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def make_run(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """In a folder of its own, with the environment that is there; it leads a group of processes, as in a terminal."""
     (folder / "scripts").mkdir()
     shutil.copy(HOUSE / "scripts" / "gateway", folder / "scripts")
     venv = Path(sys.prefix)
-    command = ["make", "-f", str(HOUSE / "Makefile"), "-o", str(venv / ".run"), f"VENV={venv}", "run"]
+    command = ["make", "-f", str(HOUSE / "Makefile"), "-o", str(venv / ".run"), f"VENV={venv}", "run", *words]
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, cwd=folder, env=TYPED, text=True, process_group=0, **both) as program:
         watch = threading.Timer(PATIENCE, _end, (program,))  # who reads what it says waits for it without end
@@ -104,3 +105,14 @@ def test_ctrl_c_is_no_mistake(tmp_path):
         os.killpg(program.pid, signal.SIGINT)
         said, _ = program.communicate(timeout=PATIENCE)
     assert "***" not in said
+
+
+def test_a_port_can_be_named(tmp_path):
+    """`make run PORT=...`: it goes before the one of the configuration, and who finds it taken is told of `PORT`."""
+    (tmp_path / "rejoinder.toml").write_text(SOMEWHERE)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with make_run(tmp_path, f"PORT={port}") as program:
+            said, _ = program.communicate(timeout=PATIENCE)
+    assert f"port {port} of 127.0.0.1 is taken" in said
+    assert f"`PORT={port + 1}` to `make run`" in said

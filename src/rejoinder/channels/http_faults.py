@@ -38,6 +38,11 @@ def proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
     return str(proxy.with_user(None)), auth
 
 
+def server_of(root: str) -> str:
+    """The server of an API, as a sentence about it may name it: without a login and a path."""
+    return str(URL(root).origin())
+
+
 def _was_closed_before(problem: Exception) -> bool:
     """Whether the connection kept from the last call was already closed, so that aiohttp did not write a byte to it."""
     cause = problem.__cause__

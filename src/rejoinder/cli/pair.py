@@ -55,10 +55,19 @@ def pair(
             _tell_revoked(*finish(_revoke(file, " ".join(name))), as_json)
         case ["approve"]:
             raise BadUse("which code? `rejoinder pair` lists them, `rejoinder pair approve CODE` lets one in")
+        case [word, *_] if word != "approve" and (meant := _meant(word)):
+            raise BadUse(f"there is no command 'pair {word}'; did you mean `rejoinder pair {meant}`?")
         case [code] | ["approve", code]:
             _tell(finish(_approve(file, code)), as_json)
         case _:
             raise BadUse("one code at a time: `rejoinder pair approve CODE`")
+
+
+def _meant(word: str) -> str | None:
+    """What was probably to be typed. Should a code ever look like it, `approve CODE` still takes it."""
+    from rejoinder.config.wording import nearest
+
+    return nearest(word, ("approve", "invite", "revoke"))
 
 
 async def _waiting(file: str | None) -> "tuple[PairingRequest, ...]":

@@ -61,13 +61,15 @@ async def _plan(file: str | None, route: "Route", text: str, silent: bool) -> Se
     from rejoinder.cli.chat import read_settings
     from rejoinder.programs import serving
     from rejoinder.programs.agent_choice import with_agent
-    from rejoinder.programs.sending import spoken
+    from rejoinder.programs.sending import check_room, spoken
     from rejoinder.store.base import PlanParts
 
     settings, _, _ = with_agent(read_settings(file), None)
-    parts = spoken(serving.with_page(settings), route, text, silent=silent)  # the channels that `run` serves
+    served = serving.with_page(settings)  # the channels that `run` serves
+    parts = spoken(served, route, text, silent=silent)
     if not parts:
         raise BadUse("there is nothing to send: the text is empty")
     async with store_to_write(file) as store:
+        await check_room(store, served, route)
         planned = await store.write(PlanParts(parts, datetime.now(UTC)))
         return SendReport(tuple(part.id for part in planned), await store.gateway())

@@ -12,6 +12,7 @@ from hmac import compare_digest
 
 from rejoinder.app import Gateway
 from rejoinder.channels.base import ONLY
+from rejoinder.channels.web.answers import no_such_room
 from rejoinder.channels.web.channel import WebChannel
 from rejoinder.channels.web.journal import InvalidRequest
 from rejoinder.channels.web.nouns import Person, Room
@@ -97,7 +98,7 @@ class Incoming:
         """People see it in the room."""
         room: Room | None = await self._web.journal.room_for_programs(route.chat)
         if room is None:
-            raise Refusal(422, f"there is no room {route.chat}; its id is what its address ends with, after the #")
+            raise Refusal(422, no_such_room(route.chat))
         agent = _agent(message, token, room.agents)
         try:
             await self._web.journal.say_for_program(sender, key, room, message.text, message.thread, agent)

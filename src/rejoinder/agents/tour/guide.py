@@ -33,6 +33,7 @@ class GuideMessage(Struct, frozen=True):
     named: str | None = None
     replied_to: str | None = None
     think: str | None = None
+    is_edit: bool = False
     last: bool = True
 
 
@@ -185,8 +186,10 @@ it asks a few questions and writes `rejoinder.toml`. After `make run` the comman
 
 def _lost(asked: GuideMessage) -> str:
     if name := re.match(r"/[a-z][a-z_-]*(?!\S)", asked.text, re.I):
-        unknown = _quoted(name[0])
-        return f"No command is called {unknown}, so it came to me, the agent. **/commands** lists those there are."
+        command = _quoted(name[0])
+        if asked.is_edit:  # there may well be such a command
+            return f"An edited message runs no commands, so {command} came to me, the agent. Send it as a new message."
+        return f"No command is called {command}, so it came to me, the agent. **/commands** lists those there are."
     first, second = TRICKS[1].invite, TRICKS[0].invite
     heard = f"I heard {_quoted(asked.text)}"
     if asked.replied_to:
@@ -257,6 +260,7 @@ def _read(text: str, sender: SenderBlock, turn: Turn, *, last: bool) -> GuideMes
         named=handles[0] if handles else None,
         replied_to=sender.reply_to.handle if sender.reply_to is not None else None,
         think=turn.think,
+        is_edit=sender.edit_of is not None,
         last=last,
     )
 

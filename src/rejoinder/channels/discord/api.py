@@ -11,7 +11,7 @@ from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.http import RefusedCall, SingleAttemptClient
 from rejoinder.channels.discord.outcomes import Answer, NoResponse, NotSent, Ok, Refused
-from rejoinder.channels.http_faults import FAILED, was_written
+from rejoinder.channels.http_faults import FAILED, server_of, was_written
 from rejoinder.channels.multipart import Form
 from rejoinder.errors import StoreUnavailable
 
@@ -19,6 +19,12 @@ from rejoinder.errors import StoreUnavailable
 class Api:
     def __init__(self, client: Client) -> None:
         self._client = client
+
+    @property
+    def server(self) -> str:
+        """Where it is called, for people."""
+        http = self._client.http
+        return http.server if isinstance(http, SingleAttemptClient) else server_of(Route.BASE)
 
     async def call(
         self,

@@ -112,7 +112,7 @@ class GatewayConnection:
                 if once:
                     said = str(problem) or type(problem).__name__
                     raise ChannelStopped(
-                        f"[channels.{self._called}] Discord does not answer under this api_root ({said})"
+                        f"[channels.{self._called}] Discord does not answer at {self._api.server} ({said})"
                     ) from None
                 self._complain(str(problem) or type(problem).__name__)
             else:

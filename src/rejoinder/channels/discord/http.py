@@ -18,7 +18,7 @@ from rejoinder.channels.discord.budget import RateBudget, refusals_at, seconds_i
 from rejoinder.channels.discord.outcomes import TOO_MANY
 from rejoinder.channels.discord.used_allowance import UsedAllowance
 from rejoinder.channels.http_client import load_file
-from rejoinder.channels.http_faults import proxy_for, timeout
+from rejoinder.channels.http_faults import proxy_for, server_of, timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.crashpoint import answer_unread
 
@@ -66,6 +66,11 @@ class SingleAttemptClient(HTTPClient):
     @property
     def _session(self) -> aiohttp.ClientSession:
         return getattr(self, "_HTTPClient__session")  # noqa: B009 - the SDK gives it no other name
+
+    @property
+    def server(self) -> str:
+        """Where it is called, for people."""
+        return server_of(self._root)
 
     @property
     def has_logged_in(self) -> bool:

@@ -12,7 +12,7 @@ import msgspec
 from yarl import URL
 
 from rejoinder.channels.http_client import OK, HttpClient, load_file
-from rejoinder.channels.http_faults import FAILED, timeout, was_written
+from rejoinder.channels.http_faults import FAILED, server_of, timeout, was_written
 from rejoinder.channels.slack.outcomes import Answer, NoResponse, NotSent, Ok, Refused
 from rejoinder.crashpoint import answer_unread
 from rejoinder.secret import Secret
@@ -105,6 +105,11 @@ class Api:
         return url.scheme == "https" and (url.host or "").endswith((".slack.com", ".slack-edge.com"))
 
     # --- the connection ---------------------------------------------------------------------------
+
+    @property
+    def server(self) -> str:
+        """Where it is called, for people."""
+        return server_of(self._root)
 
     async def close(self) -> None:
         await self._http.close()

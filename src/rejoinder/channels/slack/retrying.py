@@ -80,7 +80,7 @@ class RetryingCalls:
             return answer
         self._give_up(answer)
         said = sentence(answer) if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(f"[channels.{self._name}] Slack does not answer under this api_root ({said})")
+        raise ChannelStopped(f"[channels.{self._name}] Slack does not answer at {self._api.server} ({said})")
 
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and isinstance(found := refusal(answer), RetryAfter) and found.limited:

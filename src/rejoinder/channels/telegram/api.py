@@ -7,7 +7,7 @@ import msgspec
 
 from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.http_client import HttpClient, load_file
-from rejoinder.channels.http_faults import FAILED, was_written
+from rejoinder.channels.http_faults import FAILED, server_of, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.channels.telegram.files import fields
@@ -70,6 +70,11 @@ class Api:
                 return await load_file(response, limit)
         except FAILED as problem:
             return self._http.said(problem)
+
+    @property
+    def server(self) -> str:
+        """Where it is called, for people."""
+        return server_of(self._root)
 
     async def close(self) -> None:
         await self._http.close()

@@ -71,7 +71,7 @@ class RetryingCalls:
             return answer.result
         self._give_up(answer)
         said = answer.description if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(f"[channels.{self._name}] Telegram does not answer under this api_root ({said})")
+        raise ChannelStopped(f"[channels.{self._name}] Telegram does not answer at {self._api.server} ({said})")
 
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and answer.code == CONFLICT:

@@ -22,7 +22,7 @@ class Prompt:
     def __init__(
         self, *, enter: Callable[[str], bool], interrupt: Callable[[], None], leave: Callable[[], None]
     ) -> None:
-        """`enter` takes what was typed and says whether to clear it; `interrupt` is Ctrl-C on an empty line."""
+        """`enter` takes what was typed and says whether it was of use; `interrupt` is Ctrl-C on an empty line."""
         self._enter = enter
         self._interrupt = interrupt
         self._leave = leave
@@ -44,10 +44,13 @@ class Prompt:
 
         @keys.add("enter", eager=True)
         def _(_: KeyPressEvent) -> None:
-            if self._enter(self._buffer.text):
+            was_of_use = self._enter(self._buffer.text)
+            self._buffer.append_to_history()
+            if was_of_use:
                 self._used = True
-                self._buffer.append_to_history()
                 self._clear()
+            else:
+                self._buffer.reset()  # its pastes are kept: the up arrow brings the line back to be corrected
 
         @keys.add("escape", "enter")
         def _(_: KeyPressEvent) -> None:

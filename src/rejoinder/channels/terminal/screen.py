@@ -136,7 +136,7 @@ class Screen:
                 self._show_own(message.message_id, text, reply_to)
                 self._typed.put_nowait(message)
             case InvalidLine(advice=advice):
-                self._note(advice)
+                self._show_refused(line, advice)
                 return False
             case QuitLine():
                 self._app.exit()
@@ -170,6 +170,11 @@ class Screen:
         fits = "\n" not in text and len(wrap(beside, self._width)) == 1
         self._transcript.add(ScreenBlock([]))
         self._transcript.add(ScreenBlock(beside) if fits else ScreenBlock(head, text))
+        self._draw()
+
+    def _show_refused(self, line: str, advice: str) -> None:
+        """The line leaves the prompt, or the next one would be glued to it; so it is repeated with the reason."""
+        self._transcript.add(ScreenBlock([("class:note", f"{INDENT}not sent: {advice}")], line))
         self._draw()
 
     def _head(self, handle: str, who: tuple[str, str], reply_to: str | None) -> Row:

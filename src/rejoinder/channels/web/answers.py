@@ -1,6 +1,6 @@
 """What the gateway does in the rooms: posts, completes, deletes and marks messages, and reacts to them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +28,16 @@ class SentMessage(Struct, frozen=True):
 
 class NoTarget(Exception):
     """The message that a part replies to does not exist: nothing was written."""
+
+
+def no_such_room(id: str) -> str:
+    return f"there is no room {id}; its id is what its address ends with, after the #"
+
+
+def can_be_direct_chat(id: str, agents: Collection[str]) -> bool:
+    """Whether it is the direct chat of a person with one of the agents, though it may not have been opened yet."""
+    agent, _, person = id.partition("~")
+    return agent in agents and (person == OWNER or person == person_id(person, agents))
 
 
 def file_of(blob: Blob) -> File:
@@ -111,10 +121,9 @@ class Answers(Records):
 
     async def _room_of_nobody_yet(self, id: str) -> Room | None:
         """The direct chat of a person who has not opened the page yet, and will find it when they do."""
-        agent, _, person = id.partition("~")
-        is_name = person == OWNER or person == person_id(person, self.agents)
-        if agent not in self.agents or not is_name:
+        if not can_be_direct_chat(id, self.agents):
             return None
+        agent, _, person = id.partition("~")
         room = self._direct_chat(self.agents[agent], person)
         await self._record(self._room_made(room))
         return room

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from rejoinder.blobs import read_whole
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, OutgoingFile, Rejected, RetryAfter
 from rejoinder.channels.web import FILES, reading
-from rejoinder.channels.web.answers import NoTarget, SentMessage, shown_file
+from rejoinder.channels.web.answers import NoTarget, SentMessage, no_such_room, shown_file
 from rejoinder.channels.web.journal import RoomJournal
 from rejoinder.channels.web.nouns import File, Member
 from rejoinder.channels.web.protocol import SubagentsChanged, TypingNow
@@ -122,9 +122,7 @@ class WebChannel:
             return Rejected(f"there is no message {part.reply_to} to answer", "target")
         answer_unread()
         if sent is None:
-            return Rejected(
-                f"there is no room {part.route.chat}; its id is what its address ends with, after the #", "gone"
-            )
+            return Rejected(no_such_room(part.route.chat), "gone")
         return Delivered(sent.message.id)
 
     def _begun(self, sent: SentMessage) -> None:

@@ -27,7 +27,8 @@ def _unbound(host: str, port: int, problem: OSError) -> str:
     if problem.errno == errno.EADDRINUSE:
         return (
             f"port {port} of {host} is taken, perhaps by another rejoinder; stop that program, or choose another port: "
-            f"add `--port {port + 1}` to `rejoinder run`, or set `port` under [channels.web] in rejoinder.toml"
+            f"add `--port {port + 1}` to `rejoinder run` (or `PORT={port + 1}` to `make run`), or set `port` under "
+            "[channels.web] in rejoinder.toml"
         )
     if problem.errno == errno.EACCES:
         return f"port {port} may not be used by this user; choose one above 1023 with `port` under [channels.web]"

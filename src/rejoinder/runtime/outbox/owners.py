@@ -23,10 +23,10 @@ AGAIN_AFTER: Final = timedelta(hours=1)
 OWNER: Final = "owner"
 """The cursor that says where an owner of this channel wrote last."""
 GIVEN_UP: Final = (
-    "A message to {channel} {chat} was given up: {why}\n`/resend all` sends it again; `rejoinder dead` lists it."
+    "A message to {channel} {chat} was given up: {why}.\n`/resend all` sends it again; `rejoinder dead` lists it."
 )
 HELD: Final = (
-    "It is not known whether a message to {channel} {chat} arrived: {why}\n"
+    "It is not known whether a message to {channel} {chat} arrived: {why}.\n"
     "`/resend all` sends it again, then it may be there twice; `rejoinder dead` lists it."
 )
 
@@ -62,7 +62,7 @@ class OwnerChats:
             return None
         self._told[failed.route] = now
         sentence, there = HELD if held else GIVEN_UP, failed.route
-        return route, sentence.format(channel=there.channel, chat=there.chat, why=failed.why)
+        return route, sentence.format(channel=there.channel, chat=there.chat, why=failed.why.rstrip(". "))
 
     async def _read(self) -> None:
         """Reads, once, what an earlier process stored; what this process has heard is newer."""

@@ -220,6 +220,35 @@ async def test_files_are_uploaded_and_too_large_ones_are_not(open_page: Open, qu
     assert [file.name for file, _ in quiet.stage.files.values()] == ["plan.txt"]
 
 
+NO_MICROPHONE = """() => {
+    const missing = new DOMException("Requested device not found", "NotFoundError");
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(missing);
+}"""
+
+
+@pytest.mark.parametrize("thread", [False, True])
+async def test_a_recording_that_cannot_begin_leaves_the_box_as_it_was(
+    open_page: Open, quiet: Playing, thread: bool
+) -> None:
+    """Why is told in a note, which goes; also in a room where nothing has been said."""
+    address = f"{quiet.url}/#lobby"
+    if thread:
+        root = await quiet.stage.post("lobby", "ada", "the root")
+        address += f"/{root.id}"
+    page = await open_page(address)
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await page.evaluate(NO_MICROPHONE)
+    pane = page.locator(".panel" if thread else "main")
+    await box(page, thread).fill("half a thought")
+    await pane.get_by_role("button", name="Record a voice message").click()
+    note = pane.get_by_role("note")
+    await expect(note).to_contain_text("There is no microphone.")
+    await expect(pane.locator(".recording")).to_be_hidden()
+    await expect(box(page, thread)).to_have_value("half a thought")
+    await note.get_by_role("button", name="Dismiss").click()
+    await expect(note).to_have_count(0)
+
+
 @pytest.mark.parametrize("locale", ["en-US", "de-DE"])
 async def test_messages_in_a_row_stand_close_together(open_page: Open, quiet: Playing, locale: str) -> None:
     """A line of text takes the height of a line, however the reader's language tells the time beside it."""

@@ -13,7 +13,7 @@ import { Pane } from "./pane.js";
 import { Panel } from "./panel.js";
 import { Requests } from "./requests.js";
 import { Sidebar } from "./sidebar.js";
-import { ChatState, placeOf, threadOf } from "./state.js";
+import { ChatState, GATEWAY, placeOf, roomOf, threadOf } from "./state.js";
 import { Subagents } from "./subagents.js";
 import { welcome } from "./welcome.js";
 import { wordsOf } from "./words.js";
@@ -208,7 +208,7 @@ export class App {
     const request = this.requests.refused(frame.client, frame.reason);
     if (this.#asked.delete(frame.client)) this.pane.timeline.answered();
     if (request?.frame.type === "say") this.#syncAll();
-    else this.#note(frame.reason);
+    else this.note(frame.reason);
   }
 
   /** @param {any} page */
@@ -223,7 +223,7 @@ export class App {
       pane.timeline.answered();
       if (gone) pane.timeline.stay();
     }
-    if (gone) this.#note("That message is no longer there.");
+    if (gone) this.note("That message is no longer there.");
     this.#show(this.state.addPage(asked, page));
     if (this.#goal && placeOf(this.#goal) === asked.place) this.goTo(this.#goal);
   }
@@ -274,9 +274,10 @@ export class App {
     if (message) this.history(placeOf(message), { around: id, limit: 1 });
   }
 
-  /** @param {string} text */
-  #note(text) {
-    this.#show(this.state.apply({ type: "note", room: this.room, text }, Date.now()));
+  /** A line that only this page shows, until it is dismissed. @param {string} text @param {string} [place] */
+  note(text, place = this.room) {
+    this.#show(this.state.apply({ type: "note", room: roomOf(place), thread: threadOf(place), text }, Date.now()));
+    this.announcer.say(GATEWAY.name, text);
   }
 
   #panes() {

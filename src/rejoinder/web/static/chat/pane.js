@@ -28,6 +28,7 @@ export class Pane {
         stop: () => app.ask({ type: "stop", room: roomOf(this.place), thread: threadOf(this.place) }),
         typing: () => app.line.send({ type: "typing", room: roomOf(this.place), thread: threadOf(this.place) }),
         lastOwn: () => state.lastOwn(this.place),
+        note: (words) => app.note(words, this.place),
         escape,
       },
       () => app.completable(roomOf(this.place)),

@@ -584,6 +584,24 @@ async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     assert quiet.stage.rooms["review"].agents == ("ada", "bee")
 
 
+async def test_a_room_without_agents_is_not_made(open_page: Open, quiet: Playing) -> None:
+    """The dialog stays and says what is missing."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await page.get_by_role("button", name="New room").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Review")
+    for name in ("Ada", "Bee", "Cod"):
+        await dialog.get_by_label(name).uncheck()
+    create, problem = dialog.get_by_role("button", name="Create the room"), dialog.get_by_role("alert")
+    await create.click()
+    await expect(problem).to_have_text("Choose at least one agent.")
+    await dialog.get_by_label("Bee").check()
+    await expect(problem).to_be_hidden()
+    await create.click()
+    await expect(page.locator("h1")).to_have_text("Review")
+    assert quiet.stage.rooms["review"].agents == ("bee",)
+
+
 # --- hands, eyes, sizes -------------------------------------------------------------------------------
 
 

@@ -80,18 +80,22 @@ export class Dialogs {
       const box = h("input", { type: "checkbox", checked: true, value: member.id });
       return { box, label: h("label", { class: "agent-choice" }, box, face(member, "small"), clean(member.name)) };
     });
+    const problem = h("p", { class: "hint problem", role: "alert" });
     const form = h(
       "form",
-      { method: "dialog" },
+      { method: "dialog", onchange: () => (problem.textContent = "") },
       h("label", { htmlFor: "room-title" }, "Name"),
       title,
       h("fieldset", {}, h("legend", {}, "Who is in it"), ...boxes.map(({ label }) => label)),
+      problem,
       buttons("Create the room"),
     );
     const dialog = open("make-room", "New room", form);
     form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+      // For the server, nobody chosen means everybody.
+      if (!chosen.length) return (problem.textContent = "Choose at least one agent.");
       dialog.close();
       this.app.makeRoom(title.value.trim(), chosen);
     });

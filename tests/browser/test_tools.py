@@ -140,6 +140,47 @@ async def test_back_leads_through_rooms_and_threads(open_page: Open, quiet: Play
     await expect(title).to_have_text("design")
 
 
+async def test_on_a_phone_back_closes_what_covers_the_room(open_page: Open, quiet: Playing) -> None:
+    """Why?, the search and the rooms; what was closed by hand, or led to another room, costs no Back."""
+    await quiet.stage.post("lobby", "ada", "a needle")
+    await quiet.stage.post("design", "bee", "elsewhere")
+    page = await open_page("about:blank", viewport=PHONE)
+    await page.goto(f"{quiet.url}/#lobby")
+    title, panel, rooms = page.locator("h1"), page.locator(".panel"), page.locator(".sidebar")
+    search, menu = (page.get_by_role("button", name=name, exact=True) for name in ("Search", "Rooms and chats"))
+    await tool(page, message(page, "a needle"), "Why? The decisions about it")
+    await expect(panel).to_be_visible()
+    await page.go_back()
+    await expect(panel).to_be_hidden()
+    await search.click()
+    await expect(panel).to_be_visible()
+    await page.go_back()
+    await expect(panel).to_be_hidden()
+    await menu.click()
+    await expect(rooms).to_be_visible()
+    await page.go_back()
+    await expect(rooms).to_be_hidden()
+    await expect(title).to_have_text("lobby")
+    await search.click()
+    await panel.get_by_role("button", name="Close").click()
+    await expect(panel).to_be_hidden()
+    await page.wait_for_function("() => !history.state")
+    await menu.click()
+    await page.get_by_role("link", name="design").click()
+    await expect(title).to_have_text("design")
+    await expect(rooms).to_be_hidden()
+    await search.click()
+    await page.get_by_label("Words to find").fill("needle")
+    await page.locator(".hit").click()
+    await expect(title).to_have_text("lobby")
+    await expect(panel).to_be_hidden()
+    for room in ("design", "lobby"):
+        await page.go_back()
+        await expect(title).to_have_text(room)
+    await page.go_back()
+    await expect(page).to_have_url("about:blank")
+
+
 async def test_an_address_that_means_nothing_opens_a_room(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#%E0%A4%A")
     await expect(page.locator("h1")).to_have_text("lobby")

@@ -350,7 +350,19 @@ export class App {
     const thread = this.panel.kind === "thread" ? threadOf(this.panel.thread.place) : null;
     const address = `#${[this.room, thread ?? []].flat().map(encodeURIComponent).join("/")}`;
     if (replace) history.replaceState(null, "", location.search + address);
-    else if (address !== location.hash) history.pushState(null, "", location.search + address);
+    else if (address === location.hash) return;
+    else if (history.state?.covers) history.replaceState(null, "", location.search + address); // it led here, and is closed
+    else history.pushState(null, "", location.search + address);
+  }
+
+  /** Where something lies above the whole room, it is an entry as well: Back closes it. */
+  covered() {
+    if (narrow() && !history.state?.covers) history.pushState({ covers: true }, "", location.href);
+  }
+
+  /** It was closed by hand: its entry goes too. */
+  uncovered() {
+    if (history.state?.covers) history.back();
   }
 
   #goBack() {
@@ -415,8 +427,8 @@ export class App {
   /** To any message of any room. @param {import("./state.js").Message} message */
   goTo(message) {
     this.#goal = null;
-    if (narrow()) this.panel.close();
     this.openRoom(message.room);
+    if (narrow() && !message.thread) this.panel.close();
     if (message.thread) {
       const root = this.state.messages.get(message.thread) ?? { ...message, id: message.thread, thread: null };
       if (this.panel.kind !== "thread" || threadOf(this.panel.thread.place) !== message.thread)
@@ -474,7 +486,10 @@ export class App {
 
   /** The side bar on a phone. @param {boolean} open */
   drawer(open) {
+    const was = document.body.classList.contains("drawer");
     document.body.classList.toggle("drawer", open);
+    if (open) this.covered();
+    else if (was) this.uncovered();
     this.menu.setAttribute("aria-expanded", String(open));
     if (open) this.sidebar.element.querySelector("button, a").focus();
     else if (this.sidebar.element.contains(document.activeElement) && narrow()) this.menu.focus();

@@ -40,6 +40,19 @@ async def test_what_is_copied_is_on_the_clipboard(open_page: Open, quiet: Playin
     await expect(written).to_have_value(re.compile("make run"))
 
 
+async def test_copying_a_message_says_so(open_page: Open, quiet: Playing) -> None:
+    """By the button and by its key, for a moment."""
+    await quiet.stage.post("lobby", "ada", "make run")
+    page = await open_page(f"{quiet.url}/#lobby")
+    copy = message(page, "make run").get_by_role("button", name="Copy text", exact=True)
+    await tool(page, message(page, "make run"), "Copy text")
+    await expect(copy).to_have_text("Copied")
+    await expect(copy).to_have_text("")
+    await message(page, "make run").focus()
+    await page.keyboard.press("c")
+    await expect(copy).to_have_text("Copied")
+
+
 async def test_a_message_that_grew_under_the_pointer_gets_all_its_tools(open_page: Open, quiet: Playing) -> None:
     """Without a move of the pointer; and what is copied is the whole text."""
     growing = await quiet.stage.post("lobby", "ada", "Step by", growing=True)

@@ -460,10 +460,11 @@ export class App {
     this.dialogs.remove(message, () => this.ask({ type: "delete", message: message.id }));
   }
 
-  /** @param {import("./state.js").Message} message */
+  /** @param {import("./state.js").Message} message @returns {Promise<boolean>} whether the browser allowed it */
   async copy(message) {
     const done = await copyText(clean(message.text));
     this.announcer.say(done ? "Copied" : "The browser did not allow copying", message.text);
+    return done;
   }
 
   /** @param {string} client */

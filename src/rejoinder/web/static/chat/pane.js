@@ -10,6 +10,8 @@ import { Tools } from "./tools.js";
 
 /** @typedef {import("./state.js").Message} Message */
 
+const COPY = "Copy text";
+
 export class Pane {
   place = "";
   #typingTimer = 0;
@@ -93,7 +95,7 @@ export class Pane {
         act: (message) => app.openThread(message),
       },
       { label: "Edit", icon: "edit", key: "u", when: mine, act: (message) => this.composer.edit(message) },
-      { label: "Copy text", icon: "copy", key: "c", act: (message) => app.copy(message) },
+      { label: COPY, icon: "copy", key: "c", act: (message) => this.#copy(message) },
       {
         label: "Why? The decisions about it",
         icon: "why",
@@ -129,6 +131,12 @@ export class Pane {
   /** @param {Message} message @param {any} anchor */
   #pick(message, anchor) {
     pickEmoji(anchor, (emoji) => this.#toggle(message, emoji));
+  }
+
+  /** @param {Message} message */
+  async #copy(message) {
+    const done = await this.app.copy(message);
+    this.tools.remark(message, COPY, done ? "Copied" : "Not allowed");
   }
 
   /** @param {Message} message @param {string} emoji */

@@ -642,6 +642,17 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await expect(box(page)).to_be_focused()
 
 
+async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> None:
+    """Also when something is typed."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(box(page)).to_be_focused()
+    await page.keyboard.press("Control+K")
+    await page.keyboard.type("desi")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(box(page)).to_be_focused()
+
+
 async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:
     page = await open_page(f"{staged.url}/#lobby")
     await expect(message(page, "Ship it.")).to_be_visible()

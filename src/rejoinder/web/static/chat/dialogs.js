@@ -59,6 +59,7 @@ export class Dialogs {
       if (event.key === "ArrowDown") draw(chosen + 1);
       else if (event.key === "ArrowUp") draw(chosen - 1);
       else if (event.key === "Enter" && fitting()[chosen]) go(fitting()[chosen].id);
+      else if (event.key === "Escape") dialog.close(); // the browser would only empty the box first
       else return;
       event.preventDefault();
     }

@@ -703,6 +703,20 @@ async def test_light_and_dark(open_page: Open, quiet: Playing) -> None:
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")
 
 
+async def test_a_bell_that_may_not_ring_says_so(open_page: Open, quiet: Playing) -> None:
+    """A browser that was told to block notifications does not ask again."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await page.evaluate("() => void (Notification.requestPermission = async () => 'denied')")
+    bell = page.get_by_role("button", name="Notifications")
+    await bell.click()
+    dialog = page.get_by_role("dialog", name="Notifications")
+    await expect(dialog).to_contain_text("The browser blocks notifications for this page.")
+    await dialog.get_by_role("button", name="Close").click()
+    await expect(dialog).to_have_count(0)
+    await expect(bell).to_have_attribute("aria-pressed", "false")
+
+
 async def test_the_tool_bar_of_own_messages_only_changes_own_messages(open_page: Open, staged: Playing) -> None:
     page = await open_page(f"{staged.url}/#lobby")
     await message(page, "May I run").hover()

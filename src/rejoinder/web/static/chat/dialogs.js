@@ -162,12 +162,12 @@ export class Dialogs {
         h("td", {}, meaning),
       ),
     );
-    open(
-      "keys",
-      "Keys",
-      h("table", { class: "keys" }, h("tbody", {}, ...rows)),
-      h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close"))),
-    );
+    open("keys", "Keys", h("table", { class: "keys" }, h("tbody", {}, ...rows)), closing());
+  }
+
+  /** @param {string} title @param {string} words */
+  tell(title, words) {
+    open("notice", title, h("p", {}, words), closing());
   }
 }
 
@@ -180,6 +180,9 @@ const BY_LOGIN = "You have logged in as the owner. This is the name that others 
 
 const logOut = () =>
   h("form", { method: "post", action: "/logout" }, h("button", { type: "submit", class: "plain" }, "Log out"));
+
+const closing = () =>
+  h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close")));
 
 const KEYS = [
   ["Ctrl K", "go to a room or a chat"],

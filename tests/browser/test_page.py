@@ -7,6 +7,7 @@ from playwright.async_api import Route, expect
 
 from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
+from rejoinder.testing.patience import until
 from tests.browser.conftest import PHONE, Open, Playing
 from tests.browser.hands import at_bottom, box, message, messages, say, tool, whole
 from tests.browser.scenes import STREAM, in_pieces
@@ -218,6 +219,28 @@ async def test_files_are_uploaded_and_too_large_ones_are_not(open_page: Open, qu
     await say(page, "here it is")
     await expect(message(page, "here it is").locator("a.file")).to_contain_text("plan.txt")
     assert [file.name for file, _ in quiet.stage.files.values()] == ["plan.txt"]
+
+
+async def test_a_file_that_was_not_sent_stays_until_it_is_removed(open_page: Open, quiet: Playing) -> None:
+    """The message goes out without it, and so does the next one with its own file."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    chooser, failed = page.locator("main input[type=file]"), page.locator(".chip.problem")
+    big = {"name": "big.bin", "mimeType": "application/octet-stream", "buffer": b"x" * 1_000_001}
+    await chooser.set_input_files([big])
+    await say(page, "here it is")
+    await expect(failed).to_contain_text("larger than")
+    held: list[Route] = []
+    await page.route("**/files?*", lambda route: held.append(route))
+    await chooser.set_input_files([{"name": "plan.txt", "mimeType": "text/plain", "buffer": b"one, two"}])
+    await box(page).fill("and the plan")
+    await box(page).press("Enter")
+    await until(lambda: held, "the upload")
+    await held[0].continue_()
+    await expect(message(page, "and the plan").locator("a.file")).to_contain_text("plan.txt")
+    await expect(page.locator(".chip")).to_have_count(1)
+    await failed.get_by_role("button", name="Remove big.bin").click()
+    await expect(page.locator(".chip")).to_have_count(0)
 
 
 NO_MICROPHONE = """() => {

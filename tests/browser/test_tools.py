@@ -217,6 +217,24 @@ async def test_a_command_and_its_answer_take_little_room(open_page: Open, quiet:
     assert rows[0] + rows[1] < rows[2] * 1.6
 
 
+async def test_a_command_is_not_edited(open_page: Open, quiet: Playing) -> None:
+    """It would not run again: it has no Edit, and the Up key leads to the message before it. It can be deleted."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "what do you think?")
+    await say(page, "/status")
+    await say(page, "/statsu")
+    await quiet.stage.post("lobby", "", "Did you mean /status?")
+    for text in ("/status", "/statsu"):
+        row = messages(page).and_(page.locator(".command")).filter(has_text=text).first
+        await row.focus()
+        await expect(row.get_by_role("button", name="Delete", exact=True)).to_be_visible()
+        await expect(row.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
+        await page.keyboard.press("u")
+        await expect(box(page)).to_have_value("")
+    await box(page).press("ArrowUp")
+    await expect(box(page)).to_have_value("what do you think?")
+
+
 async def test_an_answer_to_what_was_edited_is_folded(open_page: Open, quiet: Playing) -> None:
     old = await quiet.stage.post("lobby", "ada", "It is Tuesday.")
     page = await open_page(f"{quiet.url}/#lobby")

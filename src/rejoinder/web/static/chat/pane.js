@@ -94,7 +94,13 @@ export class Pane {
         when: (message) => !message.thread && !threadOf(this.place) && !message.only_for,
         act: (message) => app.openThread(message),
       },
-      { label: "Edit", icon: "edit", key: "u", when: mine, act: (message) => this.composer.edit(message) },
+      {
+        label: "Edit",
+        icon: "edit",
+        key: "u",
+        when: (message) => app.state.canEdit(message),
+        act: (message) => this.composer.edit(message),
+      },
       { label: COPY, icon: "copy", key: "c", act: (message) => this.#copy(message) },
       {
         label: "Why? The decisions about it",

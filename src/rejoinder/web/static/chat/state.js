@@ -128,9 +128,17 @@ export class ChatState {
     );
   }
 
+  /** Whether one can edit it. A command has run, and an edit runs none. @param {Message} message */
+  canEdit(message) {
+    if (!this.isMine(message)) return false;
+    const shown = this.shown(placeOf(message));
+    const at = shown.findIndex(({ id }) => id === message.id);
+    return !this.isCommand(message, at < 0 ? undefined : shown[at + 1]);
+  }
+
   /** The newest message of one's own that can still be changed. @param {string} place */
   lastOwn(place) {
-    return this.shown(place).findLast((message) => this.isMine(message) && !message.only_for);
+    return this.shown(place).findLast((message) => !message.only_for && this.canEdit(message));
   }
 
   /** Unread messages of all rooms. */

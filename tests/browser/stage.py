@@ -222,6 +222,8 @@ class Stage:
                 await self.edit(message, text, edited=True)
             case p.Delete(_, message):
                 gone = self.messages.pop(message)
+                for other in [m for m in self.messages.values() if m.reply_to and m.reply_to.id == message]:
+                    self.messages[other.id] = replace(other, reply_to=n.Quoted(message, gone.author))
                 await self.happen(p.Deleted(self.number(), gone.room, message))
             case p.React(_, message, emoji, remove):
                 await self.react(message, me.id, emoji, remove=remove)

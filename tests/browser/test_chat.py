@@ -103,6 +103,21 @@ async def test_own_messages_are_edited_and_deleted(open_page: Open, gateway: Rea
     await expect(messages(page)).to_have_count(0)
 
 
+async def test_the_words_of_a_deleted_message_are_in_no_quote(open_page: Open, gateway: RealGateway) -> None:
+    """Neither at once nor after a reload, though the answer was written while they were there."""
+    page = await open_page(gateway.url)
+    said = await say(page, "reply to me, by the secret name")
+    quote = page.locator("main .message .quote")
+    await expect(quote).to_contain_text("secret name")
+    await whole(page)
+    await tool(page, said, "Delete")
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    for _ in range(2):
+        await expect(quote.locator(".words")).to_have_text("deleted message")
+        await expect(page.get_by_text("secret name")).to_have_count(0)
+        await page.reload()
+
+
 async def test_everything_is_there_after_a_reload(open_page: Open, gateway: RealGateway) -> None:
     """History, reactions, quoted lines, the open room and the half-written message."""
     page = await open_page(gateway.url)

@@ -7,6 +7,7 @@ from playwright.async_api import Route, expect
 
 from rejoinder.channels.web import nouns as n
 from rejoinder.channels.web import protocol as p
+from rejoinder.testing.patience import until
 from tests.browser.conftest import PHONE, Open, Playing
 from tests.browser.hands import at_bottom, box, message, messages, say, tool, whole
 from tests.browser.scenes import STREAM, in_pieces
@@ -218,6 +219,57 @@ async def test_files_are_uploaded_and_too_large_ones_are_not(open_page: Open, qu
     await say(page, "here it is")
     await expect(message(page, "here it is").locator("a.file")).to_contain_text("plan.txt")
     assert [file.name for file, _ in quiet.stage.files.values()] == ["plan.txt"]
+
+
+async def test_a_file_that_was_not_sent_stays_until_it_is_removed(open_page: Open, quiet: Playing) -> None:
+    """The message goes out without it, and so does the next one with its own file."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    chooser, failed = page.locator("main input[type=file]"), page.locator(".chip.problem")
+    big = {"name": "big.bin", "mimeType": "application/octet-stream", "buffer": b"x" * 1_000_001}
+    await chooser.set_input_files([big])
+    await say(page, "here it is")
+    await expect(failed).to_contain_text("larger than")
+    held: list[Route] = []
+    await page.route("**/files?*", lambda route: held.append(route))
+    await chooser.set_input_files([{"name": "plan.txt", "mimeType": "text/plain", "buffer": b"one, two"}])
+    await box(page).fill("and the plan")
+    await box(page).press("Enter")
+    await until(lambda: held, "the upload")
+    await held[0].continue_()
+    await expect(message(page, "and the plan").locator("a.file")).to_contain_text("plan.txt")
+    await expect(page.locator(".chip")).to_have_count(1)
+    await failed.get_by_role("button", name="Remove big.bin").click()
+    await expect(page.locator(".chip")).to_have_count(0)
+
+
+NO_MICROPHONE = """() => {
+    const missing = new DOMException("Requested device not found", "NotFoundError");
+    navigator.mediaDevices.getUserMedia = () => Promise.reject(missing);
+}"""
+
+
+@pytest.mark.parametrize("thread", [False, True])
+async def test_a_recording_that_cannot_begin_leaves_the_box_as_it_was(
+    open_page: Open, quiet: Playing, thread: bool
+) -> None:
+    """Why is told in a note, which goes; also in a room where nothing has been said."""
+    address = f"{quiet.url}/#lobby"
+    if thread:
+        root = await quiet.stage.post("lobby", "ada", "the root")
+        address += f"/{root.id}"
+    page = await open_page(address)
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await page.evaluate(NO_MICROPHONE)
+    pane = page.locator(".panel" if thread else "main")
+    await box(page, thread).fill("half a thought")
+    await pane.get_by_role("button", name="Record a voice message").click()
+    note = pane.get_by_role("note")
+    await expect(note).to_contain_text("There is no microphone.")
+    await expect(pane.locator(".recording")).to_be_hidden()
+    await expect(box(page, thread)).to_have_value("half a thought")
+    await note.get_by_role("button", name="Dismiss").click()
+    await expect(note).to_have_count(0)
 
 
 @pytest.mark.parametrize("locale", ["en-US", "de-DE"])
@@ -555,6 +607,24 @@ async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     assert quiet.stage.rooms["review"].agents == ("ada", "bee")
 
 
+async def test_a_room_without_agents_is_not_made(open_page: Open, quiet: Playing) -> None:
+    """The dialog stays and says what is missing."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await page.get_by_role("button", name="New room").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("Review")
+    for name in ("Ada", "Bee", "Cod"):
+        await dialog.get_by_label(name).uncheck()
+    create, problem = dialog.get_by_role("button", name="Create the room"), dialog.get_by_role("alert")
+    await create.click()
+    await expect(problem).to_have_text("Choose at least one agent.")
+    await dialog.get_by_label("Bee").check()
+    await expect(problem).to_be_hidden()
+    await create.click()
+    await expect(page.locator("h1")).to_have_text("Review")
+    assert quiet.stage.rooms["review"].agents == ("bee",)
+
+
 # --- hands, eyes, sizes -------------------------------------------------------------------------------
 
 
@@ -592,6 +662,17 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await page.keyboard.press("t")
     await expect(box(page, thread=True)).to_be_focused()
     await page.keyboard.press("Escape")
+    await expect(box(page)).to_be_focused()
+
+
+async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> None:
+    """Also when something is typed."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(box(page)).to_be_focused()
+    await page.keyboard.press("Control+K")
+    await page.keyboard.type("desi")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(box(page)).to_be_focused()
 
 
@@ -643,6 +724,20 @@ async def test_light_and_dark(open_page: Open, quiet: Playing) -> None:
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")
     await page.reload()
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")
+
+
+async def test_a_bell_that_may_not_ring_says_so(open_page: Open, quiet: Playing) -> None:
+    """A browser that was told to block notifications does not ask again."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await expect(page.locator("h1")).to_have_text("lobby")
+    await page.evaluate("() => void (Notification.requestPermission = async () => 'denied')")
+    bell = page.get_by_role("button", name="Notifications")
+    await bell.click()
+    dialog = page.get_by_role("dialog", name="Notifications")
+    await expect(dialog).to_contain_text("The browser blocks notifications for this page.")
+    await dialog.get_by_role("button", name="Close").click()
+    await expect(dialog).to_have_count(0)
+    await expect(bell).to_have_attribute("aria-pressed", "false")
 
 
 async def test_the_tool_bar_of_own_messages_only_changes_own_messages(open_page: Open, staged: Playing) -> None:

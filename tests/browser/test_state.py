@@ -23,6 +23,7 @@ RUN = """async (steps) => {
     const atWork = state.isAtWork("lobby", 0);
     return { ids, more, end, seq: state.seq, unread: room.unread, read: room.read, texts, latest: room.latest?.id,
         under: Object.fromEntries([...state.messages].map(([id, { under }]) => [id, under?.replies ?? 0])),
+        quotes: Object.fromEntries([...state.messages].flatMap(([id, m]) => (m.reply_to ? [[id, m.reply_to]] : []))),
         typing, atWork };
 }"""
 
@@ -127,6 +128,13 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "a deleted message is gone, and its mark with it": (
         (*LOADED, posted(3), ("apply", {"type": "deleted", "seq": 4, "room": "lobby", "message": "w3"})),
         {"ids": ["w1", "w2"], "unread": 0, "latest": "w2", "seq": 4},
+    ),
+    "the words of a deleted message are in no quote": (
+        (
+            *(*LOADED, posted(3, reply_to={"id": "w2", "author": "ada", "text": "x"})),
+            ("apply", {"type": "deleted", "seq": 4, "room": "lobby", "message": "w2"}),
+        ),
+        {"quotes": {"w3": {"id": "w2", "author": "ada"}}},
     ),
     "a message grows and becomes whole": (
         (

@@ -40,6 +40,19 @@ async def test_what_is_copied_is_on_the_clipboard(open_page: Open, quiet: Playin
     await expect(written).to_have_value(re.compile("make run"))
 
 
+async def test_copying_a_message_says_so(open_page: Open, quiet: Playing) -> None:
+    """By the button and by its key, for a moment."""
+    await quiet.stage.post("lobby", "ada", "make run")
+    page = await open_page(f"{quiet.url}/#lobby")
+    copy = message(page, "make run").get_by_role("button", name="Copy text", exact=True)
+    await tool(page, message(page, "make run"), "Copy text")
+    await expect(copy).to_have_text("Copied")
+    await expect(copy).to_have_text("")
+    await message(page, "make run").focus()
+    await page.keyboard.press("c")
+    await expect(copy).to_have_text("Copied")
+
+
 async def test_a_message_that_grew_under_the_pointer_gets_all_its_tools(open_page: Open, quiet: Playing) -> None:
     """Without a move of the pointer; and what is copied is the whole text."""
     growing = await quiet.stage.post("lobby", "ada", "Step by", growing=True)
@@ -140,6 +153,47 @@ async def test_back_leads_through_rooms_and_threads(open_page: Open, quiet: Play
     await expect(title).to_have_text("design")
 
 
+async def test_on_a_phone_back_closes_what_covers_the_room(open_page: Open, quiet: Playing) -> None:
+    """Why?, the search and the rooms; what was closed by hand, or led to another room, costs no Back."""
+    await quiet.stage.post("lobby", "ada", "a needle")
+    await quiet.stage.post("design", "bee", "elsewhere")
+    page = await open_page("about:blank", viewport=PHONE)
+    await page.goto(f"{quiet.url}/#lobby")
+    title, panel, rooms = page.locator("h1"), page.locator(".panel"), page.locator(".sidebar")
+    search, menu = (page.get_by_role("button", name=name, exact=True) for name in ("Search", "Rooms and chats"))
+    await tool(page, message(page, "a needle"), "Why? The decisions about it")
+    await expect(panel).to_be_visible()
+    await page.go_back()
+    await expect(panel).to_be_hidden()
+    await search.click()
+    await expect(panel).to_be_visible()
+    await page.go_back()
+    await expect(panel).to_be_hidden()
+    await menu.click()
+    await expect(rooms).to_be_visible()
+    await page.go_back()
+    await expect(rooms).to_be_hidden()
+    await expect(title).to_have_text("lobby")
+    await search.click()
+    await panel.get_by_role("button", name="Close").click()
+    await expect(panel).to_be_hidden()
+    await page.wait_for_function("() => !history.state")
+    await menu.click()
+    await page.get_by_role("link", name="design").click()
+    await expect(title).to_have_text("design")
+    await expect(rooms).to_be_hidden()
+    await search.click()
+    await page.get_by_label("Words to find").fill("needle")
+    await page.locator(".hit").click()
+    await expect(title).to_have_text("lobby")
+    await expect(panel).to_be_hidden()
+    for room in ("design", "lobby"):
+        await page.go_back()
+        await expect(title).to_have_text(room)
+    await page.go_back()
+    await expect(page).to_have_url("about:blank")
+
+
 async def test_an_address_that_means_nothing_opens_a_room(open_page: Open, quiet: Playing) -> None:
     page = await open_page(f"{quiet.url}/#%E0%A4%A")
     await expect(page.locator("h1")).to_have_text("lobby")
@@ -161,6 +215,24 @@ async def test_a_command_and_its_answer_take_little_room(open_page: Open, quiet:
     await expect(message(page, "/etc/hosts")).not_to_have_class(re.compile(r"\bcommand\b"))
     rows = await messages(page).evaluate_all("rows => rows.map(row => row.clientHeight)")
     assert rows[0] + rows[1] < rows[2] * 1.6
+
+
+async def test_a_command_is_not_edited(open_page: Open, quiet: Playing) -> None:
+    """It would not run again: it has no Edit, and the Up key leads to the message before it. It can be deleted."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    await say(page, "what do you think?")
+    await say(page, "/status")
+    await say(page, "/statsu")
+    await quiet.stage.post("lobby", "", "Did you mean /status?")
+    for text in ("/status", "/statsu"):
+        row = messages(page).and_(page.locator(".command")).filter(has_text=text).first
+        await row.focus()
+        await expect(row.get_by_role("button", name="Delete", exact=True)).to_be_visible()
+        await expect(row.get_by_role("button", name="Edit", exact=True)).to_have_count(0)
+        await page.keyboard.press("u")
+        await expect(box(page)).to_have_value("")
+    await box(page).press("ArrowUp")
+    await expect(box(page)).to_have_value("what do you think?")
 
 
 async def test_an_answer_to_what_was_edited_is_folded(open_page: Open, quiet: Playing) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.channels.web.avatars import person_member, seen_by_others
-from rejoinder.channels.web.nouns import Member, Message, Person, Room, Thread
+from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Room, Thread
 from rejoinder.room_log import Find, Replies, RoomEntry, RoomLog, RoomView
 
 MOST_RESUMED = 1000
@@ -128,11 +128,26 @@ async def thread_before(log: RoomLog, room: Room, thread: str, id: str, limit: i
 
 
 async def _whole(log: RoomLog, entries: Iterable[RoomEntry], person: str) -> tuple[Message, ...]:
-    """The messages with what is said under them."""
+    """The messages with what is said under them, and without the words of messages that were deleted since."""
     messages = [kept(entry).message for entry in entries]
     starts = tuple(each.id for each in messages if each.thread is None)
     under = await log.replies(starts, person) if starts else {}
-    return tuple(replace(each, under=_thread(under.get(each.id))) for each in messages)
+    gone = await _gone(log, messages)
+    return tuple(
+        replace(each, under=_thread(under.get(each.id)), reply_to=_quoted(each.reply_to, gone)) for each in messages
+    )
+
+
+async def _gone(log: RoomLog, messages: list[Message]) -> set[str]:
+    """Which messages that these quote are no longer there."""
+    quoted = {each.reply_to.id for each in messages if each.reply_to is not None}
+    elsewhere = quoted - {each.id for each in messages}
+    return {id for id in elsewhere if await message(log, id) is None}
+
+
+def _quoted(quoted: Quoted | None, gone: set[str]) -> Quoted | None:
+    """A quote is kept with the words it had, which the message may have lost."""
+    return Quoted(quoted.id, quoted.author) if quoted is not None and quoted.id in gone else quoted
 
 
 def _thread(replies: Replies | None) -> Thread | None:

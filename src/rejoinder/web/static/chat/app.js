@@ -13,7 +13,7 @@ import { Pane } from "./pane.js";
 import { Panel } from "./panel.js";
 import { Requests } from "./requests.js";
 import { Sidebar } from "./sidebar.js";
-import { ChatState, placeOf, threadOf } from "./state.js";
+import { ChatState, GATEWAY, placeOf, roomOf, threadOf } from "./state.js";
 import { Subagents } from "./subagents.js";
 import { welcome } from "./welcome.js";
 import { wordsOf } from "./words.js";
@@ -208,7 +208,7 @@ export class App {
     const request = this.requests.refused(frame.client, frame.reason);
     if (this.#asked.delete(frame.client)) this.pane.timeline.answered();
     if (request?.frame.type === "say") this.#syncAll();
-    else this.#note(frame.reason);
+    else this.note(frame.reason);
   }
 
   /** @param {any} page */
@@ -223,7 +223,7 @@ export class App {
       pane.timeline.answered();
       if (gone) pane.timeline.stay();
     }
-    if (gone) this.#note("That message is no longer there.");
+    if (gone) this.note("That message is no longer there.");
     this.#show(this.state.addPage(asked, page));
     if (this.#goal && placeOf(this.#goal) === asked.place) this.goTo(this.#goal);
   }
@@ -274,9 +274,10 @@ export class App {
     if (message) this.history(placeOf(message), { around: id, limit: 1 });
   }
 
-  /** @param {string} text */
-  #note(text) {
-    this.#show(this.state.apply({ type: "note", room: this.room, text }, Date.now()));
+  /** A line that only this page shows, until it is dismissed. @param {string} text @param {string} [place] */
+  note(text, place = this.room) {
+    this.#show(this.state.apply({ type: "note", room: roomOf(place), thread: threadOf(place), text }, Date.now()));
+    this.announcer.say(GATEWAY.name, text);
   }
 
   #panes() {
@@ -349,7 +350,19 @@ export class App {
     const thread = this.panel.kind === "thread" ? threadOf(this.panel.thread.place) : null;
     const address = `#${[this.room, thread ?? []].flat().map(encodeURIComponent).join("/")}`;
     if (replace) history.replaceState(null, "", location.search + address);
-    else if (address !== location.hash) history.pushState(null, "", location.search + address);
+    else if (address === location.hash) return;
+    else if (history.state?.covers) history.replaceState(null, "", location.search + address); // it led here, and is closed
+    else history.pushState(null, "", location.search + address);
+  }
+
+  /** Where something lies above the whole room, it is an entry as well: Back closes it. */
+  covered() {
+    if (narrow() && !history.state?.covers) history.pushState({ covers: true }, "", location.href);
+  }
+
+  /** It was closed by hand: its entry goes too. */
+  uncovered() {
+    if (history.state?.covers) history.back();
   }
 
   #goBack() {
@@ -414,8 +427,8 @@ export class App {
   /** To any message of any room. @param {import("./state.js").Message} message */
   goTo(message) {
     this.#goal = null;
-    if (narrow()) this.panel.close();
     this.openRoom(message.room);
+    if (narrow() && !message.thread) this.panel.close();
     if (message.thread) {
       const root = this.state.messages.get(message.thread) ?? { ...message, id: message.thread, thread: null };
       if (this.panel.kind !== "thread" || threadOf(this.panel.thread.place) !== message.thread)
@@ -447,10 +460,11 @@ export class App {
     this.dialogs.remove(message, () => this.ask({ type: "delete", message: message.id }));
   }
 
-  /** @param {import("./state.js").Message} message */
+  /** @param {import("./state.js").Message} message @returns {Promise<boolean>} whether the browser allowed it */
   async copy(message) {
     const done = await copyText(clean(message.text));
     this.announcer.say(done ? "Copied" : "The browser did not allow copying", message.text);
+    return done;
   }
 
   /** @param {string} client */
@@ -473,7 +487,10 @@ export class App {
 
   /** The side bar on a phone. @param {boolean} open */
   drawer(open) {
+    const was = document.body.classList.contains("drawer");
     document.body.classList.toggle("drawer", open);
+    if (open) this.covered();
+    else if (was) this.uncovered();
     this.menu.setAttribute("aria-expanded", String(open));
     if (open) this.sidebar.element.querySelector("button, a").focus();
     else if (this.sidebar.element.contains(document.activeElement) && narrow()) this.menu.focus();

@@ -19,6 +19,7 @@ const TYPING_EVERY = 3_000;
  * @property {() => void} stop what an agent does here
  * @property {() => void} typing
  * @property {() => Message | undefined} lastOwn
+ * @property {(words: string) => void} note tell what could not be done
  * @property {() => void} escape Escape with nothing left to cancel
  */
 
@@ -82,6 +83,7 @@ export class Composer {
     this.recorder = new Recorder(
       (file) => this.#recorded(file),
       () => this.focus(),
+      (words) => hands.note(words),
     );
     this.element = h(
       "form",

@@ -59,6 +59,7 @@ export class Dialogs {
       if (event.key === "ArrowDown") draw(chosen + 1);
       else if (event.key === "ArrowUp") draw(chosen - 1);
       else if (event.key === "Enter" && fitting()[chosen]) go(fitting()[chosen].id);
+      else if (event.key === "Escape") dialog.close(); // the browser would only empty the box first
       else return;
       event.preventDefault();
     }
@@ -80,18 +81,22 @@ export class Dialogs {
       const box = h("input", { type: "checkbox", checked: true, value: member.id });
       return { box, label: h("label", { class: "agent-choice" }, box, face(member, "small"), clean(member.name)) };
     });
+    const problem = h("p", { class: "hint problem", role: "alert" });
     const form = h(
       "form",
-      { method: "dialog" },
+      { method: "dialog", onchange: () => (problem.textContent = "") },
       h("label", { htmlFor: "room-title" }, "Name"),
       title,
       h("fieldset", {}, h("legend", {}, "Who is in it"), ...boxes.map(({ label }) => label)),
+      problem,
       buttons("Create the room"),
     );
     const dialog = open("make-room", "New room", form);
     form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
+      // For the server, nobody chosen means everybody.
+      if (!chosen.length) return (problem.textContent = "Choose at least one agent.");
       dialog.close();
       this.app.makeRoom(title.value.trim(), chosen);
     });
@@ -157,12 +162,12 @@ export class Dialogs {
         h("td", {}, meaning),
       ),
     );
-    open(
-      "keys",
-      "Keys",
-      h("table", { class: "keys" }, h("tbody", {}, ...rows)),
-      h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close"))),
-    );
+    open("keys", "Keys", h("table", { class: "keys" }, h("tbody", {}, ...rows)), closing());
+  }
+
+  /** @param {string} title @param {string} words */
+  tell(title, words) {
+    open("notice", title, h("p", {}, words), closing());
   }
 }
 
@@ -175,6 +180,9 @@ const BY_LOGIN = "You have logged in as the owner. This is the name that others 
 
 const logOut = () =>
   h("form", { method: "post", action: "/logout" }, h("button", { type: "submit", class: "plain" }, "Log out"));
+
+const closing = () =>
+  h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close")));
 
 const KEYS = [
   ["Ctrl K", "go to a room or a chat"],

@@ -129,7 +129,7 @@ export class MessageView {
     const quoted = message.reply_to;
     if (!quoted) return fill(this.quote);
     const author = this.state.member(quoted.author ?? "");
-    const words = quoted.text ? wordsOf(quoted, this.state.mentions()) : "a message that is gone";
+    const words = quoted.text ? wordsOf(quoted, this.state.mentions()) : "deleted message";
     const label = `In reply to ${clean(author.name)}: ${words}. Jump to it`;
     fill(
       this.quote,

@@ -4,6 +4,8 @@ import { clean } from "../shared/clean.js";
 import { wordsOf } from "./words.js";
 
 const KEY = "rejoinder.notify";
+const BLOCKED = "The browser blocks notifications for this page. Allow them in its settings for this site, then try again.";
+const NONE = "The browser offers this page no notifications.";
 
 export class Notifier {
   /** @param {import("./app.js").App} app */
@@ -17,9 +19,15 @@ export class Notifier {
 
   async toggle() {
     if (this.on) localStorage.removeItem(KEY);
-    else if ("Notification" in window && (await Notification.requestPermission()) === "granted")
-      localStorage.setItem(KEY, "1");
+    else await this.#turnOn();
     this.app.sidebar.draw();
+  }
+
+  async #turnOn() {
+    if (!("Notification" in window)) return this.app.dialogs.tell("Notifications", NONE);
+    const answer = await Notification.requestPermission();
+    if (answer === "granted") localStorage.setItem(KEY, "1");
+    else if (answer === "denied") this.app.dialogs.tell("Notifications", BLOCKED); // it does not even ask
   }
 
   /** A message is whole. @param {import("./state.js").Message} message */

@@ -10,6 +10,8 @@ import { Tools } from "./tools.js";
 
 /** @typedef {import("./state.js").Message} Message */
 
+const COPY = "Copy text";
+
 export class Pane {
   place = "";
   #typingTimer = 0;
@@ -28,6 +30,7 @@ export class Pane {
         stop: () => app.ask({ type: "stop", room: roomOf(this.place), thread: threadOf(this.place) }),
         typing: () => app.line.send({ type: "typing", room: roomOf(this.place), thread: threadOf(this.place) }),
         lastOwn: () => state.lastOwn(this.place),
+        note: (words) => app.note(words, this.place),
         escape,
       },
       () => app.completable(roomOf(this.place)),
@@ -91,8 +94,14 @@ export class Pane {
         when: (message) => !message.thread && !threadOf(this.place) && !message.only_for,
         act: (message) => app.openThread(message),
       },
-      { label: "Edit", icon: "edit", key: "u", when: mine, act: (message) => this.composer.edit(message) },
-      { label: "Copy text", icon: "copy", key: "c", act: (message) => app.copy(message) },
+      {
+        label: "Edit",
+        icon: "edit",
+        key: "u",
+        when: (message) => app.state.canEdit(message),
+        act: (message) => this.composer.edit(message),
+      },
+      { label: COPY, icon: "copy", key: "c", act: (message) => this.#copy(message) },
       {
         label: "Why? The decisions about it",
         icon: "why",
@@ -128,6 +137,12 @@ export class Pane {
   /** @param {Message} message @param {any} anchor */
   #pick(message, anchor) {
     pickEmoji(anchor, (emoji) => this.#toggle(message, emoji));
+  }
+
+  /** @param {Message} message */
+  async #copy(message) {
+    const done = await this.app.copy(message);
+    this.tools.remark(message, COPY, done ? "Copied" : "Not allowed");
   }
 
   /** @param {Message} message @param {string} emoji */

@@ -110,7 +110,8 @@ export class Panel {
     this.thread.place = this.thread.timeline.place = "";
     this.element.hidden = true;
     document.body.classList.remove("with-panel");
-    if (kind === "thread" && visits) this.app.visited();
+    if (visits && kind === "thread") this.app.visited();
+    else if (visits) this.app.uncovered();
     if (kind === "subagents" && visits) this.app.subagents.button.focus();
     else if (!narrow()) this.app.pane.composer.focus();
   }
@@ -160,6 +161,7 @@ export class Panel {
     if (this.kind === "subagents") this.app.subagents.watched(false);
     this.kind = kind;
     if (wasThread) this.app.visited();
+    if (kind !== "thread") this.app.covered();
     this.title.textContent = title;
     this.element.setAttribute("aria-label", title);
     this.element.hidden = false;

@@ -19,10 +19,12 @@ export class Recorder {
   #timer = 0;
   #began = 0;
 
-  /** @param {(file: File) => void} done @param {() => void} closed after it was sent or cancelled */
-  constructor(done, closed) {
+  /** @param {(file: File) => void} done @param {() => void} closed after it was sent or cancelled
+   * @param {(words: string) => void} refused nothing can be recorded, and why */
+  constructor(done, closed, refused) {
     this.done = done;
     this.closed = closed;
+    this.refused = refused;
     this.button = h(
       "button",
       { type: "button", class: "quiet", "aria-label": "Record a voice message", title: "Record a voice message", hidden: !able(), onclick: () => this.start() },
@@ -58,13 +60,8 @@ export class Recorder {
     try {
       this.#stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch (problem) {
-      this.element.hidden = false;
-      this.sendButton.hidden = true;
-      this.level.hidden = this.time.hidden = true;
-      this.words.textContent = refusal(/** @type {DOMException} */ (problem));
-      return;
+      return this.refused(refusal(/** @type {DOMException} */ (problem)));
     }
-    this.sendButton.hidden = this.level.hidden = this.time.hidden = false;
     this.#pieces = [];
     this.#keeps = false;
     const recorder = (this.#recorder = new MediaRecorder(this.#stream, { mimeType: kind() }));

@@ -128,9 +128,17 @@ export class ChatState {
     );
   }
 
+  /** Whether one can edit it. A command has run, and an edit runs none. @param {Message} message */
+  canEdit(message) {
+    if (!this.isMine(message)) return false;
+    const shown = this.shown(placeOf(message));
+    const at = shown.findIndex(({ id }) => id === message.id);
+    return !this.isCommand(message, at < 0 ? undefined : shown[at + 1]);
+  }
+
   /** The newest message of one's own that can still be changed. @param {string} place */
   lastOwn(place) {
-    return this.shown(place).findLast((message) => this.isMine(message) && !message.only_for);
+    return this.shown(place).findLast((message) => !message.only_for && this.canEdit(message));
   }
 
   /** Unread messages of all rooms. */
@@ -292,6 +300,8 @@ export class ChatState {
       changes.typing.add(placeOf(gone));
     }
     if (gone?.thread) this.#countReply(gone.thread, -1, 0, changes);
+    for (const { id, reply_to } of this.messages.values())
+      if (reply_to?.id === frame.message) this.#change(id, changes, (message) => ({ ...message, reply_to: unquoted(reply_to) }));
     const room = this.rooms.get(frame.room);
     if (!room) return;
     if (gone && !this.isMine(gone) && gone.seq > room.read && room.unread > 0) room.unread -= 1;
@@ -414,6 +424,9 @@ function noChanges() {
 
 /** Fields at their default may be left out. @param {any} room @returns {Room} */
 const whole = (room) => ({ unread: 0, read: 0, latest: null, ...room });
+
+/** What is left of a quote when the message is gone. @param {Quoted} quoted @returns {Quoted} */
+const unquoted = ({ id, author }) => ({ id, author });
 
 /** @param {string} place */
 export const threadOf = (place) => place.split("\n")[1] ?? null;

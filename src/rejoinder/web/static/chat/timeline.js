@@ -187,7 +187,8 @@ export class Timeline {
     if (!loaded) return [this.#row("loading", () => h("div", { class: "loading", role: "status" }, "Loading…"))];
     const rows = /** @type {Element[]} */ ([]);
     if (more) rows.push(this.#row("older", () => h("div", { class: "loading" }, "Older messages…")));
-    if (!messages.length && !sending.length && this.empty) return [this.#row("empty", this.empty)];
+    if (!messages.length && !sending.length && this.empty)
+      return [this.#row("empty", this.empty), ...notes.map((note) => this.#row(`note ${note.id}`, () => this.#noteLine(note)))];
     let last = /** @type {Message | null} */ (null);
     let [day, kindOfLast] = ["", ""];
     const keys = new Set();

@@ -8,6 +8,8 @@ import { icon } from "../shared/icons.js";
  * @typedef {{label: string, icon?: string, emoji?: string, key?: string, when?: (message: Message) => boolean, act: (message: Message, button: any) => void}} Tool
  */
 
+const REMARK_LASTS = 1500; // as at a block of code
+
 export class Tools {
   #message = /** @type {Message | null} */ (null);
 
@@ -38,6 +40,20 @@ export class Tools {
     return tool !== undefined;
   }
 
+  /** Says for a moment what a tool has done, in the place of its picture. @param {Message} message @param {string} label
+   * @param {string} words */
+  remark(message, label, words) {
+    const tool = this.tools.find((each) => each.label === label);
+    const button = [...this.element.children].find((each) => each.getAttribute("aria-label") === label);
+    if (!tool || !button || this.#message?.id !== message.id) return;
+    fill(button, words);
+    button.classList.add("remark");
+    setTimeout(() => {
+      fill(button, looks(tool));
+      button.classList.remove("remark");
+    }, REMARK_LASTS);
+  }
+
   /** @param {Message} message */
   #fitting(message) {
     return this.tools.filter((tool) => !tool.when || tool.when(message));
@@ -47,10 +63,9 @@ export class Tools {
   #button(tool, message) {
     const title = tool.key ? `${tool.label} (${tool.key === "Delete" ? "Del" : tool.key})` : tool.label;
     const act = (/** @type {Event} */ event) => tool.act(message, event.currentTarget);
-    return h(
-      "button",
-      { type: "button", title, "aria-label": tool.label, onclick: act },
-      tool.emoji ?? icon(tool.icon ?? ""),
-    );
+    return h("button", { type: "button", title, "aria-label": tool.label, onclick: act }, looks(tool));
   }
 }
+
+/** @param {Tool} tool */
+const looks = (tool) => tool.emoji ?? icon(tool.icon ?? "");

@@ -7,7 +7,8 @@ import { sizeOf } from "../shared/times.js";
 
 const MOST = 10;
 
-/** @typedef {{name: string, size: number, done: number, file?: import("./state.js").File, problem?: string, request?: XMLHttpRequest}} Upload */
+/** @typedef {{name: string, size: number, done: number, file?: import("./state.js").File, problem?: string, left?: boolean, request?: XMLHttpRequest}} Upload
+ * `left`: a message went out without it */
 
 export class Uploads {
   #all = /** @type {Upload[]} */ ([]);
@@ -23,7 +24,7 @@ export class Uploads {
   add(files) {
     for (const file of files) {
       const upload = /** @type {Upload} */ ({ name: file.name || "pasted image.png", size: file.size, done: 0 });
-      if (this.#all.length >= MOST) upload.problem = `at most ${MOST} files`;
+      if (this.#all.filter((other) => !other.problem).length >= MOST) upload.problem = `at most ${MOST} files`;
       else if (file.size > this.limit()) upload.problem = `larger than ${sizeOf(this.limit())}`;
       else this.#start(upload, file);
       this.#all.push(upload);
@@ -38,13 +39,14 @@ export class Uploads {
 
   /** Whether one could not be taken: a person decides what becomes of the message then. */
   get failed() {
-    return this.#all.some((upload) => upload.problem);
+    return this.#all.some((upload) => upload.problem && !upload.left);
   }
 
-  /** What has arrived; it is forgotten here. @returns {import("./state.js").File[]} */
+  /** What has arrived; it is forgotten here. What could not be taken stays, with the reason, until it is removed.
+   * @returns {import("./state.js").File[]} */
   take() {
     const files = this.#all.flatMap((upload) => (upload.file ? [upload.file] : []));
-    this.#all = [];
+    this.#all = this.#all.flatMap((upload) => (upload.problem ? [{ ...upload, left: true }] : []));
     this.#draw();
     return files;
   }

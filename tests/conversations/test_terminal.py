@@ -34,17 +34,15 @@ async def test_a_reply_is_drawn_with_the_line_it_answers():
 
 
 async def test_a_reply_to_nothing_is_not_sent_and_leaves_the_prompt_free():
-    """It stands above with the reason, the up arrow brings it back, and Ctrl-D leaves."""
+    """It stands above with the reason; what is typed next is a line of its own."""
     async with chatting("First.") as terminal:
         terminal.keys("/reply m7 hi\r")
         await terminal.shows("not sent: there is no message 'm7' to reply to\n   /reply m7 hi")
         assert "› /reply" not in terminal.text()
-        terminal.keys("\x1b[A")
-        await terminal.shows("› /reply m7 hi")
-        terminal.keys("\x03hello\r")
+        terminal.keys("hello\r")
         await terminal.shows("m1 you  hello")
         await terminal.shows("First.")
-        terminal.keys("/reply m7 hi\r\x04")
+        terminal.keys("/quit\r")
         assert await terminal.ends() == 0
 
 

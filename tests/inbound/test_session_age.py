@@ -8,31 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.session_age import grown_old, last_boundary, reset_policy
-from rejoinder.session import ResetByType, ResetOverride, ResetPolicy, ResetSettings, Session, SessionSettings
-
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-IN_GROUP = {"chat": "-100", "kind": "group"}
-
-
-def message(
-    sender="7", chat="7", kind="direct", thread=None, channel="telegram", account="default", former=""
-) -> Inbound:
-    return Inbound(
-        channel=channel,
-        event_id="e",
-        message_id="m",
-        chat=Chat(id=chat, kind=kind, former=former),
-        sender=Sender(id=sender),
-        account=account,
-        thread=thread,
-    )
-
-
-def session(**given) -> Session:
-    return Session(**{"key": "helper:main", "agent": "helper", "started": NOW, "touched": NOW, **given})
-
+from rejoinder.session import ResetByType, ResetOverride, ResetPolicy, ResetSettings, SessionSettings
+from tests.session.test_session import IN_GROUP, NOW, message, session
 
 # --- how long it lasts --------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
 """From what Slack sends into the gateway: read one by one, so that one we cannot read stops no other; stored together,
 in the order in which it came."""
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -16,6 +15,7 @@ from rejoinder.channels.slack import parse
 from rejoinder.channels.slack.places import ON_ITS_WAY, Places, in_order
 from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Assistant, Command, Envelope, Event, Pressed, read
+from rejoinder.channels.store_waiting import when_available
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
@@ -71,12 +71,7 @@ class Intake:
 
     async def resume(self) -> None:
         """Returns when the store has answered, however long that takes (DU-15)."""
-        while True:
-            try:
-                return await self._resume()
-            except StoreUnavailable as problem:
-                log.debug("%s", problem)  # the store itself says it once, in the log
-                await asyncio.sleep(self._pace.first_pause)
+        await when_available(self._resume, self._pace.first_pause)
 
     async def _resume(self) -> None:
         stored = await self._deliver.places()

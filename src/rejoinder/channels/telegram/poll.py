@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from rejoinder.channels.store_waiting import when_available
 from rejoinder.channels.telegram.albums import AlbumSorter
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
@@ -32,7 +33,7 @@ _batch = msgspec.json.Decoder(list[Raw] | None)
 
 async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
     """Runs for ever."""
-    offset = await _first_offset(intake, pace)
+    offset = await when_available(lambda: _first_offset(intake), pace.first_pause)
     patience = AlbumSorter(pace.quiet_album, pace.longest_album)
     delivered: set[int] = set()  # what is stored already, though the offset has not passed it
     waiting = confirming = False
@@ -72,14 +73,8 @@ def _question(offset: int | None, seconds: int) -> dict[str, Any]:
     return question if offset is None else {**question, "offset": offset}
 
 
-async def _first_offset(intake: Intake, pace: Timings) -> int | None:
+async def _first_offset(intake: Intake) -> int | None:
     """The stored offset. What an earlier webhook left waiting is taken in first."""
-    while True:
-        try:
-            cursor = await intake.resume()
-            if not cursor.waiting:
-                return cursor.offset
-            await intake.take([read(each) for each in cursor.waiting], Cursor(0))
-        except StoreUnavailable as problem:
-            log.debug("%s", problem)  # the store itself says it once, in the log
-            await asyncio.sleep(pace.first_pause)
+    while (cursor := await intake.resume()).waiting:
+        await intake.take([read(each) for each in cursor.waiting], Cursor(0))
+    return cursor.offset

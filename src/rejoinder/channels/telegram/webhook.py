@@ -17,6 +17,7 @@ from aiohttp import web
 from msgspec import Raw, Struct
 
 from rejoinder.channels.http_listener import Address, body_of, listening
+from rejoinder.channels.store_waiting import when_available
 from rejoinder.channels.telegram.albums import AlbumSorter, album_of
 from rejoinder.channels.telegram.cursor import Cursor
 from rejoinder.channels.telegram.intake import Intake, read
@@ -66,13 +67,7 @@ class Receiver:
 
     async def resume(self) -> None:
         """Loads what was waiting when the last process ended, once the store answers (DU-15)."""
-        while True:
-            try:
-                cursor = await self._intake.resume()
-                break
-            except StoreUnavailable as problem:
-                log.debug("%s", problem)  # the store itself says it once, in the log
-                await asyncio.sleep(self._pace.first_pause)
+        cursor = await when_available(self._intake.resume, self._pace.first_pause)
         waiting = map(bytes, cursor.waiting)
         self._waiting = {read(raw).update_id: raw for raw in waiting}
         if self._waiting:

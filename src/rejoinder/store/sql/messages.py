@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from rejoinder.store.base import ClearBotTurns, ForgetMessage, IndexedMessage, NoteMessages
 from rejoinder.store.sql.connection import SqlConnection, VerbResult, results
-from rejoinder.store.sql.values import DAY, find_place, micros, pack_message, place_of
+from rejoinder.store.sql.values import day_of, find_place, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
@@ -60,7 +60,7 @@ def note(
     spoken = HANDLE.fullmatch(message.id) if message.id.startswith("m") else None
     body, shard = pack_message(message), db.shard_of_place(place)
     here = {"place": place, "id": message.id}
-    said_in = {"day": micros(message.at) // DAY, "turn": turn, "part": part}
+    said_in = {"day": day_of(message.at), "turn": turn, "part": part}
 
     def look_up(again: SqlConnection) -> IndexedMessage:
         return replace(message, number=again.execute(NUMBER, here).fetchone()[0])

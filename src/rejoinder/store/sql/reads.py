@@ -40,13 +40,13 @@ from rejoinder.store.sql.memory import (
 from rejoinder.store.sql.messages import HANDLE
 from rejoinder.store.sql.outbox import any_of
 from rejoinder.store.sql.values import (
-    DAY,
     EVENT,
     INPUT,
     MESSAGE,
     PART,
     PLACE,
     TURN,
+    day_of,
     event_from,
     find_place,
     input_from,
@@ -215,7 +215,7 @@ def place(db: SqlConnection, route: Route, today: datetime) -> PlaceFacts:
         "SELECT owned, posted, other_bot, bot_turns, CASE WHEN bot_day = ? THEN bot_today ELSE 0 END "
         "FROM place WHERE id = ?"
     )
-    row = db.execute(sql, (micros(today) // DAY, find_place(db, route))).fetchone()
+    row = db.execute(sql, (day_of(today), find_place(db, route))).fetchone()
     if row is None:
         return PlaceFacts()
     owned, posted, other_bot, in_a_row, of_today = row

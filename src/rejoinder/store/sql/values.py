@@ -20,11 +20,15 @@ T = TypeVar("T")
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-DAY = 86_400_000_000
 
 
 def micros(instant: datetime) -> int:
     return (instant - EPOCH) // MICROSECOND
+
+
+def day_of(instant: datetime) -> int:
+    """Days since 1970, in UTC."""
+    return (instant - EPOCH).days
 
 
 def instant(number: int) -> datetime:

@@ -19,6 +19,8 @@ SETTINGS = (
     "PRAGMA trusted_schema = OFF",
 )
 
+sqlite3.register_adapter(bytes, bytes)  # they stay as they are; without one, each is searched for a way to adapt it
+
 CHECKED_AT_START = 256 << 20
 """The structure of a file of up to so many bytes is checked completely before it is used."""
 

@@ -1,6 +1,6 @@
 """The reads of the contract over any connection, and a store as the holder of a lease sees it."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -269,7 +269,7 @@ class SqlStore(Protocol):
 
     def write_under(
         self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
-    ) -> Coroutine[Any, Any, tuple[Any, ...]]:
+    ) -> Awaitable[tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
         ...
 

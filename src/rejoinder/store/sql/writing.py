@@ -2,7 +2,7 @@
 group, and who is told of a fault."""
 
 import logging
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ T = TypeVar("T")
 class VerbWriter(Protocol):
     def write(
         self, verbs: Verbs, known: Known | None = None, lease: Lease | None = None
-    ) -> Coroutine[Any, Any, tuple[Any, ...]]: ...
+    ) -> Awaitable[tuple[Any, ...]]: ...
 
 
 W = TypeVar("W", bound=VerbWriter)
@@ -39,9 +39,7 @@ class SqlWriting(SqlReader, Generic[W]):
         results = await self.write_under(None, (verb, *others), known)
         return results if others else results[0]
 
-    def write_under(
-        self, lease: Lease | None, verbs: Verbs, known: Known | None = None
-    ) -> Coroutine[Any, Any, tuple[Any, ...]]:
+    def write_under(self, lease: Lease | None, verbs: Verbs, known: Known | None = None) -> Awaitable[tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
         return self._writer.write(verbs, None if known is None else lambda told: known(told[0]), lease)
 

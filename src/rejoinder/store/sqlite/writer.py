@@ -21,9 +21,8 @@ import logging
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -54,27 +53,20 @@ class PendingWrite:
     def __init__(
         self, verbs: Verbs, work: Callable[[Connection], Any], known: Callable[[Any], None] | None = None
     ) -> None:
-        self.verbs = verbs
         self.rows, self.accepts = count_rows(verbs)
         self.work = work
         self.known = known
+        self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.result: Any = None
         self.error: Exception | None = None
-        self.is_settled = False
-        self._waiter: asyncio.Future[None] | None = None
 
     def settle(self) -> None:
-        self.is_settled = True
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-    async def answer(self) -> Any:
-        if not self.is_settled:
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-        if self.error is not None:
-            raise self.error
-        return self.result
+        if self.answer.done():  # the caller has been cancelled
+            return
+        if self.error is None:
+            self.answer.set_result(self.result)
+        else:
+            self.answer.set_exception(self.error)
 
 
 class Writer(StoreWriter):
@@ -116,10 +108,10 @@ class Writer(StoreWriter):
 
     def write(
         self, verbs: Verbs, known: Callable[[Any], None] | None = None, lease: Lease | None = None
-    ) -> Coroutine[Any, Any, tuple[Any, ...]]:
-        return self.submit(PendingWrite(verbs, partial(perform, verbs=verbs, lease=lease), known))
+    ) -> asyncio.Future[tuple[Any, ...]]:
+        return self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known))
 
-    def submit(self, unit: PendingWrite) -> Coroutine[Any, Any, Any]:
+    def submit(self, unit: PendingWrite) -> asyncio.Future[Any]:
         """Begins at once; what it returns is the answer to await."""
         if self._closed:
             self.refuse_when_closed()
@@ -127,7 +119,7 @@ class Writer(StoreWriter):
         self._loop = asyncio.get_running_loop()
         if not self._away:
             self._carry_out()
-        return unit.answer()
+        return unit.answer
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:

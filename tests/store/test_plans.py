@@ -68,9 +68,16 @@ class Watching(Connection):
     plans: dict[str, list[str]]
 
     def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+        self._remember(sql, *arguments)
+        return super().execute(DURABLE.sub("synchronous = OFF", sql), *arguments)
+
+    def change(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+        self._remember(sql, *arguments)
+        return super().change(sql, *arguments)
+
+    def _remember(self, sql: str, *arguments: Any) -> None:
         if sql not in self.plans and sql.split(maxsplit=1)[0] in ("SELECT", "UPDATE", "INSERT", "DELETE"):
             self.plans[sql] = [row[3] for row in super().execute(f"EXPLAIN QUERY PLAN {sql}", *arguments)]
-        return super().execute(DURABLE.sub("synchronous = OFF", sql), *arguments)
 
 
 class Contract(StoreContract):

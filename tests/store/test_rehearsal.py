@@ -42,6 +42,7 @@ def written(monkeypatch) -> list[str]:
         return asked
 
     monkeypatch.setattr(Connection, "execute", overhear(Connection.execute))
+    monkeypatch.setattr(Connection, "change", overhear(Connection.change))
     monkeypatch.setattr(Connection, "executemany", overhear(Connection.executemany))
     return written
 

@@ -33,9 +33,12 @@ class Watched(Connection):
     groups: list[int]
     rows: int
 
-    def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
+    def change(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
         if sql.startswith("INSERT INTO inbox"):
             self.rows += 1
+        return super().change(sql, *arguments)
+
+    def execute(self, sql: str, *arguments: Any) -> sqlite3.Cursor:
         if sql == "COMMIT":
             self.groups.append(self.rows)
         if sql in ("COMMIT", "ROLLBACK"):

@@ -8,11 +8,10 @@ from psycopg import RawCursor
 from psycopg.conninfo import conninfo_to_dict
 
 from rejoinder.store.postgresql.translate import statement
-from rejoinder.store.sql.connection import Parameters, Rows, SqlConnection, insertion
+from rejoinder.store.sql.connection import Insertion, Parameters, Row, Rows, SqlConnection
 from rejoinder.store.sql.upkeep import draw_opening
 
 CONNECT_TIMEOUT = 5
-Row = tuple[Any, ...]
 
 SETTINGS = {
     "application_name": "rejoinder",
@@ -50,11 +49,10 @@ class Connection(SqlConnection):
             with self.db.cursor() as cursor:  # in one round trip
                 cursor.executemany(pairs[0][0].encode(), [values for _, values in pairs])
 
-    def insert(self, table: str, **columns: Any) -> int | None:
-        if "shard" in columns:
-            self.touched.add(columns["shard"])
-        row = self.execute(insertion(table, tuple(columns)) + " RETURNING id", tuple(columns.values())).fetchone()
-        return None if row is None else row[0]
+    def insert(self, row: Insertion, values: Row, /) -> int | None:
+        touch(self.touched, row, values)
+        new = self.execute(row.sql + " RETURNING id", values).fetchone()
+        return None if new is None else new[0]
 
     def generation_of(self, shard: int) -> int:
         """With a lock that a claim of the shard waits for, and that a stuck process does not keep for long: the server
@@ -84,6 +82,12 @@ def lock_of(shard: int) -> tuple[int, int]:
 def taking(shard: int) -> tuple[str, tuple[int, int]]:
     """The statement that keeps others from claiming the shard until the transaction ends."""
     return "SELECT pg_advisory_xact_lock_shared(?, ?)", lock_of(shard)
+
+
+def touch(shards: set[int], row: Insertion, values: Row) -> None:
+    """Notes in which shard the row is put, if its table has any."""
+    if "shard" in row.columns:
+        shards.add(values[row.columns.index("shard")])
 
 
 def prepared(sql: str, parameters: Parameters) -> tuple[str, list[Any]]:

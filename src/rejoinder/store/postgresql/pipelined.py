@@ -11,15 +11,15 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import psycopg
 from greenlet import getcurrent
 
-from rejoinder.store.postgresql.connection import LATEST, prepared, taking
+from rejoinder.store.postgresql.connection import LATEST, prepared, taking, touch
 from rejoinder.store.postgresql.fibers import pause, wait
 from rejoinder.store.postgresql.wire import Answer, Row, Skipped, Wire
-from rejoinder.store.sql.connection import Parameters, Rows, SqlConnection, VerbResult, insertion
+from rejoinder.store.sql.connection import Insertion, Parameters, Rows, SqlConnection
 
 DRAW: Final = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
 STOCKED: Final = frozenset({"turn"})
@@ -36,6 +36,14 @@ def checked(sql: str, count: int) -> str:
     told = "min(id)" if sql.endswith("RETURNING id") else "NULL"
     returning = "" if sql.startswith("SELECT") or " RETURNING " in sql else " RETURNING 1"
     return f"WITH done AS ({sql}{returning}) SELECT {told}, 1 / CAST(count(*) = {count} AS INTEGER) FROM done"
+
+
+class VerbResult(NamedTuple, Generic[T]):
+    """What a verb returns, once the answers of its statements are there."""
+
+    tell: Callable[[], T]
+    look_up: Callable[[SqlConnection], T]
+    """The same from the store, if the answers were lost and it is known that all was committed."""
 
 
 def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple[Any, ...]:
@@ -130,29 +138,28 @@ class Pipelined(SqlConnection):
         for each in parameters:
             self.execute(sql, each)
 
-    def insert(self, table: str, **columns: Any) -> int | None:
-        if table in STOCKED and not self.is_careful:
-            self._taken.add(table)
-            if stock := self._stock[table]:
-                id = columns["id"] = stock.popleft()
-                self._believe(self._insert(table, columns), 1)
+    def insert(self, row: Insertion, values: Row, /) -> int | None:
+        if row.table in STOCKED and not self.is_careful:
+            self._taken.add(row.table)
+            if stock := self._stock[row.table]:
+                id = stock.popleft()
+                self._believe(self._insert(row.numbered, (id, *values)), 1)
                 return id
-        return self._insert(table, columns, " RETURNING id").value()
+        return self._insert(row, values, " RETURNING id").value()
 
-    def insert_later(self, table: str, **columns: Any) -> Callable[[], int | None]:
-        return self._insert(table, columns, " RETURNING id").value
+    def insert_later(self, row: Insertion, values: Row, /) -> Callable[[], int | None]:
+        return self._insert(row, values, " RETURNING id").value
 
-    def insert_new(self, table: str, **columns: Any) -> Callable[[], int | None] | None:
+    def insert_new(self, row: Insertion, values: Row, /) -> Callable[[], int | None] | None:
         if self.is_careful:
-            return super().insert_new(table, **columns)
-        rows = self._insert(table, columns, " RETURNING id")
+            return super().insert_new(row, values)
+        rows = self._insert(row, values, " RETURNING id")
         self._believe(rows, 1)
         return rows.value
 
-    def _insert(self, table: str, columns: dict[str, Any], returning: str = "") -> LateRows:
-        if "shard" in columns:
-            self.touched.add(columns["shard"])
-        return self._execute(insertion(table, tuple(columns)) + returning, tuple(columns.values()))
+    def _insert(self, row: Insertion, values: Row, returning: str = "") -> LateRows:
+        touch(self.touched, row, values)
+        return self._execute(row.sql + returning, values)
 
     def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
         if self.is_careful:
@@ -160,21 +167,25 @@ class Pipelined(SqlConnection):
         self._believe(self._execute(sql, parameters), 0)
         return None
 
-    def later(self, result: VerbResult[T]) -> T:
+    def later(self, tell: Callable[[], T], look_up: Callable[[SqlConnection], T]) -> T:
         """`resolved` puts it together."""
-        return result.tell() if self.is_careful else cast(T, result)
+        return tell() if self.is_careful else cast(T, VerbResult(tell, look_up))
 
-    def expect(self, rows: Rows, count: int, what: str) -> None:
-        if self.is_careful:
-            super().expect(rows, count, what)
-        else:
-            self._believe(rows, count)
+    def all_later(self, each: list[T]) -> tuple[T, ...]:
+        told = tuple(each)
+        return self.later(lambda: resolved(told), lambda again: resolved(told, again))
 
-    def expect_row(self, rows: Rows, what: str) -> None:
+    def move(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
         if self.is_careful:
-            super().expect_row(rows, what)
+            super().move(sql, parameters, what, *names)
         else:
-            self._believe(rows, 1)
+            self._believe(self._execute(sql, parameters), 1)
+
+    def hold(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
+        if self.is_careful:
+            super().hold(sql, parameters, what, *names)
+        else:
+            self._believe(self._execute(sql, parameters), 1)
 
     def is_latest(self, shard: int, generation: int) -> bool:
         if self._generations.get(shard) != generation:  # meanwhile somebody else may have given numbers there
@@ -238,8 +249,7 @@ class Pipelined(SqlConnection):
         self.forget_all()
         self.touched.clear()
 
-    def _believe(self, rows: Rows, count: int) -> None:
-        assert isinstance(rows, LateRows), "it is a row of this connection"
+    def _believe(self, rows: LateRows, count: int) -> None:
         assert rows.answer.result is None, "it was not sent yet"
         rows.wanted = count
 

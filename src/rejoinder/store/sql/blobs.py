@@ -8,7 +8,7 @@ from rejoinder.blobs import Blob, Quota, QuotaReached
 from rejoinder.errors import Superseded
 from rejoinder.store.base import AddChunk, BeginBlob, DropBlob, EndBlob, NameBlobs, Retention
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import MICROSECOND, Row, micros, moved, packer, seal, unseal
+from rejoinder.store.sql.values import MICROSECOND, Row, micros, packer, seal, unseal
 
 AT_ONCE = 20
 """Blobs that one step of the sweep removes: their pages have to be written too."""
@@ -33,7 +33,7 @@ def begin_blob(db: SqlConnection, verb: BeginBlob) -> None:
         _reserve(db, upload.owner, upload.announced, upload.quota)
     body = blob_body(upload.name, upload.mime)
     sql = "INSERT INTO blob (id, owner, size, unnamed, body) VALUES (?, ?, ?, ?, ?)"
-    db.execute(sql, (verb.id, upload.owner, upload.announced, micros(verb.now), body))
+    db.change(sql, (verb.id, upload.owner, upload.announced, micros(verb.now), body))
 
 
 def add_chunk(db: SqlConnection, verb: AddChunk) -> None:
@@ -44,8 +44,8 @@ def add_chunk(db: SqlConnection, verb: AddChunk) -> None:
     if verb.received > size and owner is not None and verb.quota is not None:
         _reserve(db, owner, verb.received - size, verb.quota)
     now = (max(size, verb.received), micros(verb.now), verb.blob)
-    db.execute("UPDATE blob SET size = ?, unnamed = ? WHERE id = ?", now)
-    db.execute(
+    db.change("UPDATE blob SET size = ?, unnamed = ? WHERE id = ?", now)
+    db.change(
         "INSERT INTO blob_chunk (blob, number, body) VALUES (?, ?, ?)", (verb.blob, verb.number, seal(verb.content))
     )
 
@@ -67,7 +67,7 @@ def end_blob(db: SqlConnection, verb: EndBlob) -> Blob:
         _remove(db, verb.blob)
         return kept
     sql = "UPDATE blob SET whole = 1, size = ?, key = ? WHERE id = ? AND whole = 0"
-    moved(db, sql, (verb.size, verb.key, verb.blob), f"the file {verb.blob}")
+    db.move(sql, (verb.size, verb.key, verb.blob), "the file %s", verb.blob)
     found = blob(db, verb.blob)
     assert found is not None, "it was just made whole"
     return found
@@ -78,9 +78,9 @@ def drop_blob(db: SqlConnection, verb: DropBlob) -> None:
 
 
 def _remove(db: SqlConnection, id: str) -> None:
-    db.execute("DELETE FROM blob_chunk WHERE blob = ?", (id,))
-    db.execute("DELETE FROM blob_use WHERE blob = ?", (id,))
-    db.execute("DELETE FROM blob WHERE id = ?", (id,))
+    db.change("DELETE FROM blob_chunk WHERE blob = ?", (id,))
+    db.change("DELETE FROM blob_use WHERE blob = ?", (id,))
+    db.change("DELETE FROM blob WHERE id = ?", (id,))
 
 
 def name_blobs(db: SqlConnection, verb: NameBlobs) -> None:
@@ -91,8 +91,8 @@ def name_blobs(db: SqlConnection, verb: NameBlobs) -> None:
 def name(db: SqlConnection, named_by: str, blobs: Iterable[str]) -> None:
     for each in blobs:
         sql = "UPDATE blob SET unnamed = NULL WHERE id = ? AND whole = 1"
-        moved(db, sql, (each,), f"the file {each}")
-        db.execute("INSERT INTO blob_use (blob, named_by) VALUES (?, ?) ON CONFLICT DO NOTHING", (each, named_by))
+        db.move(sql, (each,), "the file %s", each)
+        db.change("INSERT INTO blob_use (blob, named_by) VALUES (?, ?) ON CONFLICT DO NOTHING", (each, named_by))
 
 
 def forget_names(db: SqlConnection, named_by: str, now: int, keep: tuple[str, ...] = ()) -> None:
@@ -100,9 +100,9 @@ def forget_names(db: SqlConnection, named_by: str, now: int, keep: tuple[str, ..
     for (each,) in db.execute("SELECT blob FROM blob_use WHERE named_by = ?", (named_by,)).fetchall():
         if each in keep:
             continue
-        db.execute("DELETE FROM blob_use WHERE blob = ? AND named_by = ?", (each, named_by))
+        db.change("DELETE FROM blob_use WHERE blob = ? AND named_by = ?", (each, named_by))
         sql = "UPDATE blob SET unnamed = ? WHERE id = ? AND NOT EXISTS (SELECT 1 FROM blob_use WHERE blob = blob.id)"
-        db.execute(sql, (now, each))
+        db.change(sql, (now, each))
 
 
 def of_part(key: str) -> str:

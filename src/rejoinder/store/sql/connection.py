@@ -1,8 +1,8 @@
 """What verbs and reads are carried out on: a connection that remembers what need not be read again."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from rejoinder.errors import Superseded
 from rejoinder.events import Route
@@ -10,6 +10,7 @@ from rejoinder.events import Route
 PLACES = 2000
 
 Parameters = tuple[Any, ...] | list[Any] | Mapping[str, Any]
+Row = tuple[Any, ...]
 T = TypeVar("T")
 
 
@@ -36,11 +37,15 @@ class Numbers:
         self.generation, self.event = drawn
 
 
-class Rows(Protocol):
-    """What a statement has found or changed."""
+class Changed(Protocol):
+    """How many rows a statement has changed."""
 
     @property
     def rowcount(self) -> int: ...
+
+
+class Rows(Changed, Protocol):
+    """What a statement has found or changed."""
 
     def fetchone(self) -> Any: ...
 
@@ -49,19 +54,22 @@ class Rows(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-class VerbResult(NamedTuple, Generic[T]):
-    """What a verb returns, once the answers of its statements are there."""
+class Insertion:
+    """How a row is put into a table that numbers its rows: not if there is such a row already, and only `where` that
+    holds. The values for its columns are followed by those for `where`."""
 
-    tell: Callable[[], T]
-    look_up: "Callable[[SqlConnection], T]"
-    """The same from the store, if the answers were lost and it is known that all was committed."""
+    def __init__(self, table: str, *columns: str, where: str = "") -> None:
+        self.table = table
+        self.columns = columns
+        self._where = where
+        marks = ", ".join("?" * len(columns))
+        values = f"SELECT {marks} WHERE {where}" if where else f"VALUES ({marks})"
+        self.sql = f"INSERT INTO {table} ({', '.join(columns)}) {values} ON CONFLICT DO NOTHING"
 
-
-def results(each: Sequence[VerbResult[T]]) -> VerbResult[tuple[T, ...]]:
-    def look_up(db: SqlConnection) -> tuple[T, ...]:
-        return tuple([one.look_up(db) for one in each])
-
-    return VerbResult(lambda: tuple([one.tell() for one in each]), look_up)
+    @cached_property
+    def numbered(self) -> "Insertion":
+        """The same with a number that is known before; it comes first."""
+        return Insertion(self.table, "id", *self.columns, where=self._where)
 
 
 class SqlConnection:
@@ -84,42 +92,51 @@ class SqlConnection:
     def execute(self, sql: str, parameters: Parameters = (), /) -> Rows:
         raise NotImplementedError
 
+    def change(self, sql: str, parameters: Parameters = (), /) -> Changed:
+        """A statement that finds nothing. Its count is to be read before the next one."""
+        return self.execute(sql, parameters)
+
+    def move(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
+        """A fenced change: unless it changes one row, another writer was faster."""
+        if self.change(sql, parameters).rowcount != 1:
+            raise superseded(what, *names)
+
     def executemany(self, sql: str, parameters: Iterable[Parameters], /) -> object:
         raise NotImplementedError
 
-    def insert(self, table: str, **columns: Any) -> int | None:
-        """Puts in a row and returns its number, or None when there is such a row already."""
+    def insert(self, row: Insertion, values: Row, /) -> int | None:
+        """Puts in a row and returns its number, or None when nothing was put in."""
         raise NotImplementedError
 
-    def insert_later(self, table: str, **columns: Any) -> Callable[[], int | None]:
-        """Puts in a row. What it returns tells its number, or None when there was such a row already: best called in
-        `later`, when all answers are there."""
-        number = self.insert(table, **columns)
+    def insert_later(self, row: Insertion, values: Row, /) -> Callable[[], int | None]:
+        """Puts in a row. What it returns tells its number, or None when nothing was put in: best called in `later`,
+        when all answers are there."""
+        number = self.insert(row, values)
         return lambda: number
 
-    def insert_new(self, table: str, **columns: Any) -> Callable[[], int | None] | None:
-        """The same; None when there is such a row already, which is hardly ever so."""
-        number = self.insert(table, **columns)
+    def insert_new(self, row: Insertion, values: Row, /) -> Callable[[], int | None] | None:
+        """The same; None when nothing was put in, which is hardly ever so."""
+        number = self.insert(row, values)
         return None if number is None else lambda: number
 
     def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
         """A row that is hardly ever there."""
         return self.execute(sql, parameters).fetchone()
 
-    def later(self, result: "VerbResult[T]") -> T:
+    def later(self, tell: Callable[[], T], look_up: "Callable[[SqlConnection], T]") -> T:
         """What a verb returns, if putting that together is the last thing it does. An engine that gets its answers
-        later puts it together then."""
-        return result.tell()
+        later puts it together then. `look_up`: the same from the store, if the answers were lost and it is known that
+        all was committed."""
+        return tell()
 
-    def expect(self, rows: Rows, count: int, what: str) -> None:
-        """A fence: unless the statement has changed so many rows, another writer was faster."""
-        if rows.rowcount != count:
-            raise Superseded(f"{what} has been moved on by somebody else")
+    def all_later(self, each: list[T]) -> tuple[T, ...]:
+        """What a verb returns of which each part may come later."""
+        return tuple(each)
 
-    def expect_row(self, rows: Rows, what: str) -> None:
-        """A fence: unless the statement has found a row, another writer was faster."""
-        if rows.fetchone() is None:
-            raise Superseded(f"{what} has been moved on by somebody else")
+    def hold(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:
+        """A fence: unless the statement finds a row, another writer was faster."""
+        if self.execute(sql, parameters).fetchone() is None:
+            raise superseded(what, *names)
 
     def is_latest(self, shard: int, generation: int) -> bool:
         """Whether nobody has claimed the shard since; nobody does before this transaction ends."""
@@ -187,7 +204,5 @@ class SqlConnection:
         self._last_turns.clear()
 
 
-@cache
-def insertion(table: str, columns: tuple[str, ...]) -> str:
-    values = ", ".join("?" * len(columns))
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({values}) ON CONFLICT DO NOTHING"
+def superseded(what: str, *names: object) -> Superseded:
+    return Superseded(f"{what % names} has been moved on by somebody else")

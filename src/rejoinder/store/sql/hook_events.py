@@ -10,8 +10,10 @@ from rejoinder.store.hook_events import (
     RetryHookEvent,
 )
 from rejoinder.store.rows import HookEvent
-from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.connection import Insertion, SqlConnection
 from rejoinder.store.sql.values import instant, micros, seal, unseal
+
+HOOK_EVENT = Insertion("hook_event", "hook", "event", "name", "made", "due", "body")
 
 
 def keep_hook_events(db: SqlConnection, verb: KeepHookEvents) -> None:
@@ -21,15 +23,7 @@ def keep_hook_events(db: SqlConnection, verb: KeepHookEvents) -> None:
 def put_hook_events(db: SqlConnection, events: tuple[HookEvent, ...]) -> None:
     for told in events:
         made = micros(told.made)
-        db.insert(
-            "hook_event",
-            hook=told.hook,
-            event=told.event,
-            name=told.name,
-            made=made,
-            due=made,
-            body=seal(told.body),
-        )
+        db.insert(HOOK_EVENT, (told.hook, told.event, told.name, made, made, seal(told.body)))
 
 
 def claim_hook_event(db: SqlConnection, verb: ClaimHookEvent) -> ClaimedHookEvent | None:
@@ -42,26 +36,26 @@ def claim_hook_event(db: SqlConnection, verb: ClaimHookEvent) -> ClaimedHookEven
         return None
     id, event, name, made, attempts, body = row
     sql = "UPDATE hook_event SET due = ?, attempts = attempts + 1 WHERE id = ? AND state = 'waiting' AND attempts = ?"
-    if not db.execute(sql, (micros(verb.until), id, attempts)).rowcount:
+    if not db.change(sql, (micros(verb.until), id, attempts)).rowcount:
         return None
     return ClaimedHookEvent(id, HookEvent(verb.hook, event, name, instant(made), unseal(body)), attempts + 1)
 
 
 def free_hook_events(db: SqlConnection, verb: FreeHookEvents) -> None:
     now = micros(verb.now)
-    db.execute("UPDATE hook_event SET due = ? WHERE state = 'waiting' AND due > ?", (now, now))
+    db.change("UPDATE hook_event SET due = ? WHERE state = 'waiting' AND due > ?", (now, now))
 
 
 def end_hook_event(db: SqlConnection, verb: EndHookEvent) -> None:
     claimed = verb.claimed
     sql = "UPDATE hook_event SET state = ?, error = ?, body = ? WHERE id = ? AND state = 'waiting' AND attempts = ?"
-    db.execute(sql, (verb.state, verb.error, seal(b""), claimed.id, claimed.attempts))
+    db.change(sql, (verb.state, verb.error, seal(b""), claimed.id, claimed.attempts))
 
 
 def retry_hook_event(db: SqlConnection, verb: RetryHookEvent) -> None:
     claimed = verb.claimed
     sql = "UPDATE hook_event SET due = ?, error = ? WHERE id = ? AND state = 'waiting' AND attempts = ?"
-    db.execute(sql, (micros(verb.at), verb.error, claimed.id, claimed.attempts))
+    db.change(sql, (micros(verb.at), verb.error, claimed.id, claimed.attempts))
 
 
 def hook_queues(db: SqlConnection) -> tuple[HookQueue, ...]:

@@ -22,9 +22,11 @@ from rejoinder.store.base import (
     SummariseInputs,
     TryEvents,
 )
-from rejoinder.store.sql.connection import SqlConnection, VerbResult
+from rejoinder.store.sql.connection import Insertion, SqlConnection
 from rejoinder.store.sql.hook_events import put_hook_events
-from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, moved, place_of, seal, session_shard
+from rejoinder.store.sql.values import EVENT, as_written, event_from, micros, place_of, seal, session_shard
+
+EVENT_ROW = Insertion("inbox", "channel", "account", "event", "message", "sender", "accepted", "shard", "body")
 
 
 def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
@@ -34,17 +36,8 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
         home = verb.homes[index] if verb.homes else ""
         written, body = as_written(inbound)
         shard = db.shard_of_place(place_of(db, written.route, home))
-        number = db.insert_later(
-            "inbox",
-            channel=written.channel,
-            account=written.account,
-            event=written.event_id,
-            message=written.message_id,
-            sender=written.sender.id,
-            accepted=now,
-            shard=shard,
-            body=body,
-        )
+        known = (written.channel, written.account, written.event_id, written.message_id, written.sender.id)
+        number = db.insert_later(EVENT_ROW, (*known, now, shard, body))
         put.append((number, written, shard))
         if verb.tells and number() is not None:
             put_hook_events(db, verb.tells[index])
@@ -62,7 +55,7 @@ def accept(db: SqlConnection, verb: Accept) -> tuple[InboxEvent, ...]:
         found = [again.execute(ACCEPTED, key).fetchone() for key in keys]
         return new(row[0] if row else None for row in found)
 
-    return db.later(VerbResult(lambda: new([number() for number, _, _ in put]), look_up))
+    return db.later(lambda: new([number() for number, _, _ in put]), look_up)
 
 
 ACCEPTED = "SELECT id FROM inbox WHERE channel = ? AND account = ? AND event = ? AND accepted = ?"
@@ -82,16 +75,16 @@ def _keep_cursor(db: SqlConnection, cursor: StoredCursor) -> None:
     # Not every cursor grows: a platform may restart its numbers, a token has no order at all.
     row = (cursor.channel, cursor.account, cursor.name, seal(cursor.value.encode()))
     if (lease := cursor.lease) is None:
-        db.execute(f"INSERT INTO cursor VALUES (?, ?, ?, ?) {KEEP_CURSOR}", row)
+        db.change(f"INSERT INTO cursor VALUES (?, ?, ?, ?) {KEEP_CURSOR}", row)
     else:
         sql = f"INSERT INTO cursor SELECT ?, ?, ?, ? {HELD} {KEEP_CURSOR}"
-        db.execute(sql, (*row, lease.name, lease.generation))
+        db.change(sql, (*row, lease.name, lease.generation))
 
 
 def try_events(db: SqlConnection, verb: TryEvents) -> None:
     sql = "UPDATE inbox SET attempts = attempts + 1, trying = 1 WHERE id = ? AND state = 'new'"
     for event in verb.events:
-        moved(db, sql, (event,), f"event {event}")
+        db.move(sql, (event,), "event %s", event)
 
 
 def release_events(db: SqlConnection, verb: ReleaseEvents) -> None:
@@ -101,7 +94,7 @@ def release_events(db: SqlConnection, verb: ReleaseEvents) -> None:
 
 def route_event(db: SqlConnection, verb: RouteEvent) -> None:
     sql = "UPDATE inbox SET state = 'routed' WHERE id = ? AND state = 'new'"
-    moved(db, sql, (verb.event,), f"event {verb.event}")
+    db.move(sql, (verb.event,), "event %s", verb.event)
     for to in verb.to:
         put_input(db, verb.event, to.session, to.payload)
 
@@ -110,18 +103,18 @@ def put_input(db: SqlConnection, event: int, session: str, payload: bytes, turn:
     """The event enters the session: into this turn, or to wait for one."""
     state = "waiting" if turn is None else "taken"
     row = (event, session, session_shard(db, session), state, turn, seal(payload))
-    db.execute("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
+    db.change("INSERT INTO turn_input (event, session, shard, state, turn, body) VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 def keep_understood(db: SqlConnection, verb: KeepUnderstood) -> None:
     _, body = as_written(verb.inbound)
     sql = "UPDATE inbox SET body = ? WHERE id = ? AND state = 'new'"
-    moved(db, sql, (body, verb.event), f"event {verb.event}")
+    db.move(sql, (body, verb.event), "event %s", verb.event)
 
 
 def quarantine_event(db: SqlConnection, verb: QuarantineEvent) -> None:
     sql = "UPDATE inbox SET state = 'quarantined', reason = ? WHERE id = ? AND state = 'new'"
-    moved(db, sql, (verb.reason, verb.event), f"event {verb.event}")
+    db.move(sql, (verb.reason, verb.event), "event %s", verb.event)
 
 
 def request_event_rerun(db: SqlConnection, verb: RequestEventRerun) -> None:
@@ -129,7 +122,7 @@ def request_event_rerun(db: SqlConnection, verb: RequestEventRerun) -> None:
     if (found := db.execute(f"SELECT {EVENT} FROM inbox WHERE id = ?", (verb.event,)).fetchone()) is not None:
         event_from(found)
     sql = "UPDATE inbox SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
-    moved(db, sql, (verb.event,), f"event {verb.event}")
+    db.move(sql, (verb.event,), "event %s", verb.event)
 
 
 def readmit_event(db: SqlConnection, verb: ReadmitEvent) -> InboxEvent:
@@ -138,13 +131,13 @@ def readmit_event(db: SqlConnection, verb: ReadmitEvent) -> InboxEvent:
         "UPDATE inbox SET state = 'new', reason = '', attempts = 0, alone = 0, trying = 0, wanted = 0 "
         "WHERE id = ? AND state = 'quarantined'"
     )
-    moved(db, sql, (verb.event,), f"event {verb.event}")
+    db.move(sql, (verb.event,), "event %s", verb.event)
     return replace(event_from(found), state="new", reason="", attempts=0, alone=0)
 
 
 def settle_event(db: SqlConnection, verb: SettleEvent) -> None:
     sql = "UPDATE inbox SET state = 'settled', reason = ?, overheard = ? WHERE id = ? AND state = 'new'"
-    moved(db, sql, (verb.reason, verb.overheard, verb.event), f"event {verb.event}")
+    db.move(sql, (verb.reason, verb.overheard, verb.event), "event %s", verb.event)
 
 
 def drop_inputs(db: SqlConnection, verb: DropInputs) -> None:
@@ -153,15 +146,15 @@ def drop_inputs(db: SqlConnection, verb: DropInputs) -> None:
         "AND state IN ('waiting', 'summarised') AND turn IS NULL"
     )
     for event in verb.events:
-        moved(db, sql, (verb.reason, event, verb.session), f"event {event} in {verb.session}")
+        db.move(sql, (verb.reason, event, verb.session), "event %s in %s", event, verb.session)
 
 
 def revise_input(db: SqlConnection, verb: ReviseInput) -> None:
     sql = "UPDATE turn_input SET body = ? WHERE event = ? AND session = ? AND state = 'waiting'"
-    moved(db, sql, (seal(verb.payload), verb.event, verb.session), f"event {verb.event} in {verb.session}")
+    db.move(sql, (seal(verb.payload), verb.event, verb.session), "event %s in %s", verb.event, verb.session)
 
 
 def summarise_inputs(db: SqlConnection, verb: SummariseInputs) -> None:
     sql = "UPDATE turn_input SET state = 'summarised' WHERE event = ? AND session = ? AND state = 'waiting'"
     for event in verb.events:
-        moved(db, sql, (event, verb.session), f"event {event} in {verb.session}")
+        db.move(sql, (event, verb.session), "event %s in %s", event, verb.session)

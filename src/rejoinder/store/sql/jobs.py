@@ -20,7 +20,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.inbox import accept, route_event
-from rejoinder.store.sql.values import Row, instant, micros, moved
+from rejoinder.store.sql.values import Row, instant, micros
 
 JOBS = (
     "SELECT job.name, job.schedule, job.due, job.anew, job.paused, job.wanted, job.fired, job.passed, job.reason, "
@@ -34,7 +34,7 @@ def keep_job(db: SqlConnection, verb: KeepJob) -> None:
         "INSERT INTO job (name, schedule, due) VALUES (?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, due = excluded.due, anew = 0"
     )
-    db.execute(sql, (verb.job, verb.schedule, _micros(verb.due)))
+    db.change(sql, (verb.job, verb.schedule, _micros(verb.due)))
 
 
 def originate(db: SqlConnection, verb: Originate) -> InboxEvent | None:
@@ -55,26 +55,26 @@ def pass_tick(db: SqlConnection, verb: PassTick) -> None:
 
 def _move(db: SqlConnection, tick: Tick, changes: str, *values: int | str) -> None:
     sql = f"UPDATE job SET {changes}due = ?, wanted = 0 WHERE name = ? AND due IS ?"
-    moved(db, sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), f"the job {tick.job}")
+    db.move(sql, (*values, _micros(tick.next), tick.job, _micros(tick.due)), "the job %s", tick.job)
 
 
 def note_said(db: SqlConnection, verb: NoteSaid) -> None:
-    db.execute("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
+    db.change("DELETE FROM said WHERE job = ? AND at < ?", (verb.job, micros(verb.since)))
     said = (verb.job, verb.said.digest, verb.said.stem, micros(verb.said.at))
     sql = (
         "INSERT INTO said (job, digest, stem, at) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (job, digest) DO UPDATE SET stem = excluded.stem, at = excluded.at"
     )
-    db.execute(sql, said)
+    db.change(sql, said)
 
 
 def pause_job(db: SqlConnection, verb: PauseJob) -> None:
     sql = "UPDATE job SET paused = ?, due = NULL, anew = ? WHERE name = ?"
-    moved(db, sql, (verb.paused, not verb.paused, verb.job), f"the job {verb.job}")
+    db.move(sql, (verb.paused, not verb.paused, verb.job), "the job %s", verb.job)
 
 
 def request_job_run(db: SqlConnection, verb: RequestJobRun) -> None:
-    moved(db, "UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), f"the job {verb.job}")
+    db.move("UPDATE job SET wanted = 1 WHERE name = ?", (verb.job,), "the job %s", verb.job)
 
 
 def jobs(db: SqlConnection) -> tuple[KeptJob, ...]:

@@ -54,7 +54,7 @@ def claim(db: SqlConnection, shard: int, holder: str, seconds: float | None, at:
     if last is not None:
         _end_last(db, shard, last, now)
     generation = db.draw_generation(shard)
-    db.execute(
+    db.change(
         "DELETE FROM run WHERE turn IN (SELECT run.turn FROM run CROSS JOIN turn ON turn.id = run.turn "
         "AND turn.shard = ?)",
         (shard,),
@@ -64,10 +64,10 @@ def claim(db: SqlConnection, shard: int, holder: str, seconds: float | None, at:
         "UPDATE part SET state = 'unknown', error = 'the sender was gone before an answer came', generation = ? "
         "WHERE state = 'sending' AND shard = ?"
     )
-    db.execute(sql, (generation, shard))
+    db.change(sql, (generation, shard))
     until = _until(now, seconds)
     sql = "UPDATE shard SET holder = ?, generation = ?, lease_until = ? WHERE id = ?"
-    db.execute(sql, (holder, generation, until, shard))
+    db.change(sql, (holder, generation, until, shard))
     db.know_owner(shard, generation)
     _show(db, holder, until, now)
     return Lease(shard, holder, generation)
@@ -91,18 +91,18 @@ def _end_last(db: SqlConnection, shard: int, last: str, now: int) -> None:
     db.executemany(f"UPDATE turn SET crashes = crashes + 1, alone = alone + {alone} WHERE id = ?", turns)
     db.executemany(f"UPDATE inbox SET trying = 0, alone = alone + {alone} WHERE id = ?", events)
     sql = "UPDATE process SET under_way = under_way + ? WHERE name = ?"
-    db.execute(sql, (len(turns) + len(events), last))
+    db.change(sql, (len(turns) + len(events), last))
 
 
 def claim_named(db: SqlConnection, name: str, holder: str, seconds: float | None, at: datetime) -> NamedLease | None:
     now = micros(at)
-    db.execute("INSERT INTO named_lease VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (name,))
+    db.change("INSERT INTO named_lease VALUES (?, NULL, 0, NULL) ON CONFLICT DO NOTHING", (name,))
     sql = (
         "UPDATE named_lease SET holder = ?, generation = generation + 1, lease_until = ? "
         "WHERE name = ? AND (holder IS NULL OR holder = ? OR lease_until <= ?)"
     )
     until = _until(now, seconds)
-    if not db.execute(sql, (holder, until, name, holder, now)).rowcount:
+    if not db.change(sql, (holder, until, name, holder, now)).rowcount:
         return None
     _show(db, holder, until, now)
     (generation,) = db.execute("SELECT generation FROM named_lease WHERE name = ?", (name,)).fetchone()
@@ -116,7 +116,7 @@ def renew(
     until = _until(micros(at), seconds)
     kept = (*_kept(db, holder, leases, until, Lease), *_kept(db, holder, leases, until, NamedLease))
     _show(db, holder, until, micros(at))
-    db.execute("UPDATE process SET claims = ? WHERE name = ? AND claims <> ?", (int(claims), holder, int(claims)))
+    db.change("UPDATE process SET claims = ? WHERE name = ? AND claims <> ?", (int(claims), holder, int(claims)))
     return Renewal(kept, at)
 
 
@@ -129,7 +129,7 @@ def _kept(
     table, key, _ = _row_of(asked[0])
     these = f"{key} IN ({', '.join('?' * len(asked))})"
     keys = [_row_of(each)[2] for each in asked]
-    db.execute(f"UPDATE {table} SET lease_until = ? WHERE holder = ? AND {these}", (until, holder, *keys))
+    db.change(f"UPDATE {table} SET lease_until = ? WHERE holder = ? AND {these}", (until, holder, *keys))
     found = set(db.execute(f"SELECT {key}, generation FROM {table} WHERE holder = ? AND {these}", (holder, *keys)))
     return tuple(each for each in asked if (_row_of(each)[2], each.generation) in found)
 
@@ -137,7 +137,7 @@ def _kept(
 def release(db: SqlConnection, lease: AnyLease) -> None:
     table, key, value = _row_of(lease)
     sql = f"UPDATE {table} SET holder = NULL, lease_until = NULL WHERE {key} = ? AND holder = ? AND generation = ?"
-    db.execute(sql, (value, lease.holder, lease.generation))
+    db.change(sql, (value, lease.holder, lease.generation))
 
 
 def _row_of(lease: AnyLease) -> tuple[str, str, int | str]:
@@ -145,9 +145,9 @@ def _row_of(lease: AnyLease) -> tuple[str, str, int | str]:
 
 
 def leave(db: SqlConnection, holder: str) -> None:
-    db.execute("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
-    db.execute("UPDATE named_lease SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
-    db.execute("DELETE FROM process WHERE name = ?", (holder,))
+    db.change("UPDATE shard SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
+    db.change("UPDATE named_lease SET holder = NULL, lease_until = NULL WHERE holder = ?", (holder,))
+    db.change("DELETE FROM process WHERE name = ?", (holder,))
 
 
 def owners(db: SqlConnection, at: datetime) -> ShardOwners:
@@ -204,9 +204,9 @@ def shards_with_work(db: SqlConnection) -> frozenset[int]:
 
 def all_have_ended(db: SqlConnection) -> None:
     """Called under the kernel's lock on the file: no other process can hold anything (SC-5)."""
-    db.execute("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
-    db.execute("UPDATE named_lease SET lease_until = 0 WHERE holder IS NOT NULL")
-    db.execute("UPDATE process SET lease_until = 0")
+    db.change("UPDATE shard SET lease_until = 0 WHERE holder IS NOT NULL")
+    db.change("UPDATE named_lease SET lease_until = 0 WHERE holder IS NOT NULL")
+    db.change("UPDATE process SET lease_until = 0")
 
 
 def _show(db: SqlConnection, holder: str, until: int | None, now: int) -> None:
@@ -215,9 +215,9 @@ def _show(db: SqlConnection, holder: str, until: int | None, now: int) -> None:
         "INSERT INTO process (name, lease_until) VALUES (?, ?) "
         "ON CONFLICT (name) DO UPDATE SET lease_until = excluded.lease_until"
     )
-    db.execute(sql, (holder, until))
+    db.change(sql, (holder, until))
     sql = "DELETE FROM process WHERE lease_until < ? AND NOT EXISTS (SELECT 1 FROM shard WHERE holder = process.name)"
-    db.execute(sql, (now - HOUR,))
+    db.change(sql, (now - HOUR,))
 
 
 def _until(now: int, seconds: float | None) -> int | None:

@@ -16,8 +16,8 @@ from rejoinder.store.base import (
     TranscriptEntry,
     Unpair,
 )
-from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import Row, instant, micros, moved, packer, seal, session_shard
+from rejoinder.store.sql.connection import Insertion, SqlConnection
+from rejoinder.store.sql.values import Row, instant, micros, packer, seal, session_shard
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(TranscriptEntry)
@@ -25,6 +25,7 @@ pack_steps, unpack_steps = packer(tuple[Step, ...])
 
 QUARANTINE_MARK = "%aside-"
 """Occurs in no session key: there a percent sign is followed by two hexadecimal digits."""
+ALLOW_EDIT = Insertion("allow_edit", "channel", "entry", "listed")
 PAIRING_COLUMNS = "channel, account, sender, code, asked, told, expires"
 
 
@@ -40,21 +41,21 @@ def put_session(db: SqlConnection, verb: PutSession) -> int:
     else:
         sql = "UPDATE session SET version = ?, touched = ?, body = ? WHERE key = ? AND version = ?"
         row = (*row, verb.version)
-    moved(db, sql, row, f"session {session.key}")
+    db.move(sql, row, "session %s", session.key)
     return version
 
 
 def quarantine_session(db: SqlConnection, verb: QuarantineSession) -> None:
     key = f"{verb.session}{QUARANTINE_MARK}{micros(verb.now)}"
-    moved(db, "UPDATE session SET key = ? WHERE key = ?", (key, verb.session), f"session {verb.session}")
+    db.move("UPDATE session SET key = ? WHERE key = ?", (key, verb.session), "session %s", verb.session)
 
 
 def save_agent_session(db: SqlConnection, verb: SaveAgentSession) -> None:
     if verb.saved is None:
-        db.execute("DELETE FROM agent_session WHERE session = ?", (verb.session,))
+        db.change("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
         sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET body = excluded.body"
-        db.execute(sql, (verb.session, seal(verb.saved.encode())))
+        db.change(sql, (verb.session, seal(verb.saved.encode())))
 
 
 def append_transcript(db: SqlConnection, verb: AppendTranscript) -> None:
@@ -78,7 +79,7 @@ def _last_turn(db: SqlConnection, session: str) -> int | None:
 def trace(db: SqlConnection, verb: Trace) -> None:
     if verb.steps:
         row = (verb.event, micros(verb.at), pack_steps(verb.steps))
-        db.execute("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
+        db.change("INSERT INTO trace (event, at, body) VALUES (?, ?, ?)", row)
 
 
 def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
@@ -87,11 +88,11 @@ def keep_pairing_request(db: SqlConnection, verb: KeepPairingRequest) -> None:
     row = (request.channel, request.account, request.sender, request.code, *times)
     if verb.most is not None:  # one process at a time counts those of an account: others wait for this row
         sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
-        db.execute(sql, ("gateway/pairing", f"{request.channel}/{request.account}", b""))
+        db.change(sql, ("gateway/pairing", f"{request.channel}/{request.account}", b""))
     # A code that another stranger has is drawn again by luck once in millions of times; the latest has it.
-    db.execute("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
+    db.change("DELETE FROM knock WHERE channel = ? AND account = ? AND sender = ? OR code = ?", row[:4])
     if verb.most is None:
-        db.execute(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        db.change(f"INSERT INTO knock ({PAIRING_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return
     others = "SELECT count(*) FROM knock WHERE channel = ? AND account = ? AND expires > ?"
     sql = f"INSERT INTO knock ({PAIRING_COLUMNS}) SELECT ?, ?, ?, ?, ?, ?, ? WHERE ({others}) < ? RETURNING code"
@@ -106,19 +107,19 @@ def approve_pairing(db: SqlConnection, verb: PairSender) -> PairingRequest | Non
         return None
     request = pairing_request_from(row)
     paired = (request.channel, request.account, request.sender, micros(verb.now))
-    db.execute("INSERT INTO paired VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", paired)
+    db.change("INSERT INTO paired VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", paired)
     return request
 
 
 def unpair(db: SqlConnection, verb: Unpair) -> None:
     paired = (verb.paired.channel, verb.paired.account, verb.paired.sender)
-    db.execute("DELETE FROM paired WHERE channel = ? AND account = ? AND sender = ?", paired)
+    db.change("DELETE FROM paired WHERE channel = ? AND account = ? AND sender = ?", paired)
 
 
 def edit_allow(db: SqlConnection, verb: EditAllow) -> None:
     edit = verb.edit
-    db.execute("DELETE FROM allow_edit WHERE channel = ? AND entry = ?", (edit.channel, edit.entry))
-    db.insert("allow_edit", channel=edit.channel, entry=edit.entry, listed=edit.listed)
+    db.change("DELETE FROM allow_edit WHERE channel = ? AND entry = ?", (edit.channel, edit.entry))
+    db.insert(ALLOW_EDIT, (edit.channel, edit.entry, edit.listed))
 
 
 def pairing_request_from(row: Row) -> PairingRequest:

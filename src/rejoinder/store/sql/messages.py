@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from rejoinder.store.base import ClearBotTurns, ForgetMessage, IndexedMessage, NoteMessages
-from rejoinder.store.sql.connection import SqlConnection, VerbResult, results
+from rejoinder.store.sql.connection import Rows, SqlConnection
 from rejoinder.store.sql.values import day_of, find_place, pack_message, place_of
 
 HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
@@ -13,7 +13,7 @@ HANDLE = re.compile(r"m([1-9][0-9]{0,8})")
 
 def note_messages(db: SqlConnection, verb: NoteMessages) -> tuple[IndexedMessage, ...]:
     place = place_of(db, verb.route)
-    return db.later(results([note(db, place, message) for message in verb.messages]))
+    return db.all_later([note(db, place, message) for message in verb.messages])
 
 
 NOTE = (
@@ -54,34 +54,34 @@ COUNT_NEXT = _count(":number")
 
 def note(
     db: SqlConnection, place: int, message: IndexedMessage, turn: int | None = None, part: int | None = None
-) -> VerbResult[IndexedMessage]:
+) -> IndexedMessage:
     """Gives the message the next number; an id that is itself a handle keeps its number if that is still free. `turn`
     and `part`: what it was said in."""
     spoken = HANDLE.fullmatch(message.id) if message.id.startswith("m") else None
     body, shard = pack_message(message), db.shard_of_place(place)
+    said_in = {"place": place, "day": day_of(message.at), "turn": turn, "part": part}
+    if spoken is None and (last := db.last_number(place)) is not None:
+        number = said_in["number"] = last + 1
+        if db.change(NEXT, (place, message.id, number, message.kind, body, shard)).rowcount:
+            db.change(COUNT_NEXT[message.kind], said_in)
+            db.know_last_number(place, number)
+            return replace(message, number=number)
     here = {"place": place, "id": message.id}
-    said_in = {"day": day_of(message.at), "turn": turn, "part": part}
-
-    def look_up(again: SqlConnection) -> IndexedMessage:
-        return replace(message, number=again.execute(NUMBER, here).fetchone()[0])
-
-    if (last := db.last_number(place)) is not None and spoken is None:
-        next_one = last + 1
-        if db.execute(NEXT, (place, message.id, next_one, message.kind, body, shard)).rowcount:
-            db.execute(COUNT_NEXT[message.kind], {"place": place, "number": next_one, **said_in})
-            db.know_last_number(place, next_one)
-            return VerbResult(lambda: replace(message, number=next_one), look_up)
     given = {"kind": message.kind, "body": body, "spoken": int(spoken[1]) if spoken else 0, "shard": shard}
-    db.execute(NOTE, {**here, **given})
-    db.execute(COUNT[message.kind], {**here, **said_in})
+    db.change(NOTE, {**here, **given})
+    db.change(COUNT[message.kind], {**here, **said_in})
     db.know_last_number(place, None)
-    number = db.execute(NUMBER, here)
-    return VerbResult(lambda: replace(message, number=number.fetchone()[0]), look_up)
+    found = db.execute(NUMBER, here)
+
+    def numbered(rows: Rows) -> IndexedMessage:
+        return replace(message, number=rows.fetchone()[0])
+
+    return db.later(lambda: numbered(found), lambda again: numbered(again.execute(NUMBER, here)))
 
 
 def forget_message(db: SqlConnection, verb: ForgetMessage) -> None:
-    db.execute("DELETE FROM message WHERE place = ? AND id = ?", (find_place(db, verb.route), verb.message))
+    db.change("DELETE FROM message WHERE place = ? AND id = ?", (find_place(db, verb.route), verb.message))
 
 
 def clear_bot_turns(db: SqlConnection, verb: ClearBotTurns) -> None:
-    db.execute("UPDATE place SET bot_turns = 0, bot_today = 0 WHERE id = ?", (find_place(db, verb.route),))
+    db.change("UPDATE place SET bot_turns = 0, bot_today = 0 WHERE id = ?", (find_place(db, verb.route),))

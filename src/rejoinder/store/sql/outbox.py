@@ -1,5 +1,6 @@
 """Verbs of parts. `PART_MOVES` says which verb may move a part from which state; here is how, under the fence."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -30,14 +31,13 @@ from rejoinder.store.base import (
     WithdrawParts,
 )
 from rejoinder.store.sql.blobs import forget_names, name, of_part
-from rejoinder.store.sql.connection import SqlConnection, VerbResult, results
+from rejoinder.store.sql.connection import Insertion, SqlConnection
 from rejoinder.store.sql.messages import note
 from rejoinder.store.sql.values import (
     PART,
     find_place,
     hold,
     micros,
-    moved,
     part_from,
     place_of,
     seal,
@@ -62,56 +62,50 @@ ANSWERED = (
 )
 
 
+PART_ROW = Insertion(
+    "part", "turn", "place", "key", "kind", "planned", "body", "state", "generation", "attempts", "shard"
+)
+
+
 def plan_parts(db: SqlConnection, verb: PlanParts) -> tuple[StoredPart, ...]:
     run = verb.run
     if verb.final and run is not None:
         fence = {"turn": run.turn, "session": run.session, "generation": run.generation}
-        moved(db, ANSWERED, fence, f"the run of turn {run.turn}")
+        db.move(ANSWERED, fence, "the run of turn %s", run.turn)
     elif run is not None:
         hold(db, run)
     turn, claims = run.turn if run else None, verb.claims
-    planned: list[VerbResult[StoredPart]] = []
+    planned: list[StoredPart] = []
     for intent in verb.parts:
         planned.append(_plan(db, intent, turn, verb.now, claims=claims))
         claims = False
-    return db.later(results(planned))
+    return db.all_later(planned)
 
 
-def _plan(
-    db: SqlConnection, intent: PartIntent, turn: int | None, now: datetime, *, claims: bool
-) -> VerbResult[StoredPart]:
-    place, body = place_of(db, intent.route), intent.body
+def _plan(db: SqlConnection, intent: PartIntent, turn: int | None, now: datetime, *, claims: bool) -> StoredPart:
+    key, route, body, kind = intent.key, intent.route, intent.body, intent.kind
+    place = place_of(db, route)
     shard = db.shard_of_place(place)
+    is_here = db.acts_for(shard)
     state: PartState = "planned"
     generation = attempts = 0
-    if claims and db.acts_for(shard) and not _waits(db, place, intent.kind):
+    if claims and is_here and not _waits(db, place, intent.kind):
         state, generation, attempts = "sending", db.numbers.next_generation(), 1
-    number = db.insert_new(
-        "part",
-        turn=turn,
-        place=place,
-        key=intent.key,
-        kind=intent.kind,
-        planned=micros(now),
-        body=seal(body),
-        state=state,
-        generation=generation,
-        attempts=attempts,
-        shard=shard,
-    )
-    is_elsewhere = not db.acts_for(shard)
+    row = (turn, place, key, kind, micros(now), seal(body), state, generation, attempts, shard)
+    number = db.insert_new(PART_ROW, row)
 
     def look_up(again: SqlConnection) -> StoredPart:
-        return replace(part_from(again.execute(BY_KEY, (intent.key,)).fetchone()), elsewhere=is_elsewhere)
+        return replace(part_from(again.execute(BY_KEY, (key,)).fetchone()), elsewhere=not is_here)
 
-    if number is not None:
-        name(db, of_part(intent.key), intent.blobs)
-        new = StoredPart(0, intent.key, intent.route, body, intent.kind, state, generation, attempts, now, turn)
-        return VerbResult(lambda: replace(new, id=number(), elsewhere=is_elsewhere), look_up)
-    known = look_up(db)
-    if (known.route, known.kind, known.body) != (intent.route, intent.kind, intent.body):
-        raise BadUse(f"part key {intent.key!r} stands for other bytes; a changed rendering needs a new key")
-    return VerbResult(lambda: known, look_up)
+    if number is None:
+        known = look_up(db)
+        if (known.route, known.kind, known.body) != (route, kind, body):
+            raise BadUse(f"part key {key!r} stands for other bytes; a changed rendering needs a new key")
+        return known
+    if intent.blobs:
+        name(db, of_part(key), intent.blobs)
+    new = StoredPart(0, key, route, body, kind, state, generation, attempts, now, turn, elsewhere=not is_here)
+    return db.later(lambda: replace(new, id=number()), look_up)
 
 
 def _waits(db: SqlConnection, place: int, kind: str) -> bool:
@@ -144,13 +138,13 @@ def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | NotBefore | N
 
 def mark_sent(db: SqlConnection, verb: MarkSent) -> IndexedMessage | None:
     part = verb.part
-    _move(db, verb, part, receipt=verb.receipt, error="")
+    _move_row(db, verb, part, ("receipt", "error"), (verb.receipt, ""))
     if verb.had_files:
         forget_names(db, of_part(part.key), micros(verb.at))
     if verb.receipt is None:
         return None
     own = IndexedMessage(verb.receipt, verb.author, verb.at, "own", text=verb.text)
-    return db.later(note(db, place_of(db, verb.place or part.route), own, part.turn, part.id))
+    return note(db, place_of(db, verb.place or part.route), own, part.turn, part.id)
 
 
 def mark_unknown(db: SqlConnection, verb: MarkUnknown) -> StoredPart:
@@ -183,19 +177,25 @@ def drop_part(db: SqlConnection, verb: DropPart) -> StoredPart:
 def withdraw_parts(db: SqlConnection, verb: WithdrawParts) -> int:
     sources, target = PART_MOVES[WithdrawParts]
     sql = f"UPDATE part SET state = '{target}', retry_at = NULL WHERE turn = ? AND {any_of('state', sources)}"
-    return db.execute(sql, (verb.turn,)).rowcount
+    return db.change(sql, (verb.turn,)).rowcount
 
 
 def _move(db: SqlConnection, verb: Verb[Any], part: StoredPart, **columns: Any) -> StoredPart:
+    values = [micros(value) if isinstance(value, datetime) else value for value in columns.values()]
+    target = _move_row(db, verb, part, tuple(columns), values)
+    told = {name: value for name, value in columns.items() if name in TOLD}
+    return replace(part, state=target, **told)
+
+
+def _move_row(
+    db: SqlConnection, verb: Verb[Any], part: StoredPart, columns: tuple[str, ...], values: Iterable[Any]
+) -> PartState:
     """Moves a part as its verb says, if its row still has the state and the generation that were read."""
     sources, target = PART_MOVES[type(verb)]
     if part.state not in sources:
         raise Superseded(f"part {part.id} is {part.state}; {type(verb).__name__} needs it {' or '.join(sources)}")
-    values = [micros(value) if isinstance(value, datetime) else value for value in columns.values()]
-    seen = (part.id, part.state, part.generation)
-    moved(db, _update(tuple(columns)), (target, *values, *seen), f"part {part.id}")
-    told = {name: value for name, value in columns.items() if name in TOLD}
-    return replace(part, state=target, **told)
+    db.move(_update(columns), (target, *values, part.id, part.state, part.generation), "part %s", part.id)
+    return target
 
 
 @cache

@@ -14,7 +14,7 @@ def put_question(db: SqlConnection, verb: PutQuestion) -> None:
         "ON CONFLICT (id) DO UPDATE SET state = excluded.state, body = excluded.body"
     )
     shard = session_shard(db, kept.session)
-    db.execute(sql, (kept.id, kept.turn, shard, kept.state, micros(kept.asked), _pack(kept)))
+    db.change(sql, (kept.id, kept.turn, shard, kept.state, micros(kept.asked), _pack(kept)))
 
 
 def open_questions(db: SqlConnection, shard: int | None = None) -> tuple[KeptQuestion, ...]:

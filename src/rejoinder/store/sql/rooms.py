@@ -19,14 +19,14 @@ from rejoinder.store.base import KeepFact, OpenLog, RecordChanges
 from rejoinder.store.rooms import KEPT_EVENTS, scope_of
 from rejoinder.store.sql.blobs import forget_names, name
 from rejoinder.store.sql.connection import SqlConnection
-from rejoinder.store.sql.values import Row, instant, micros, moved, seal, unseal
+from rejoinder.store.sql.values import Row, instant, micros, seal, unseal
 
 TRIMMED_EVERY = 500
 """Events after which those are removed that are too old."""
 
 
 def open_log(db: SqlConnection, verb: OpenLog) -> LogState:
-    db.execute("INSERT INTO room_log (name, id) VALUES (?, ?) ON CONFLICT DO NOTHING", (verb.log, verb.id))
+    db.change("INSERT INTO room_log (name, id) VALUES (?, ?) ON CONFLICT DO NOTHING", (verb.log, verb.id))
     state = log_state(db, verb.log)
     assert state is not None, "it was just made"
     return state
@@ -37,7 +37,7 @@ def record_changes(db: SqlConnection, verb: RecordChanges) -> int:
     if changes.once is not None:
         sql = "INSERT INTO fact (scope, key, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
         row = (scope_of(log, changes.once.kind), changes.once.key, seal(changes.once.result))
-        moved(db, sql, row, f"the request {changes.once.key!r}")
+        db.move(sql, row, "the request %r", changes.once.key)
     for fact in changes.facts:
         _keep_fact(db, scope_of(log, fact.kind), fact.key, fact.body)
     return _record(db, log, changes, now)
@@ -47,7 +47,7 @@ def _record(db: SqlConnection, log: str, changes: Changes, now: int) -> int:
     count = len(changes.events)
     sql = "UPDATE room_log SET seq = seq + ? WHERE name = ?"
     if count:
-        moved(db, sql, (count, log), f"the log {log}")
+        db.move(sql, (count, log), "the log %s", log)
     (last,) = db.execute("SELECT seq FROM room_log WHERE name = ?", (log,)).fetchone()
     first = last - count + 1
     for seq, event in enumerate(changes.events, first):
@@ -60,9 +60,9 @@ def _record(db: SqlConnection, log: str, changes: Changes, now: int) -> int:
                 _put_mark(db, log, event.change)
             case None:
                 pass
-        db.execute("INSERT INTO room_event VALUES (?, ?, ?, ?)", (log, seq, event.audience, seal(event.body)))
+        db.change("INSERT INTO room_event VALUES (?, ?, ?, ?)", (log, seq, event.audience, seal(event.body)))
     if last // TRIMMED_EVERY != (last - count) // TRIMMED_EVERY:
-        db.execute("DELETE FROM room_event WHERE log = ? AND seq <= ?", (log, last - KEPT_EVENTS))
+        db.change("DELETE FROM room_event WHERE log = ? AND seq <= ?", (log, last - KEPT_EVENTS))
     return first
 
 
@@ -71,7 +71,7 @@ def _put_room(db: SqlConnection, log: str, room: RoomRow) -> None:
         "INSERT INTO room (log, id, person, body) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (log, id) DO UPDATE SET body = excluded.body"
     )
-    db.execute(sql, (log, room.id, room.person, seal(room.body)))
+    db.change(sql, (log, room.id, room.person, seal(room.body)))
 
 
 def _put_entry(db: SqlConnection, log: str, seq: int, entry: RoomEntry, now: int) -> None:
@@ -81,7 +81,7 @@ def _put_entry(db: SqlConnection, log: str, seq: int, entry: RoomEntry, now: int
             "UPDATE room_entry SET words = ?, state = ?, body = ?, version = version + 1 "
             "WHERE log = ? AND id = ? AND version = ?"
         )
-        moved(db, sql, (*row, log, entry.id, entry.version), f"the message {entry.id}")
+        db.move(sql, (*row, log, entry.id, entry.version), "the message %s", entry.id)
         forget_names(db, _namer(log, entry), now, keep=entry.blobs)
     else:
         sql = (
@@ -91,7 +91,7 @@ def _put_entry(db: SqlConnection, log: str, seq: int, entry: RoomEntry, now: int
         )
         place = (log, seq, entry.id, entry.room, entry.thread, entry.author, micros(entry.at))
         more = (entry.audience, entry.private, entry.counted, entry.answers, entry.key)
-        moved(db, sql, (*row, *place, *more), f"the message {entry.id}")
+        db.move(sql, (*row, *place, *more), "the message %s", entry.id)
     name(db, _namer(log, entry), entry.blobs)
 
 
@@ -104,7 +104,7 @@ def _put_mark(db: SqlConnection, log: str, mark: Mark) -> None:
         "INSERT INTO room_mark VALUES (?, ?, ?, ?) ON CONFLICT (log, person, room) DO UPDATE SET seq = excluded.seq "
         "WHERE excluded.seq > room_mark.seq"
     )
-    moved(db, sql, (log, mark.person, mark.room, mark.seq), f"the mark of {mark.person}")
+    db.move(sql, (log, mark.person, mark.room, mark.seq), "the mark of %s", mark.person)
 
 
 def keep_fact(db: SqlConnection, verb: KeepFact) -> None:
@@ -113,10 +113,10 @@ def keep_fact(db: SqlConnection, verb: KeepFact) -> None:
 
 def _keep_fact(db: SqlConnection, scope: str, key: str, body: bytes | None) -> None:
     if body is None:
-        db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (scope, key))
+        db.change("DELETE FROM fact WHERE scope = ? AND key = ?", (scope, key))
     else:
         sql = "INSERT INTO fact VALUES (?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET body = excluded.body"
-        db.execute(sql, (scope, key, seal(body)))
+        db.change(sql, (scope, key, seal(body)))
 
 
 # --- reads --------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ def put_subagent(db: SqlConnection, verb: PutSubagent) -> None:
     )
     shard = session_shard(db, kept.root)
     state = (kept.state, kept.told, micros(kept.started), _pack(kept))
-    db.execute(sql, (kept.session, kept.root, shard, *state, kept.route.channel, kept.route.chat))
+    db.change(sql, (kept.session, kept.root, shard, *state, kept.route.channel, kept.route.chat))
 
 
 def subagents(db: SqlConnection, root: str, limit: int) -> tuple[KeptSubagent, ...]:

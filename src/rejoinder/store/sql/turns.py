@@ -1,6 +1,5 @@
 """Verbs of turns and runs: one active run for each session, each fenced by its generation."""
 
-from rejoinder.errors import Superseded
 from rejoinder.store.base import (
     BeginTurn,
     Busy,
@@ -14,33 +13,43 @@ from rejoinder.store.base import (
     SteerInputs,
 )
 from rejoinder.store.sql import reads
-from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.connection import Insertion, SqlConnection, superseded
 from rejoinder.store.sql.inbox import put_input
-from rejoinder.store.sql.values import hold, micros, moved, place_of, seal, session_shard
+from rejoinder.store.sql.values import hold, micros, place_of, seal, session_shard
 
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
 # The partial index has the wider condition; SQLite would not use it for the narrower one alone.
 UNTOLD = "session = ? AND turn IS NULL AND state IN ('waiting', 'summarised') AND state = 'summarised'"
 
+_COLUMNS = ("session", "place", "opened", "heard", "shard", "body")
+ANY_TURN = Insertion("turn", *_COLUMNS)
+ORDINARY_TURN = Insertion(
+    "turn",
+    *_COLUMNS,
+    where=f"NOT EXISTS (SELECT 1 FROM run WHERE session = ?) AND NOT EXISTS (SELECT 1 FROM turn_input WHERE {UNTOLD})",
+)
+"""Where the session is free and has nothing summarised to tell of, as almost always."""
+
 
 def begin_turn(db: SqlConnection, verb: BeginTurn) -> RunClaim | Busy:
-    if (busy := _active(db, verb.session)) is not None:
-        if verb.brings is not None:
-            put_input(db, verb.events[0], verb.session, verb.brings)
-        return busy
-    place, shard = place_of(db, verb.route), session_shard(db, verb.session)
-    columns = {"session": verb.session, "place": place, "opened": micros(verb.now), "heard": verb.heard}
-    turn = db.insert("turn", **columns, shard=shard, body=seal(verb.payload))
-    assert turn is not None, "its number is new"
+    session, place = verb.session, place_of(db, verb.route)
+    row = (session, place, micros(verb.now), verb.heard, session_shard(db, session), seal(verb.payload))
+    turn = db.insert(ORDINARY_TURN, (*row, session, session)) if verb.tells else None
+    if turn is None:
+        if (busy := _active(db, session)) is not None:
+            if verb.brings is not None:
+                put_input(db, verb.events[0], session, verb.brings)
+            return busy
+        turn = db.insert(ANY_TURN, row)
+        assert turn is not None, "its number is new"
+        if verb.tells:
+            db.change(f"UPDATE turn_input SET turn = ? WHERE {UNTOLD}", (turn, session))
     if verb.brings is not None:
         put_input(db, verb.events[0], verb.session, verb.brings, turn)
     else:
         for event in verb.events:
-            moved(db, TAKE, ("taken", turn, event, verb.session), f"event {event} in {verb.session}")
-    # Asked before, as an update by this index makes a table in SQLite.
-    if verb.tells and db.exceptional(f"SELECT 1 FROM turn_input WHERE {UNTOLD} LIMIT 1", (verb.session,)) is not None:
-        db.execute(f"UPDATE turn_input SET turn = ? WHERE {UNTOLD}", (turn, verb.session))
+            db.move(TAKE, ("taken", turn, event, verb.session), "event %s in %s", event, verb.session)
     return _claim(db, RunClaim(verb.session, turn, db.numbers.next_generation(), attempt=1))
 
 
@@ -48,14 +57,14 @@ def resume_turn(db: SqlConnection, verb: ResumeTurn) -> RunClaim | Busy:
     sql = "SELECT session, state, attempts FROM turn WHERE id = ? AND state IN ('open', 'answered')"
     found = db.execute(sql, (verb.turn,)).fetchone()
     if found is None:
-        raise Superseded(f"turn {verb.turn} has been moved on by somebody else")
+        raise superseded("turn %s", verb.turn)
     session, state, attempts = found
     if (busy := _active(db, session)) is not None:
         return busy
     answered = state == "answered"
     attempt = attempts + (not answered)
     sql = "UPDATE turn SET attempts = ? WHERE id = ? AND state = ? AND attempts = ?"
-    moved(db, sql, (attempt, verb.turn, state, attempts), f"turn {verb.turn}")
+    db.move(sql, (attempt, verb.turn, state, attempts), "turn %s", verb.turn)
     run = RunClaim(session, verb.turn, db.numbers.next_generation(), attempt, answered)
     return _claim(db, run)
 
@@ -65,14 +74,14 @@ def quarantine_turn(db: SqlConnection, verb: QuarantineTurn) -> None:
         "UPDATE turn SET state = 'quarantined', closed = ?, detail = ? WHERE id = ? AND state = 'open' "
         "AND NOT EXISTS (SELECT 1 FROM run WHERE run.turn = turn.id)"
     )
-    moved(db, sql, (micros(verb.now), verb.why, verb.turn), f"turn {verb.turn}")
+    db.move(sql, (micros(verb.now), verb.why, verb.turn), "turn %s", verb.turn)
 
 
 def request_turn_rerun(db: SqlConnection, verb: RequestTurnRerun) -> None:
     """One that cannot be read would stay quarantined: `Unreadable` is raised."""
     reads.turn(db, verb.turn)
     sql = "UPDATE turn SET wanted = 1 WHERE id = ? AND state = 'quarantined'"
-    moved(db, sql, (verb.turn,), f"turn {verb.turn}")
+    db.move(sql, (verb.turn,), "turn %s", verb.turn)
 
 
 def readmit_turn(db: SqlConnection, verb: ReadmitTurn) -> tuple[int, ...]:
@@ -80,11 +89,11 @@ def readmit_turn(db: SqlConnection, verb: ReadmitTurn) -> tuple[int, ...]:
         "UPDATE turn SET state = 'closed', outcome = 'dropped', detail = 'run again as another turn', closed = ?, "
         "wanted = 0 WHERE id = ? AND state = 'quarantined'"
     )
-    moved(db, sql, (micros(verb.now), verb.turn), f"turn {verb.turn}")
+    db.move(sql, (micros(verb.now), verb.turn), "turn %s", verb.turn)
     taken = "turn = ? AND state IN ('taken', 'steered')"
     events = db.execute(f"SELECT event FROM turn_input WHERE {taken} ORDER BY event", (verb.turn,)).fetchall()
-    db.execute(f"UPDATE turn_input SET state = 'waiting', turn = NULL WHERE {taken}", (verb.turn,))
-    db.execute("UPDATE turn_input SET turn = NULL WHERE turn = ? AND state = 'summarised'", (verb.turn,))
+    db.change(f"UPDATE turn_input SET state = 'waiting', turn = NULL WHERE {taken}", (verb.turn,))
+    db.change("UPDATE turn_input SET turn = NULL WHERE turn = ? AND state = 'summarised'", (verb.turn,))
     return tuple([event for (event,) in events])
 
 
@@ -94,7 +103,7 @@ def _active(db: SqlConnection, session: str) -> Busy | None:
 
 
 def _claim(db: SqlConnection, run: RunClaim) -> RunClaim:
-    db.execute("INSERT INTO run VALUES (?, ?, ?)", (run.session, run.turn, run.generation))
+    db.change("INSERT INTO run VALUES (?, ?, ?)", (run.session, run.turn, run.generation))
     return run
 
 
@@ -102,7 +111,7 @@ def steer_inputs(db: SqlConnection, verb: SteerInputs) -> None:
     hold(db, verb.run)
     for event in verb.events:
         fence = ("steered", verb.run.turn, event, verb.run.session)
-        moved(db, TAKE, fence, f"event {event} in {verb.run.session}")
+        db.move(TAKE, fence, "event %s in %s", event, verb.run.session)
 
 
 def end_run(db: SqlConnection, verb: EndRun) -> None:
@@ -112,7 +121,7 @@ def end_run(db: SqlConnection, verb: EndRun) -> None:
         "WHERE id = ? AND state IN ('open', 'answered')"
     )
     ended = (verb.outcome, verb.detail, micros(verb.now), verb.run.turn)
-    moved(db, sql, ended, f"turn {verb.run.turn}")
+    db.move(sql, ended, "turn %s", verb.run.turn)
 
 
 def release_run(db: SqlConnection, verb: ReleaseRun) -> None:
@@ -122,9 +131,9 @@ def release_run(db: SqlConnection, verb: ReleaseRun) -> None:
         "UPDATE turn SET attempts = attempts - CASE WHEN state = 'open' THEN 1 ELSE 0 END "
         "WHERE id = ? AND state IN ('open', 'answered')"
     )
-    moved(db, sql, (verb.run.turn,), f"turn {verb.run.turn}")
+    db.move(sql, (verb.run.turn,), "turn %s", verb.run.turn)
 
 
 def _free(db: SqlConnection, run: RunClaim) -> None:
     sql = "DELETE FROM run WHERE session = ? AND turn = ? AND generation = ?"
-    moved(db, sql, (run.session, run.turn, run.generation), f"the run of turn {run.turn}")
+    db.move(sql, (run.session, run.turn, run.generation), "the run of turn %s", run.turn)

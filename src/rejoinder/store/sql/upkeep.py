@@ -30,7 +30,7 @@ def sweep(db: SqlConnection, verb: Sweep) -> int:
     removed += _sweep_events(db, old, now, most)
     removed += _sweep_messages(db, keep) + sweep_blobs(db, keep, now) + sweep_hook_events(db, old, most)
     removed += sweep_subagents(db, old, most) + sweep_questions(db, old, most)
-    return removed + db.execute("DELETE FROM knock WHERE expires <= ?", (now,)).rowcount
+    return removed + db.change("DELETE FROM knock WHERE expires <= ?", (now,)).rowcount
 
 
 def _sweep_turns(db: SqlConnection, old: int, now: int, most: int) -> int:
@@ -80,7 +80,7 @@ def _sweep_messages(db: SqlConnection, keep: Retention) -> int:
         "DELETE FROM message WHERE (place, id) IN (SELECT message.place, message.id FROM place "
         "JOIN message ON message.place = place.id AND message.number <= place.handles - ? LIMIT ?)"
     )
-    return db.execute(sql, (keep.messages, keep.rows)).rowcount
+    return db.change(sql, (keep.messages, keep.rows)).rowcount
 
 
 def in_pages(db: SqlConnection, sql: str) -> Iterator[Row]:

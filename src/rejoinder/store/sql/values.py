@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import TypeVar
 from zlib import crc32
 
 import msgspec
@@ -12,7 +12,7 @@ from rejoinder.errors import Unreadable
 from rejoinder.events import Inbound, Route
 from rejoinder.session import route_home, session_home, shard_of
 from rejoinder.store.base import InboxEvent, IndexedMessage, Input, RunClaim, StoredPart, StoredTurn
-from rejoinder.store.sql.connection import SqlConnection
+from rejoinder.store.sql.connection import Insertion, Row, SqlConnection
 from rejoinder.store.sql.faults import Damaged
 from rejoinder.unicode_repair import as_json
 
@@ -81,18 +81,16 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
 # --- fences -------------------------------------------------------------------------------------
 
 
-def moved(db: SqlConnection, sql: str, arguments: tuple[Any, ...] | dict[str, Any], what: str, rows: int = 1) -> None:
-    """Carries out a fenced update; if it does not change exactly so many rows, another writer was faster."""
-    db.expect(db.execute(sql, arguments), rows, what)
-
-
 def hold(db: SqlConnection, run: RunClaim) -> None:
     """Makes sure that this run still has its session; no other writer can change that within this transaction."""
     sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
-    db.expect_row(db.execute(sql, (run.session, run.turn, run.generation)), f"the run of turn {run.turn}")
+    db.hold(sql, (run.session, run.turn, run.generation), "the run of turn %s", run.turn)
 
 
 # --- places -------------------------------------------------------------------------------------
+
+
+PLACE_ROW = Insertion("place", "channel", "account", "chat", "thread", "home", "shard")
 
 
 def find_place(db: SqlConnection, route: Route) -> int | None:
@@ -114,9 +112,8 @@ def place_of(db: SqlConnection, route: Route, home: str = "") -> int:
     if (known := find_place(db, route)) is not None:
         return known
     home = home or route_home(route)
-    columns = {"channel": route.channel, "account": route.account, "chat": route.chat, "thread": route.thread or ""}
     shard = shard_of(home, db.shards)
-    new = db.insert("place", **columns, home=home, shard=shard)
+    new = db.insert(PLACE_ROW, (route.channel, route.account, route.chat, route.thread or "", home, shard))
     if new is None:  # another process has made it meanwhile
         new = find_place(db, route)
         assert new is not None, "there is one"
@@ -148,7 +145,6 @@ PART = (
 )
 MESSAGE = "message.number, message.body"
 
-Row = tuple[Any, ...]
 EVENT_COLUMNS = EVENT.count(",") + 1
 
 

@@ -162,16 +162,16 @@ def reshard(db: SqlConnection, shards: int) -> None:
     places: dict[tuple[Any, ...], int] = {}
     for id, home, *route in db.execute("SELECT id, home, channel, chat, thread, account FROM place").fetchall():
         places[tuple(route)] = shard = shard_of(home, shards)
-        db.execute("UPDATE place SET shard = ? WHERE id = ?", (shard, id))
+        db.change("UPDATE place SET shard = ? WHERE id = ?", (shard, id))
     for table in ("part", "message"):
-        db.execute(f"UPDATE {table} SET shard = (SELECT shard FROM place WHERE place.id = {table}.place)")
+        db.change(f"UPDATE {table} SET shard = (SELECT shard FROM place WHERE place.id = {table}.place)")
     for key, home in db.execute("SELECT key, home FROM session").fetchall():
-        db.execute("UPDATE session SET shard = ? WHERE key = ?", (shard_of(home, shards), key))
+        db.change("UPDATE session SET shard = ? WHERE key = ?", (shard_of(home, shards), key))
     for table in ("turn", "turn_input", "subagent"):
         for (session,) in db.execute(f"SELECT DISTINCT session FROM {table}").fetchall():
             owner = (shard_of(session_home(session), shards), session)
-            db.execute(f"UPDATE {table} SET shard = ? WHERE session = ?", owner)
-    db.execute("UPDATE question SET shard = coalesce((SELECT shard FROM turn WHERE turn.id = question.turn), 0)")
+            db.change(f"UPDATE {table} SET shard = ? WHERE session = ?", owner)
+    db.change("UPDATE question SET shard = coalesce((SELECT shard FROM turn WHERE turn.id = question.turn), 0)")
     for id, body in db.execute("SELECT id, body FROM inbox").fetchall():
         inbound = _inbound(body)
         if inbound is None:  # of another version: whoever can read it finds it in the first shard
@@ -180,7 +180,7 @@ def reshard(db: SqlConnection, shards: int) -> None:
             route = inbound.route
             here = (route.channel, route.chat, route.thread or "", route.account)
             shard = places.get(here, shard_of(route_home(route_from(here)), shards))
-        db.execute("UPDATE inbox SET shard = ? WHERE id = ?", (shard, id))
+        db.change("UPDATE inbox SET shard = ? WHERE id = ?", (shard, id))
 
 
 def _inbound(body: bytes) -> Inbound | None:

@@ -5,13 +5,14 @@ from typing import Any
 
 from rejoinder.events import Route
 from rejoinder.session import route_home, session_home
-from rejoinder.store.sql.connection import PLACES, SqlConnection, insertion
+from rejoinder.store.sql.connection import PLACES, Insertion, Parameters, Row, SqlConnection
 
 
 class Connection(sqlite3.Connection, SqlConnection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         sqlite3.Connection.__init__(self, *arguments, **options)
         SqlConnection.__init__(self)
+        self._changes = self.cursor()  # one for all changes, as they leave nothing to be fetched
         self._owners: dict[int, int] = {}
         self._last_numbers: dict[int, int] = {}
         self.create_function("session_home", 1, session_home, deterministic=True)
@@ -21,11 +22,14 @@ class Connection(sqlite3.Connection, SqlConnection):
         """Continues the numbers of another one."""
         self.numbers, self.shards = before.numbers, before.shards
 
-    def insert(self, table: str, **columns: Any) -> int | None:
+    def change(self, sql: str, parameters: Parameters = (), /) -> sqlite3.Cursor:
+        return self._changes.execute(sql, parameters)
+
+    def insert(self, row: Insertion, values: Row, /) -> int | None:
         """`RETURNING` would give the number too, but by way of a temporary table."""
-        if table == "inbox":  # what is told before the commit has the same number when it is done again
-            columns["id"] = self.numbers.next_event()
-        new = self.execute(insertion(table, tuple(columns)), tuple(columns.values()))
+        if row.table == "inbox":  # what is told before the commit has the same number when it is done again
+            row, values = row.numbered, (self.numbers.next_event(), *values)
+        new = self.change(row.sql, values)
         return new.lastrowid if new.rowcount else None
 
     def is_latest(self, shard: int, generation: int) -> bool:

@@ -35,6 +35,7 @@ from rejoinder.store.sql.connection import Insertion, SqlConnection
 from rejoinder.store.sql.messages import note
 from rejoinder.store.sql.values import (
     PART,
+    RUN,
     find_place,
     hold,
     micros,
@@ -57,8 +58,8 @@ NEXT = (  # two lookups in the index: sorting by which parts yield would read al
 )
 ANY_BEFORE = f"SELECT 1 {HERE} AND kind <> :overtaken LIMIT 1"
 ANSWERED = (
-    "UPDATE turn SET state = 'answered' WHERE id = :turn AND state IN ('open', 'answered') "
-    "AND EXISTS (SELECT 1 FROM run WHERE session = :session AND turn = :turn AND generation = :generation)"
+    "UPDATE turn SET state = 'answered' WHERE id = ? AND state IN ('open', 'answered') "
+    f"AND EXISTS (SELECT 1 FROM {RUN})"
 )
 
 
@@ -70,7 +71,7 @@ PART_ROW = Insertion(
 def plan_parts(db: SqlConnection, verb: PlanParts) -> tuple[StoredPart, ...]:
     run = verb.run
     if verb.final and run is not None:
-        fence = {"turn": run.turn, "session": run.session, "generation": run.generation}
+        fence = (run.turn, run.session, run.turn, run.generation)
         db.move(ANSWERED, fence, "the run of turn %s", run.turn)
     elif run is not None:
         hold(db, run)

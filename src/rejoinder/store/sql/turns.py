@@ -15,8 +15,9 @@ from rejoinder.store.base import (
 from rejoinder.store.sql import reads
 from rejoinder.store.sql.connection import Insertion, SqlConnection, superseded
 from rejoinder.store.sql.inbox import put_input
-from rejoinder.store.sql.values import hold, micros, place_of, seal, session_shard
+from rejoinder.store.sql.values import RUN, hold, micros, place_of, seal, session_shard
 
+FREE = f"DELETE FROM {RUN}"
 TAKE = "UPDATE turn_input SET state = ?, turn = ? WHERE event = ? AND session = ? AND state = 'waiting'"
 
 # The partial index has the wider condition; SQLite would not use it for the narrower one alone.
@@ -135,5 +136,4 @@ def release_run(db: SqlConnection, verb: ReleaseRun) -> None:
 
 
 def _free(db: SqlConnection, run: RunClaim) -> None:
-    sql = "DELETE FROM run WHERE session = ? AND turn = ? AND generation = ?"
-    db.move(sql, (run.session, run.turn, run.generation), "the run of turn %s", run.turn)
+    db.move(FREE, (run.session, run.turn, run.generation), "the run of turn %s", run.turn)

@@ -81,10 +81,13 @@ def as_written(inbound: Inbound) -> tuple[Inbound, bytes]:
 # --- fences -------------------------------------------------------------------------------------
 
 
+RUN = "run WHERE session = ? AND +turn = ? AND generation = ?"
+"""By the plus SQLite looks for the session at once: for the turn it would go by way of another index."""
+
+
 def hold(db: SqlConnection, run: RunClaim) -> None:
     """Makes sure that this run still has its session; no other writer can change that within this transaction."""
-    sql = "SELECT 1 FROM run WHERE session = ? AND turn = ? AND generation = ?"
-    db.hold(sql, (run.session, run.turn, run.generation), "the run of turn %s", run.turn)
+    db.hold(f"SELECT 1 FROM {RUN}", (run.session, run.turn, run.generation), "the run of turn %s", run.turn)
 
 
 # --- places -------------------------------------------------------------------------------------

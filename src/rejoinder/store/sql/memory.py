@@ -1,5 +1,7 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
+from typing import Any
+
 from rejoinder.errors import Superseded
 from rejoinder.events import Step
 from rejoinder.session import Session, session_home
@@ -64,8 +66,11 @@ def append_transcript(db: SqlConnection, verb: AppendTranscript) -> None:
     turn = verb.entries[0].turn
     if turn is not None and turn == db.last_turn(verb.session, lambda: _last_turn(db, verb.session)):
         return
-    rows = ((verb.session, micros(entry.at), pack_entry(entry)) for entry in verb.entries)
-    db.executemany("INSERT INTO transcript (session, at, body) VALUES (?, ?, ?)", rows)
+    values: list[Any] = []
+    for entry in verb.entries:
+        values += (verb.session, micros(entry.at), pack_entry(entry))
+    rows = ", ".join(["(?, ?, ?)"] * len(verb.entries))
+    db.change(f"INSERT INTO transcript (session, at, body) VALUES {rows}", values)
     db.know_last_turn(verb.session, verb.entries[-1].turn)
 
 

@@ -9,6 +9,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from rejoinder.errors import RejoinderError
 from rejoinder.events import Chat, Inbound, PromptText, Route, Sender, Step
 from rejoinder.session import Session
@@ -75,11 +77,12 @@ def _write(db: Connection, name: str) -> None:
             PutSession(Session(name, name, THEN, THEN), 0),
         ),
     )
+    said = TranscriptEntry("user", (PromptText(name),), THEN, run.turn)
     (part,), _ = perform(
         db,
         (
             PlanParts((PartIntent(name, here, b""),), THEN, run, final=True, claims=True),
-            AppendTranscript(name, (TranscriptEntry("user", (PromptText(name),), THEN, run.turn),)),
+            AppendTranscript(name, (said, replace(said, role="agent"))),
         ),
     )
     perform(db, (MarkSent(part, f"{name} answered", THEN), EndRun(run, "answered", THEN)))

@@ -2,7 +2,7 @@
 group, and who is told of a fault."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -52,11 +52,10 @@ class SqlWriting(SqlReader, Generic[W]):
         return await self._read(recover, now, singly, within)
 
 
-def count_rows(verbs: Iterable[Verb[Any]]) -> tuple[int, bool]:
+def count_rows(verbs: Verbs) -> tuple[int, bool]:
     """How much of a group the verbs are, and whether they accept something."""
-    rows, accepts = 0, False
+    rows, accepts = len(verbs), False
     for verb in verbs:
-        rows += 1
         if type(verb) is Accept:
             rows += len(verb.events) - 1
             accepts = True

@@ -77,11 +77,10 @@ class TurnRouting:
         message, session = decision.walk.message, decision.walk.session or held.session
         record = await self._recorder.begin(decision)
         sessions = {session.agent: (held, session)}
-        others = {*message.agents} - {session.agent}
-        if not others:
+        if message.agents == (session.agent,):
             return await self._route_to(sessions, decision, record, held)
         async with AsyncExitStack() as stack:
-            for agent in sorted(others):
+            for agent in sorted({*message.agents} - {session.agent}):
                 key = session_key(message.inbound, self._settings.now.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)

@@ -92,7 +92,7 @@ Decision = tuple[Lane, tuple[Action, ...]]
 
 def step(lane: Lane, event: Event) -> Decision:
     """The only entry point: takes a lane and an event, returns the new lane and the actions to perform."""
-    if isinstance(event, MessageArrived):
+    if type(event) is MessageArrived:  # not `isinstance`: of a Struct that takes ten times as long to deny
         return _arrive(lane, event.message)
     if _is_stale(lane, event):
         return lane, ()
@@ -131,11 +131,11 @@ def _arrive(lane: Lane, message: QueuedMessage) -> Decision:
 
 def _absorb(lane: Lane, event: Event) -> Lane:
     """Records the facts an event brings, whatever the phase does with it."""
-    if isinstance(event, RunStarted):
+    if type(event) is RunStarted:
         return replace(lane, can_steer=event.can_steer)
-    if isinstance(event, Quiet):
+    if type(event) is Quiet:
         return replace(lane, waiting=after_quiet(lane.waiting, event.after))
-    if isinstance(event, ModeChanged):
+    if type(event) is ModeChanged:
         # Under another grouping the timers would belong to other buffers, so no message waits for them any more.
         rested = tuple(replace(each, quiet=True) for each in lane.waiting)
         return replace(lane, settings=event.settings, waiting=rested)
@@ -143,9 +143,9 @@ def _absorb(lane: Lane, event: Event) -> Lane:
 
 
 def _is_stale(lane: Lane, event: Event) -> bool:
-    if isinstance(event, (RunStarted, RunEnded)):
+    if type(event) is RunStarted or type(event) is RunEnded:
         return event.run != lane.run
-    if isinstance(event, (SteerTaken, SteerRefused)):
+    if type(event) is SteerTaken or type(event) is SteerRefused:
         return event.run != lane.run or event.ids != _ids(lane.offered)
     return False
 

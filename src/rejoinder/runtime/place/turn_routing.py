@@ -111,7 +111,9 @@ class TurnRouting:
                 held, theirs = sessions[agent]
                 sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
         waiting: list[Destination] = []
-        destined = [self._destination(unit, *sessions[agent], place, decision, waiting) for agent in message.agents]
+        destined: list[TurnDestination] = []
+        for agent in message.agents:
+            destined.append(self._destination(unit, *sessions[agent], place, decision, waiting))
         unit.add_all((RouteEvent(event.id, tuple(waiting)),))
         if session.agent not in message.agents:
             unit.add_all(self._recorder.kept_start(own, session, conversation))
@@ -162,7 +164,7 @@ class TurnRouting:
             granted = each.granted() if each.granted is not None else None
             if granted is None:
                 each.held.became(each.session)
-            elif isinstance(granted, Busy):  # the lane asks again, and waits
+            elif not isinstance(granted, GrantedTurn):  # it is busy: the lane asks again, and waits
                 await give_back(each.held, each.session, self._store)
                 granted = None
             agent, overheard = each.session.agent, ()

@@ -208,10 +208,12 @@ class SessionLane(RunDriver):
                 self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
 
     def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
+        taken: tuple[TurnInput, ...] = ()
         for id in ids:
+            taken += self._asked.pop(id)
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # a message that has left the queue no longer waits for quiet
-        return tuple([asked for id in ids for asked in self._asked.pop(id)])
+        return taken
 
     def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
         """They end as the run they went into ends; if that is already over, they have been answered."""

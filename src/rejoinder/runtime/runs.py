@@ -47,7 +47,7 @@ class Runs:
         self, name: str, work: Coroutine[Any, Any, None], then: Callable[[], None] | None = None
     ) -> asyncio.Task[None]:
         """`then` is called when the task has ended, however it ended, even if it never began to run."""
-        task = asyncio.create_task(work, name=name)
+        task = asyncio.get_running_loop().create_task(work, name=name)
         for runs in self._all:
             runs._tasks.add(task)
             if runs._closed:

@@ -7,6 +7,8 @@ settings (`Rules`) and the current time; it returns Continue, Answer or Drop. Un
 from collections.abc import Callable
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from rejoinder.events import Inbound
 from rejoinder.inbound.abort import abort
 from rejoinder.inbound.access import access
@@ -53,13 +55,7 @@ def decide(
 
 def resume(first: StageResult, session: Session, rules: Rules, now: datetime, tick: Callable[[], float]) -> StageResult:
     """Runs the second half of the stages, for callers that look the session up in between."""
-    second = run_stages(WITH_SESSION, first.message, session, rules, now, tick)
-    return StageResult(
-        second.message,
-        second.session,
-        second.outcome,
-        first.replies + second.replies,
-        first.effects + second.effects,
-        first.trace + second.trace,
-        second.stored,
-    )
+    second = run_stages(WITH_SESSION, first.message, session, rules, now, tick, first.trace)
+    if not first.replies and not first.effects:
+        return second
+    return replace(second, replies=first.replies + second.replies, effects=first.effects + second.effects)

@@ -90,17 +90,20 @@ def run_stages(
         began = ended
         if outcome is PASS:
             continue
+        if isinstance(outcome, Continue):
+            message = outcome.message or message
+            session = outcome.session or session
+            replies += outcome.replies
+            effects += outcome.effects
+            if outcome.stored:
+                stored = {**stored, **outcome.stored}
+            continue
+        effects += outcome.effects
         if isinstance(outcome, Answer) and outcome.refuses:
             session, replies, effects, stored = found, outcome.replies, (), {}
-            break
-        effects += outcome.effects
-        if isinstance(outcome, Drop):
-            break
-        replies += outcome.replies
-        session = outcome.session or session
-        if outcome.stored:
+        elif isinstance(outcome, Answer):
+            session = outcome.session or session
+            replies += outcome.replies
             stored = {**stored, **outcome.stored}
-        if isinstance(outcome, Answer):
-            break
-        message = outcome.message or message
+        break
     return StageResult(message, session, outcome, replies, effects, tuple(trace), stored)

@@ -118,7 +118,7 @@ class Hooks:
 
     def wants(self, kind: type[Happening]) -> bool:
         """Whether anybody is told of this; lets a caller skip building it."""
-        return kind in self._subscribed or (self.tells_over_http and kind in NAMES)
+        return kind in self._subscribed or (bool(self.over_http.now) and kind in NAMES)
 
     def tell(self, happening: Happening, *, kept: bool = False) -> None:
         """`kept`: what is told over HTTP has been written."""

@@ -10,7 +10,6 @@ Rule 3: a task that fails costs one log entry with its name and affects no other
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable
-from functools import partial
 from typing import Any, Self
 
 from rejoinder.errors import LeaseLost, RejoinderError, StoreUnavailable
@@ -48,12 +47,12 @@ class Runs:
         self, name: str, work: Coroutine[Any, Any, None], then: Callable[[], None] | None = None
     ) -> asyncio.Task[None]:
         """`then` is called when the task has ended, however it ended, even if it never began to run."""
-        task = asyncio.create_task(work, name=name)
+        task = asyncio.get_running_loop().create_task(work, name=name)
         for runs in self._all:
             runs._tasks.add(task)
             if runs._closed:
                 task.cancel()
-        task.add_done_callback(self._ended if then is None else partial(self._ended, then=then))
+        task.add_done_callback(self._ended if then is None else lambda task: self._ended(task, then))
         return task
 
     def _ended(self, task: asyncio.Task[None], then: Callable[[], None] | None = None) -> None:

@@ -66,7 +66,10 @@ def summary_line(text: str) -> str:
 
 def estimate_tokens(texts: Iterable[str], images: int = 0) -> int:
     """A guess that is never zero: four bytes to a token, 512 tokens to an image."""
-    return sum([len(text.encode("utf-8", "surrogatepass")) // 4 + 1 for text in texts]) + 512 * images
+    tokens = 512 * images
+    for text in texts:
+        tokens += len(text.encode("utf-8", "surrogatepass")) // 4 + 1
+    return tokens
 
 
 def settings_of(message: QueuedMessage, lane: QueueSettings) -> QueueSettings:

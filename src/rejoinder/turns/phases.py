@@ -12,12 +12,19 @@ from rejoinder.turns.signals import ModeChanged, Quiet, RunEnded, RunStarted, St
 
 
 class Phase(Enum):
+    __hash__ = object.__hash__  # each is there once; the hash of `Enum` is a function in Python
+
     IDLE = "nothing runs, nothing waits"
     GATHERING = "nothing runs; what waits is waiting for quiet"
     STARTING = "a turn was handed out, its agent has not begun"
     RUNNING = "the agent is at work"
     ABORTING = "the run was aborted and has not ended yet"
     SETTLING = "the run has ended, but not said whether it took in what was offered"
+
+
+# By name, here and below: to look a member up on its class costs more than what is decided by it.
+IDLE, GATHERING, STARTING, RUNNING, ABORTING, SETTLING = Phase
+AT_WORK: Final = (STARTING, RUNNING)
 
 
 class OnArrival(Enum):
@@ -28,6 +35,8 @@ class OnArrival(Enum):
 
 
 class OnEvent(Enum):
+    __hash__ = object.__hash__
+
     NOTHING = "nothing"
     BEGIN = "offer what waits in a steering mode to the run that has begun"
     END = "start what is ready, once an open offer is answered"
@@ -54,13 +63,13 @@ START, HOLD, OFFER, INTERRUPT = OnArrival
 
 # fmt: off
 ON_ARRIVAL: Final = _grid(tuple(Mode), {
-    #                 steer  followup collect interrupt  steer-backlog queue
-    Phase.IDLE:      (START, START,   START,  START,     START,        START),
-    Phase.GATHERING: (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-    Phase.STARTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-    Phase.RUNNING:   (OFFER, HOLD,    HOLD,   INTERRUPT, OFFER,        HOLD),
-    Phase.ABORTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
-    Phase.SETTLING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    #           steer  followup collect interrupt  steer-backlog queue
+    IDLE:      (START, START,   START,  START,     START,        START),
+    GATHERING: (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    STARTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    RUNNING:   (OFFER, HOLD,    HOLD,   INTERRUPT, OFFER,        HOLD),
+    ABORTING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
+    SETTLING:  (HOLD,  HOLD,    HOLD,   INTERRUPT, HOLD,         HOLD),
 })
 # fmt: on
 
@@ -70,12 +79,12 @@ NOTHING, BEGIN, END, TAKEN, REFUSED, DRAIN, REVIEW, CLEAR, ABORT = OnEvent
 
 # fmt: off
 ON_EVENT: Final = _grid((RunStarted, RunEnded, SteerTaken, SteerRefused, Quiet, ModeChanged, Stop), {
-    #                 RunStarted RunEnded SteerTaken SteerRefused Quiet    ModeChanged Stop
-    Phase.IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
-    Phase.GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,   DRAIN,      CLEAR),
-    Phase.STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    ABORT),
-    Phase.RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING, REVIEW,     ABORT),
-    Phase.ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
-    Phase.SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING, NOTHING,    CLEAR),
+    #           RunStarted RunEnded SteerTaken SteerRefused Quiet    ModeChanged Stop
+    IDLE:      (NOTHING,   NOTHING, NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
+    GATHERING: (NOTHING,   NOTHING, NOTHING,   NOTHING,     DRAIN,   DRAIN,      CLEAR),
+    STARTING:  (BEGIN,     END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    ABORT),
+    RUNNING:   (NOTHING,   END,     TAKEN,     REFUSED,     NOTHING, REVIEW,     ABORT),
+    ABORTING:  (NOTHING,   END,     NOTHING,   NOTHING,     NOTHING, NOTHING,    CLEAR),
+    SETTLING:  (NOTHING,   NOTHING, TAKEN,     REFUSED,     NOTHING, NOTHING,    CLEAR),
 })
 # fmt: on

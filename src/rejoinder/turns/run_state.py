@@ -21,6 +21,9 @@ class RunStage(IntEnum):
     """Its lane no longer expects anything from it."""
 
 
+WAITING, WORKING, ENDING, OVER = RunStage  # by name: to look one up on its class costs more than to compare it
+
+
 class EndCause(Enum):
     """Who ended the run, if it did not end by itself."""
 
@@ -29,23 +32,26 @@ class EndCause(Enum):
     """The gateway shuts down: the next process runs the turn again."""
 
 
+TIMEOUT, SHUTDOWN = EndCause
+
+
 class RunState(Struct, frozen=True):
-    stage: RunStage = RunStage.WAITING
+    stage: RunStage = WAITING
     cause: EndCause | None = None
     is_recorded: bool = False
     """The store knows that it has ended."""
 
     @property
     def is_over(self) -> bool:
-        return self.stage is RunStage.OVER
+        return self.stage is OVER
 
     @property
     def may_speak(self) -> bool:
-        return self.stage is not RunStage.OVER and self.cause is not EndCause.TIMEOUT
+        return self.stage is not OVER and self.cause is not TIMEOUT
 
     @property
     def runs_again(self) -> bool:
-        return self.cause is EndCause.SHUTDOWN
+        return self.cause is SHUTDOWN
 
 
 def advanced(state: RunState, stage: RunStage) -> RunState:

@@ -1,6 +1,6 @@
 """What passes between a lane and its driver: events go in, actions come out."""
 
-from typing import Literal
+from typing import Literal, final
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from rejoinder.turns.modes import QueueSettings
 # --- events -------------------------------------------------------------------------------------
 
 
+@final
 class MessageArrived(Struct, frozen=True):
     """A message for this session. A message the lane already holds has no effect."""
 

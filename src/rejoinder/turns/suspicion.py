@@ -32,6 +32,9 @@ class RerunPolicy(Enum):
     NEVER = "when somebody wants it: it is quarantined, and the person is told"
 
 
+AT_ONCE: Final = RerunPolicy.AT_ONCE  # of every turn that no crash cut off, so it is not looked up on its class
+
+
 class Evidence(Struct, frozen=True):
     """In how many crashes it was under way, and in how many of them alone."""
 

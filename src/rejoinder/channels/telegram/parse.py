@@ -82,13 +82,13 @@ def _said(message: Message, me: BotIdentity) -> Inbound | None:
         return None
     entities = message.entities or message.caption_entities
     is_reply = message.reply_to_message is not None or message.external_reply is not None
-    return Inbound(
-        channel=me.channel,
-        event_id=f"{message.chat.id}:{message.message_id}",
-        message_id=str(message.message_id),
-        chat=_chat(message.chat),
-        sender=_sender(message, me),
-        text=text,
+    return Inbound(  # with more than 15 keywords Python would make a dictionary of them
+        me.channel,
+        f"{message.chat.id}:{message.message_id}",
+        str(message.message_id),
+        _chat(message.chat),
+        _sender(message, me),
+        text,
         thread=_thread(message),
         thread_starter=_starter(message) if is_reply else None,
         reply_to=_quote(message) if is_reply else None,

@@ -62,8 +62,9 @@ async def poll(calls: RetryingCalls, intake: Intake, pace: Timings) -> None:
                 continue
             confirming = following != offset
             offset = following
-            stored = {*delivered, *[update.update_id for update in fresh]}
-            delivered = {number for number in stored if offset is None or number >= offset}
+            if waiting or delivered:  # otherwise the offset has passed all of them
+                stored = {*delivered, *[update.update_id for update in fresh]}
+                delivered = {number for number in stored if offset is None or number >= offset}
         if waiting:
             await asyncio.sleep(pace.quiet_album)
 

@@ -53,16 +53,14 @@ def effective_model(
 ) -> Effective:
     """A heartbeat's own model > this turn > session > the agent of the channel."""
     said = choices.get("model")
-    sources = (
-        (heartbeat, "the heartbeat"),
-        (None if said == DEFAULT else said, "this turn"),
-        (None if said == DEFAULT else session.model, "this session"),
-        (agent.models.default, f"the agent {agent.name}"),
-    )
-    for value, source in sources:
-        if value is not None:
-            return Effective(value, source)
-    return Effective(UNCHOSEN, f"the agent {agent.name}")
+    if heartbeat is not None:
+        return Effective(heartbeat, "the heartbeat")
+    if said is not None and said != DEFAULT:
+        return Effective(said, "this turn")
+    if said is None and session.model is not None:
+        return Effective(session.model, "this session")
+    own = agent.models.default
+    return Effective(UNCHOSEN if own is None else own, f"the agent {agent.name}")
 
 
 def chosen_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> str | None:

@@ -115,14 +115,11 @@ class Conversation:
         A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
         the channel did not report it when it was written. An edit is the same message with its new text.
         """
-        fresh = [
-            _noted(inbound, now, (inbound.text or inbound.besides_text) if readable else "", ours=ours)
-            for inbound in inbounds
-            if inbound.entry not in ("native", "reaction", "delete")
-            and inbound.message_id
-            and not inbound.unseen
-            and (inbound.entry == "edit" or self.messages.get(inbound.message_id) is None)
-        ]
+        fresh: list[IndexedMessage] = []
+        for inbound in inbounds:
+            if self._is_news(inbound):
+                words = (inbound.text or inbound.besides_text) if readable else ""
+                fresh.append(_noted(inbound, now, words, ours=ours))
         starter = inbounds[-1].thread_starter
         if starter is None and len(inbounds) == 1 and inbounds[0].reply_to is None:
             return NoteMessages(self.route, tuple(fresh))
@@ -136,6 +133,11 @@ class Conversation:
         known = {message.id for message in fresh}
         unknown = [message for id, message in quoted.items() if id not in known and self.messages.get(id) is None]
         return NoteMessages(self.route, (*fresh, *unknown))
+
+    def _is_news(self, inbound: Inbound) -> bool:
+        if inbound.entry in ("native", "reaction", "delete") or not inbound.message_id or inbound.unseen:
+            return False
+        return inbound.entry == "edit" or self.messages.get(inbound.message_id) is None
 
     def to_meet(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
         """Notes those of these messages that the index does not have; None: it has them all."""

@@ -20,7 +20,6 @@ class MessageIndex:
         self._store = store
         self._route = route
         self._by_id: Bounded[str, IndexedMessage] = Bounded(remembered)
-        self._id_by_handle: Bounded[str, str] = Bounded(remembered)
         self.facts = PlaceFacts()
         self.count = 0
         """The number of the latest message; the next one noted is likely to get the number after it."""
@@ -49,15 +48,12 @@ class MessageIndex:
 
     def add(self, message: IndexedMessage) -> None:
         """Adds a message of the index, with the number the index gave it."""
-        self.forget(message.id)  # a message told again becomes the latest, by its id and by its handle
-        self._by_id[message.id] = message
-        self._id_by_handle[message.handle] = message.id
+        self._by_id.renew(message.id, message)  # a message told again becomes the latest
         self.count = max(self.count, message.number)
 
     def forget(self, message: str) -> None:
         """The message was deleted; its handle is not given again."""
-        if (known := self._by_id.pop(message, None)) is not None:
-            self._id_by_handle.pop(known.handle, None)
+        self._by_id.pop(message, None)
 
     def latest(self, most: int) -> Iterator[IndexedMessage]:
         """The latest messages, the last one first."""
@@ -67,7 +63,7 @@ class MessageIndex:
         """The platform id behind a handle or an id, if it is one of the latest messages here."""
         if reference in self._by_id:
             return reference
-        return self._id_by_handle.get(reference)
+        return next((known.id for known in self._by_id.values() if known.handle == reference), None)
 
     def get(self, message: str) -> IndexedMessage | None:
         return self._by_id.get(message)

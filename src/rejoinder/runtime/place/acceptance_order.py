@@ -5,7 +5,6 @@ longer to decide. A message waits only for messages accepted before it, so there
 """
 
 import asyncio
-from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -17,9 +16,9 @@ from rejoinder.store.base import InboxEvent
 class Ticket:
     """The position of one message in the queues of the sessions it may enter."""
 
-    def __init__(self, keys: tuple[str, ...], before: "tuple[Ticket, ...]") -> None:
+    def __init__(self, keys: tuple[str, ...]) -> None:
         self.keys = keys
-        self.before = before
+        self.before: tuple[Ticket, ...] = ()
         """Those of earlier messages, for the same sessions."""
         self._over = False
         self._waited_for: asyncio.Event | None = None  # few are
@@ -62,10 +61,11 @@ class AcceptanceOrder:
     def __init__(self) -> None:
         self._last: dict[str, Ticket] = {}
 
-    def ticket(self, keys: Iterable[str]) -> Ticket:
-        keys = tuple(keys)
-        ticket = Ticket(keys, tuple([last for key in keys if (last := self._last.get(key)) is not None]))
+    def ticket(self, keys: tuple[str, ...]) -> Ticket:
+        ticket = Ticket(keys)
         for key in keys:
+            if (last := self._last.get(key)) is not None and last is not ticket:
+                ticket.before += (last,)
             self._last[key] = ticket
         return ticket
 

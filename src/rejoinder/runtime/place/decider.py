@@ -37,7 +37,7 @@ from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.write_batch import WriteBatch, until_available
-from rejoinder.session import Session, ruled_by, session_key
+from rejoinder.session import Session, SessionSettings, ruled_by, session_key
 from rejoinder.store.base import InboxEvent, SettleEvent
 
 log = logging.getLogger(__name__)
@@ -85,9 +85,9 @@ class Decider:
         inbound, rules = group[-1].inbound, self._settings.now.rules
         here = members(inbound, channel_rules(rules, inbound.channel))
         session = rules.settings.session
-        keys = [session_key(inbound, session, agent) for agent in here]
+        keys = _keys(inbound, session, here)
         if (opening := _as_one(group)).opens is not None:
-            keys += [session_key(in_thread(opening), session, agent) for agent in here]
+            keys += _keys(in_thread(opening), session, here)
         conversation = self._conversations.of(inbound)
         route = conversation.route
         queue = self._queues.get(route)
@@ -173,9 +173,9 @@ class Decider:
         facts = await self._gatherer.facts(inbound, conversation, channel, turns, key, agent, now, quoted, ours=ours)
         message = undecided_message(inbound, facts)
         decided = run_stages(BEFORE_SESSION, message, None, rules, now, perf_counter, arrival.understood)
-        decision = Decision(event, tuple(before), conversation, conversation, agent, here, now, decided, turns, ours)
+        said = event, tuple(before), conversation, conversation, agent, here, now
         if not isinstance(decided.outcome, Continue):
-            await self._consequences.settle(decision, None)
+            await self._consequences.settle(Decision(*said, decided, turns, ours), None)
             return None
         opens = None if inbound.opens is None else opened_by(decided.message, rules)
         if arrival.ticket.before:
@@ -189,7 +189,7 @@ class Decider:
             wanted = to_understand(decided, self._settings.now.understanding)
             spoken = _to_speak(decided) if decided.effects and not arrival.is_spoken else None
             if wanted is None and spoken is None:
-                decision = replace(decision, walk=decided)
+                decision = Decision(*said, decided, turns, ours)
                 if opens is not None and isinstance(decided.outcome, Continue):
                     decision = await self._into_thread(decision, in_thread(inbound))
                 await self._consequences.of(decision, held)
@@ -234,6 +234,13 @@ class Decider:
 def _as_one(group: tuple[InboxEvent, ...]) -> Inbound:
     """What a sender typed in one go."""
     return group[0].inbound if len(group) == 1 else joined(tuple([event.inbound for event in group]))
+
+
+def _keys(inbound: Inbound, settings: SessionSettings, agents: tuple[str, ...]) -> tuple[str, ...]:
+    """The sessions it may enter, one of each of these agents: usually there is one."""
+    if len(agents) == 1:
+        return (session_key(inbound, settings, agents[0]),)
+    return tuple([session_key(inbound, settings, agent) for agent in agents])
 
 
 def _asks_to_stop(inbound: Inbound) -> bool:

@@ -53,7 +53,7 @@ def replies(decision: Decision, performed: Sequence[EffectResult]) -> Sequence[s
     said = [each.says for each in performed if each.says is not None] if performed else ()
     said = said or decision.walk.replies
     inbound = decision.event.inbound
-    if said or not isinstance(decision.walk.outcome, Drop) or inbound.entry not in ("native", "button"):
+    if said or inbound.entry not in ("native", "button") or not isinstance(decision.walk.outcome, Drop):
         return said
     # The platform shows the person that something is under way until they get an answer; nobody else sees it.
     alone = inbound.reply_context is not None and inbound.reply_context.private

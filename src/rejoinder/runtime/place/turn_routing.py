@@ -77,11 +77,10 @@ class TurnRouting:
         message, session = decision.walk.message, decision.walk.session or held.session
         record = await self._recorder.begin(decision)
         sessions = {session.agent: (held, session)}
-        others = {*message.agents} - {session.agent}
-        if not others:
+        if message.agents == (session.agent,):
             return await self._route_to(sessions, decision, record, held)
         async with AsyncExitStack() as stack:
-            for agent in sorted(others):
+            for agent in sorted({*message.agents} - {session.agent}):
                 key = session_key(message.inbound, self._settings.now.rules.settings.session, agent)
                 other = await stack.enter_async_context(self._sessions.changing(key, agent, decision.now))
                 sessions[agent] = (other, other.session)
@@ -112,7 +111,9 @@ class TurnRouting:
                 held, theirs = sessions[agent]
                 sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
         waiting: list[Destination] = []
-        destined = [self._destination(unit, *sessions[agent], place, decision, waiting) for agent in message.agents]
+        destined: list[TurnDestination] = []
+        for agent in message.agents:
+            destined.append(self._destination(unit, *sessions[agent], place, decision, waiting))
         unit.add_all((RouteEvent(event.id, tuple(waiting)),))
         if session.agent not in message.agents:
             unit.add_all(self._recorder.kept_start(own, session, conversation))
@@ -163,7 +164,7 @@ class TurnRouting:
             granted = each.granted() if each.granted is not None else None
             if granted is None:
                 each.held.became(each.session)
-            elif isinstance(granted, Busy):  # the lane asks again, and waits
+            elif not isinstance(granted, GrantedTurn):  # it is busy: the lane asks again, and waits
                 await give_back(each.held, each.session, self._store)
                 granted = None
             agent, overheard = each.session.agent, ()

@@ -103,7 +103,7 @@ def _heard(run: Run) -> int:
 
 def _granted(held: HeldSession, before: Session, taken: Session, claim: Claim | Busy) -> GrantedTurn | Busy:
     held.became(taken)
-    return claim if isinstance(claim, Busy) else GrantedTurn(claim, before)
+    return GrantedTurn(claim, before) if isinstance(claim, Claim) else claim
 
 
 async def give_back(held: HeldSession, before: Session, store: Store) -> None:

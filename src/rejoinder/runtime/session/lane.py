@@ -21,7 +21,7 @@ from rejoinder.runtime.session.turn_inputs import GrantedTurn, ResumedTurn, Turn
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, revised, start_of, step, waits
 from rejoinder.turns.modes import QueueSettings
-from rejoinder.turns.phases import Phase
+from rejoinder.turns.phases import AT_WORK, IDLE, STARTING
 from rejoinder.turns.signals import (
     Abort,
     Action,
@@ -41,7 +41,7 @@ from rejoinder.turns.signals import (
     WakeAfter,
 )
 from rejoinder.turns.status import State
-from rejoinder.turns.suspicion import UNTIL_STABLE, RerunPolicy
+from rejoinder.turns.suspicion import AT_ONCE, UNTIL_STABLE, RerunPolicy
 
 log = logging.getLogger(__name__)
 
@@ -63,16 +63,16 @@ class SessionLane(RunDriver):
 
     @property
     def is_idle(self) -> bool:
-        return self.lane.phase is Phase.IDLE and not self.lane.after_abort
+        return self.lane.phase is IDLE and not self.lane.after_abort
 
     @property
     def is_busy(self) -> bool:
         """Something runs or waits; a lane that only remembers that a run was aborted is not busy."""
-        return self.lane.phase is not Phase.IDLE
+        return self.lane.phase is not IDLE
 
     @property
     def is_running(self) -> bool:
-        return self.lane.phase in (Phase.STARTING, Phase.RUNNING)
+        return self.lane.phase in AT_WORK
 
     @property
     def held_back(self) -> str:
@@ -155,7 +155,7 @@ class SessionLane(RunDriver):
         self._asked |= {each.id: (each,) for each in asked}
         self.routes |= {message.route for message in messages}
         self._resumed = resumed
-        self.lane = replace(self.lane, phase=Phase.STARTING, run=start.run, turn=messages)
+        self.lane = replace(self.lane, phase=STARTING, run=start.run, turn=messages)
         self._perform(start)
 
     def remember(self, summarised: tuple[backlog.QueuedMessage, ...]) -> None:
@@ -177,7 +177,7 @@ class SessionLane(RunDriver):
         self.lane, actions = step(self.lane, event)
         for action in actions:
             self._perform(action)
-        if self.lane.phase is Phase.IDLE and not self.lane.after_abort:
+        if self.lane.phase is IDLE and not self.lane.after_abort:
             self._deps.rest(self)
 
     def _perform(self, action: Action) -> None:
@@ -188,7 +188,7 @@ class SessionLane(RunDriver):
                 self.run = run = Run(self, action, self._take(action.ids), self._granted, self._resumed)
                 self._granted = self._resumed = None
                 crashpoint("K7")
-                again = RerunPolicy.AT_ONCE if run.resumed is None else run.resumed.again
+                again = AT_ONCE if run.resumed is None else run.resumed.again
                 self._deps.slots.ask(self.key, self.agent, lambda: self._go(run), again)
             case Steer(ids=ids):
                 asked = tuple(each for id in ids for each in self._asked[id])
@@ -208,10 +208,12 @@ class SessionLane(RunDriver):
                 self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
 
     def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
+        taken: tuple[TurnInput, ...] = ()
         for id in ids:
+            taken += self._asked.pop(id)
             if timer := self._timers.pop(id, None):
                 timer.cancel()  # a message that has left the queue no longer waits for quiet
-        return tuple([asked for id in ids for asked in self._asked.pop(id)])
+        return taken
 
     def _taken_in(self, asked: tuple[TurnInput, ...]) -> None:
         """They end as the run they went into ends; if that is already over, they have been answered."""

@@ -15,7 +15,7 @@ from rejoinder.runtime.session.turn_inputs import GrantedTurn, TurnInput
 from rejoinder.turns import backlog
 from rejoinder.turns.lane import Lane, start_of
 from rejoinder.turns.modes import QueueSettings
-from rejoinder.turns.run_state import RunStage
+from rejoinder.turns.run_state import ENDING
 from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.signals import Start
 
@@ -72,7 +72,7 @@ class Lanes:
     def ending(self, key: str) -> Run | None:
         """The run that has said its last word and not ended yet."""
         lane = self._lanes.get(key)
-        if lane is None or lane.run is None or lane.run.state.stage < RunStage.ENDING:
+        if lane is None or lane.run is None or lane.run.state.stage < ENDING:
             return None
         return lane.run
 

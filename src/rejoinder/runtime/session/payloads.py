@@ -56,15 +56,15 @@ _encoder = msgspec.msgpack.Encoder()
 
 def pack(message: InboundMessage, agent: str, overheard: tuple[EarlierMessage, ...], came: Inbound) -> bytes:
     choices = dict(message.choices)
-    stored = StoredInput(
-        agent=agent,
-        me=message.facts.me,
-        actor=message.actor,
-        text=message.text,
-        around=message.around,
-        prompt=message.prompt,
-        addressed=message.addressed,
-        taken=message.taken,
+    stored = StoredInput(  # with more than 15 keywords Python would make a dictionary of them
+        agent,
+        message.facts.me,
+        message.actor,
+        message.text,
+        message.around,
+        message.prompt,
+        message.addressed,
+        message.taken,
         queue=choices.pop("queue", None),
         exec=choices.pop("exec", None),
         choices=choices,

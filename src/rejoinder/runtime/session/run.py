@@ -11,7 +11,7 @@ from rejoinder.runtime.session.turn_inputs import GrantedTurn, ResumedTurn, Turn
 from rejoinder.store.base import RunClaim as Claim
 from rejoinder.store.base import StoredPart
 from rejoinder.turns.lane import Lane, may_speak
-from rejoinder.turns.run_state import EndCause, RunStage, RunState, advanced, ended_by, recorded
+from rejoinder.turns.run_state import ENDING, OVER, WORKING, EndCause, RunState, advanced, ended_by, recorded
 from rejoinder.turns.run_timeout import RunTimeouts, RunTimes
 from rejoinder.turns.signals import Event, RunStarted, Start
 
@@ -147,7 +147,7 @@ class Run:
 
     def go(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
         """It has a slot."""
-        self.state = advanced(self.state, RunStage.WORKING)
+        self.state = advanced(self.state, WORKING)
         self.task = work
         self.timer.begin(limits)
 
@@ -155,7 +155,7 @@ class Run:
         self.granted = granted
 
     def said_last_word(self) -> None:
-        self.state = advanced(self.state, RunStage.ENDING)
+        self.state = advanced(self.state, ENDING)
 
     def end_by(self, cause: EndCause) -> None:
         self.state = ended_by(self.state, cause)
@@ -164,7 +164,7 @@ class Run:
         self.state = recorded(self.state)
 
     def be_over(self) -> None:
-        self.state = advanced(self.state, RunStage.OVER)
+        self.state = advanced(self.state, OVER)
 
     def speak_with(self, prefix: Prefix) -> None:
         self.prefix = prefix

@@ -14,7 +14,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.slot_pool import SlotRequest
 from rejoinder.turns.choose import StartRequest
-from rejoinder.turns.suspicion import HEAD_START, STABLE_AFTER, RerunPolicy
+from rejoinder.turns.suspicion import AT_ONCE, HEAD_START, STABLE_AFTER, RerunPolicy
 
 
 class Slots:
@@ -55,13 +55,13 @@ class Slots:
         self._held = False
         self._choose()
 
-    def ask(self, session: str, agent: str, go: Callable[[], None], again: RerunPolicy = RerunPolicy.AT_ONCE) -> None:
+    def ask(self, session: str, agent: str, go: Callable[[], None], again: RerunPolicy = AT_ONCE) -> None:
         """`go` is called as soon as there is a slot; a session asks for one run at a time.
 
         `again`: for a turn that a crash cut off; those come while the process starts.
         """
         self._own.add(session)
-        if again is RerunPolicy.AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
+        if again is AT_ONCE and self.has_room(agent):  # there are no other requests to weigh against it
             self._running[session] = None
             go()
             return

@@ -39,6 +39,18 @@ class ReplyReader(StrayReader):
     events that have become certain. However the text is cut, the events are the same, once adjacent text is joined.
     """
 
+    __slots__ = (
+        "_finished_silent",
+        "_key_written",
+        "_last_line",
+        "_last_line_escaped",
+        "_lines",
+        "_over",
+        "_silence",
+        "_taking_text",
+        "_unfamiliar",
+    )
+
     def __init__(
         self,
         *,

@@ -73,10 +73,11 @@ class calling:
         self._name = name
 
     def __enter__(self) -> None:
-        self._before = _called_for.set(self._name)
+        self._before = _called_for.set(self._name) if self._name == _name else None
 
     def __exit__(self, *_: object) -> None:
-        _called_for.reset(self._before)
+        if self._before is not None:
+            _called_for.reset(self._before)
 
 
 def answer_unread() -> None:

@@ -15,6 +15,18 @@ _TICK_OR_NEWLINE = re.compile(r"[`\n]")
 
 
 class CodeReader(LineReader):
+    __slots__ = (
+        "_code",
+        "_fence",
+        "_fence_line",
+        "_hold_scanned",
+        "_in_list",
+        "_resolved_until",
+        "_run",
+        "_run_opens_fence",
+        "_ticks",
+    )
+
     def _begin_segment(self) -> None:
         super()._begin_segment()
         self._fence: Fence | None = None

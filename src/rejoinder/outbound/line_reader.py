@@ -20,6 +20,22 @@ def hold(at: int) -> int:
 
 
 class LineReader:
+    """The layers have slots: they share more attributes than Python keeps for an object without a dictionary."""
+
+    __slots__ = (
+        "_behind_known",
+        "_cut_on_line",
+        "_header",
+        "_in_block",
+        "_indent",
+        "_line_is_known",
+        "_offset",
+        "_prefix",
+        "_rest",
+        "_step",
+        "_visible",
+    )
+
     def __init__(self, visible: Visible) -> None:
         self._visible = visible
         self._rest: str = ""  # what is held back

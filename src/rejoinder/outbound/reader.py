@@ -39,6 +39,18 @@ class ReplyReader(StrayReader):
     events that have become certain. However the text is cut, the events are the same, once adjacent text is joined.
     """
 
+    __slots__ = (
+        "_finished_silent",
+        "_key_written",
+        "_last_line",
+        "_last_line_escaped",
+        "_lines",
+        "_over",
+        "_silence",
+        "_taking_text",
+        "_unfamiliar",
+    )
+
     def __init__(
         self,
         *,
@@ -218,7 +230,7 @@ class ReplyReader(StrayReader):
 
     def _skip_white(self, text: str, at: int) -> int:
         """White space at the start of a segment."""
-        white = WHITES.match(text, at)
+        white = WHITES.match(text, at) if text[at] in WHITE else None
         if white is None:
             return at
         blanks = white[0]
@@ -341,12 +353,11 @@ class ReplyReader(StrayReader):
 
     def _is_quiet(self, text: str) -> bool:
         """Whether nothing in it interrupts text. That is true of most of what agents say; this is the fastest test."""
-        lines = self._lines
         return (
             _is_plain(text)
             and "[[" not in text
-            and text[-1] not in lines.ends
-            and not any(name in text for name in self._registry.lines)
+            and text[-1] not in self._lines.ends
+            and not any(map(text.__contains__, self._registry.lines))
         )
 
 

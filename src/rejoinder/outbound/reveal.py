@@ -13,6 +13,7 @@ _LONGEST_WORD, _LONGEST_KEY = 4096, 16_384
 _LOOK_BACK = 128  # no shape begins further than this before its secret
 _HARMLESS = re.compile(r"[\"'(*_\[]*([A-Z]?[a-z']{0,14})[.,;:!?\"')*_\]]*")
 _GIVES = re.compile(r"(?:bearer|basic|[=:][\"']?)\s{0,3}\Z", re.IGNORECASE)
+_LONGEST_GIVING = len("bearer") + 3
 _HEADS = (
     *("sk-", "sk_", "rk_", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_", "glpat-", "xapp-"),
     *("xox", "ya29", "whsec_", "hf_", "npm_", "pypi-", "syt_", "ey"),
@@ -62,7 +63,7 @@ class Reveal:
         before = self._tail[-32:] + held[:start] if start < 32 else held[start - 32 : start]
         settled = before if start else before.rstrip(VISIBLE)
         word = _HARMLESS.fullmatch(before[len(settled) :] + held[start:])
-        return word is not None and word[1] not in _BEGINNINGS and not _GIVES.search(settled)
+        return word is not None and word[1] not in _BEGINNINGS and not _GIVES.search(settled[-_LONGEST_GIVING:])
 
     def _show(self, end: int) -> str:
         if not end:

@@ -87,7 +87,7 @@ class Silence:
             return ""
         if code:
             return self._release() + self._pass(text)
-        if self._started and not (self._held or self._waiting) and not _may_hold_token(text):
+        if not (self._held or self._waiting or _may_hold_token(text)):
             return self._pass(text)
         return self._read(text, over=None)
 

@@ -28,6 +28,8 @@ class _Stray(Struct):
 
 
 class StrayReader(TagReader):
+    __slots__ = ("_stray", "_told_outside")
+
     def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
         self._told_outside: set[str] = set()
         super().__init__(visible, registry, has_trigger=has_trigger)

@@ -57,6 +57,24 @@ def _names(registry: Registry) -> tuple[frozenset[str], frozenset[str]]:
 
 
 class TagReader(CodeReader):
+    __slots__ = (
+        "_bare",
+        "_bare_size",
+        "_child",
+        "_closing",
+        "_has_trigger",
+        "_marker",
+        "_opened",
+        "_registry",
+        "_scanned_name",
+        "_scanner",
+        "_significant",
+        "_stray_told",
+        "_suggestions",
+        "_wanting",
+        "_without_body",
+    )
+
     def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
         self._registry = registry
         self._wanting = registry.wanting

@@ -55,6 +55,8 @@ class Chunk(Struct, frozen=True):
 
 def length(text: str, unit: LengthUnit = "characters") -> int:
     """The length of the text as the platform counts it."""
+    if text.isascii():  # then all of them count the same
+        return len(text)
     match unit:
         case "characters":
             return len(text)

@@ -15,10 +15,11 @@ _KNOWN: dict[tuple[type, type], bool] = {}
 
 
 def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
-    key = (type(thing), ability)
-    if key not in _KNOWN:
-        _KNOWN[key] = isinstance(thing, ability)
-    return _KNOWN[key]
+    try:
+        return _KNOWN[type(thing), ability]
+    except KeyError:
+        known = _KNOWN[type(thing), ability] = isinstance(thing, ability)
+        return known
 
 
 def can_steer(agent: object) -> bool:

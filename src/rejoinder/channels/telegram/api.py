@@ -40,9 +40,10 @@ class Api:
         timeout = self._timeout if seconds is None else http_timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            async with self._http.session.post(address, data=body, timeout=timeout, allow_redirects=False) as response:
-                answer_unread()
-                return _read(response.status, response.reason or "", await response.read())
+            # No `async with`: reading all of it gives the connection back, and so does failing to.
+            response = await self._http.session.post(address, data=body, timeout=timeout, allow_redirects=False)
+            answer_unread()
+            return _read(response.status, response.reason or "", await response.read())
         except FAILED as problem:
             return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
 

@@ -104,7 +104,8 @@ class StreamedAnswer:
         crashpoint("K10")
         if self._may_speak():
             await self._obey(self._reader.feed(piece))
-            await self._text.write_full()
+            if self._text.is_full:
+                await self._text.write_full()
 
     async def next_segment(self) -> None:
         if self._may_speak():
@@ -214,8 +215,11 @@ class StreamedAnswer:
         """If the answer was cut, says so, and returns the message with the file that has all of it."""
         if self._reader.silent or not self._text.has_words:
             return ()
+        self._text.pass_on_rest()
+        if not self._text.is_over:
+            return ()
         cut = await self._text.cut()
-        return () if cut is None or cut.file is None else await self._acting.files.show_whole(cut.file)
+        return () if cut.file is None else await self._acting.files.show_whole(cut.file)
 
     async def _settle_spoken(self, beside: Sequence[PlannedOperation]) -> None:
         """Delivers the whole answer, with a voice note after its last message where it is to be spoken (ME-3)."""

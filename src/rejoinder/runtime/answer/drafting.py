@@ -34,7 +34,6 @@ from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.rendering import RenderedMessage, RenderOptions
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent
-from rejoinder.runtime.outbox.performing import recognised_by
 from rejoinder.runtime.outbox.sender import ConversationSender
 from rejoinder.runtime.outbox.yielding_calls import CallAbandoned
 from rejoinder.store.base import IN_FLIGHT, RunClaim, StoredPart
@@ -326,5 +325,5 @@ def streaming_for(
     if can(channel, CanEdit):
         previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(route)
         mode = "preview" if previews else "edits"
-        return Streaming(mode, wanted.pace, placeholder=recognised_by(sender.channel) in ("openings", "nothing"))
+        return Streaming(mode, wanted.pace, placeholder=sender.attempts.recognised_by in ("openings", "nothing"))
     return Streaming("off")

@@ -75,16 +75,21 @@ class GrowingText:
     def pass_on_rest(self) -> None:
         self._pass_on(self._reveal.finish(self._take_unseen()), whole=True)
 
-    async def write_full(self) -> None:
-        """Writes to the file what there is no room for in the answer, once it is enough to be worth it."""
-        if self._length.is_full:
-            await self._length.write(self.words)
+    @property
+    def is_full(self) -> bool:
+        """Whether there is so much without room in the answer that it is worth writing to the file."""
+        return self._length.is_full
 
-    async def cut(self) -> AnswerLength | None:
-        """If the answer is too long, says so at its end. Returns by how much, and where the whole of it is."""
-        self.pass_on_rest()
-        if not self._length.is_over:
-            return None
+    async def write_full(self) -> None:
+        await self._length.write(self.words)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether what was passed on of the answer is too long."""
+        return self._length.is_over
+
+    async def cut(self) -> AnswerLength:
+        """Says at the end of an answer that it is too long. Returns by how much, and where the whole of it is."""
         await self._length.write(self.words)
         cut, self._length = (
             self._length,

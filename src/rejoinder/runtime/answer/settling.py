@@ -118,11 +118,14 @@ class Settling:
             self._conversation.sender.post(self._settled(shown, f"{self._stem}/abandoned"))
 
     def _settled(self, text: str, stem: str) -> list[PlannedOperation]:
-        channel, wording = self._conversation.channel, self._acting.shape.wording()
+        channel, route, wording = self._conversation.channel, self._conversation.route, self._acting.shape.wording()
+        slots = self._drafting.slots()
+        if not slots:
+            return plan.say(text, route, self._options, wording, stem)
         return plan.settle(
             text,
-            self._drafting.slots(),
-            self._conversation.route,
+            slots,
+            route,
             self._options,
             wording,
             stem,

@@ -118,7 +118,8 @@ class DeliveryAttempts:
         self._services = services
         self._route = line.route
         self._channel = account.channel
-        self._recognised_by: Recognises = recognised_by(account.channel)
+        self.recognised_by: Recognises = recognised_by(account.channel)
+        """What can be found out about a call that was not answered."""
         self._account = account
         self._store = services.store
         self._kept = StoreAndFiles(services.store, services.blobs)
@@ -182,7 +183,7 @@ class DeliveryAttempts:
         return judge(
             outcome,
             operation,
-            self._recognised_by,
+            self.recognised_by,
             tries=row.attempts,
             conceded=frozenset(row.conceded),
             on_unknown=self._on_unknown,

@@ -25,7 +25,7 @@ from rejoinder.channels.base import (
 from rejoinder.events import Part, Route
 from rejoinder.events.outcomes import Delivered, Outcome, Rejected
 from rejoinder.filetypes import kind_of
-from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, encode, kind
+from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Words, encode, kind
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Recognises
 from rejoinder.runtime.abilities import can
@@ -37,6 +37,7 @@ NOTHING: Final = "\u200b"
 """Replaces a message that cannot be deleted (OD-41, OD-61)."""
 WITHDRAWN: Final = "(withdrawn)"
 """Replaces it where the platform takes `NOTHING` for an empty text, as Telegram does: else the old words would stay."""
+OfAMessage = Amend | React | Remove
 
 
 def recognised_by(channel: Channel) -> Recognises:
@@ -88,9 +89,9 @@ async def perform(
 ) -> Outcome:
     """`conceded`: what earlier tries have given up, such as the formatting. `place`: where the message before it
     stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
-    if now is not None and isinstance(operation, Say | Open | Amend):
+    if now is not None and isinstance(operation, Words):
         operation = in_time(operation, now)
-    if isinstance(operation, Amend | React | Remove):
+    if isinstance(operation, OfAMessage):
         route = await where(operation.message, route, channel, kept.store)
     match operation:
         case Say(part=part, plain=plain):
@@ -128,7 +129,7 @@ async def _amend(operation: Amend, channel: Channel, route: Route, conceded: fro
     return Delivered(operation.message)
 
 
-def in_time(operation: Say | Open | Amend, now: datetime) -> Say | Open | Amend:
+def in_time(operation: Words, now: datetime) -> Words:
     """The operation without a reply context that has expired: then the ordinary way is taken (CH-3)."""
     context = operation.part.reply_context
     if context is None or now < context.expires:

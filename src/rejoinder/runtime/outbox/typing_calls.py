@@ -7,9 +7,8 @@ Rule 2: words wait for no sign. Those on their way are called back when words ar
 """
 
 import asyncio
-from collections.abc import Generator
-from contextlib import contextmanager
 from math import inf
+from typing import Self
 
 
 class TypingCalls:
@@ -27,15 +26,16 @@ class TypingCalls:
         for call in self._calls:
             call.cancel()
 
-    @contextmanager
-    def speaking(self) -> Generator[None, None, None]:
+    def speaking(self) -> Self:
         """While this is open the platform is given something to show."""
+        return self
+
+    def __enter__(self) -> None:
         self._words += 1
-        try:
-            yield
-        finally:
-            self._words -= 1
-            self._ended = asyncio.get_running_loop().time()
+
+    def __exit__(self, *_: object) -> None:
+        self._words -= 1
+        self._ended = asyncio.get_running_loop().time()
 
     def is_quiet(self, seconds: float) -> bool:
         """Whether nothing is given to it now, and nothing has been for so long."""

@@ -43,7 +43,7 @@ class HeldLease(Generic[Held]):
     @property
     def holds(self) -> bool:
         """Whether anything may be sent or answered now."""
-        if not self._over and self._clock() >= self.deadline:
+        if not self._over and self.deadline < inf and self._clock() >= self.deadline:
             self.lose()
         return not self._over
 

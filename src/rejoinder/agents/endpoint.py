@@ -124,7 +124,8 @@ class PostedRequest:
         return self._response
 
     async def __aexit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
-        await self._response.__aexit__(kind, problem, trace)
+        if not self._response.closed:  # one that was read to its end has given its connection back by itself
+            await self._response.__aexit__(kind, problem, trace)
         if isinstance(problem, MISHAPS):
             raise _failure(self._url, problem) from problem
 

@@ -16,9 +16,10 @@ _KNOWN: dict[tuple[type, type], bool] = {}
 
 def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
     key = (type(thing), ability)
-    if key not in _KNOWN:
-        _KNOWN[key] = isinstance(thing, ability)
-    return _KNOWN[key]
+    known = _KNOWN.get(key)
+    if known is None:
+        known = _KNOWN[key] = isinstance(thing, ability)
+    return known
 
 
 def can_steer(agent: object) -> bool:

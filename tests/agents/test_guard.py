@@ -5,12 +5,12 @@ from collections.abc import AsyncGenerator
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from tests.crash.virtual_time import VirtualTime
 
 
 async def told(events: AsyncGenerator[AgentEvent, None], **limits: float) -> list[AgentEvent]:
-    return [event async for event in guarded(events, **limits)]
+    return [event async for event in GuardedEvents(events, **limits)]
 
 
 async def test_nothing_after_the_last_word():
@@ -109,7 +109,7 @@ async def test_closing_reaches_the_agent():
         finally:
             ended.set()
 
-    run = guarded(slow())
+    run = GuardedEvents(slow())
     await anext(run)
     await run.aclose()
     assert ended.is_set()

@@ -26,13 +26,22 @@ LAST = Done, Failed
 
 
 class GuardedEvents:
-    """The events of a run. This is no generator: ending one takes an exception, and that costs more than an event."""
+    """The events of a run. This is no generator: ending one takes an exception, and that costs more than an event.
+
+    `ends_itself`: the agent's generator returns right after its last event, and need not be ended either.
+    """
 
     def __init__(
-        self, events: AsyncGenerator[AgentEvent, None], *, idle: float | None = None, hard: float | None = None
+        self,
+        events: AsyncGenerator[AgentEvent, None],
+        *,
+        idle: float | None = None,
+        hard: float | None = None,
+        ends_itself: bool = False,
     ) -> None:
         self._events = events
         self._watch = _Watch(idle, hard)
+        self._ends_itself = ends_itself
         self._is_asking = False
         self._is_closed = False
 
@@ -66,6 +75,8 @@ class GuardedEvents:
         watch.end()
         self._is_asking = isinstance(event, Question)
         if isinstance(event, LAST):
+            if self._ends_itself:
+                await anext(self._events, None)
             await self.aclose()  # before the last event is told: its receiver may start the next run at once
         return event
 

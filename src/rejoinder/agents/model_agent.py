@@ -219,7 +219,7 @@ class ModelAgent:
         self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None = None
     ) -> AsyncIterator[AgentEvent]:
         answer = self._answer(turn, past, reading, offers)
-        return GuardedEvents(answer, idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(answer, idle=self.limits.idle, hard=self.limits.hard, ends_itself=True)
 
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None

@@ -29,7 +29,7 @@ PromptPart = PromptText | PromptImage | PromptAudio
 def without_sound(parts: tuple[PromptPart, ...]) -> tuple[PromptPart, ...]:
     """What is kept of a question: the words, and pictures, but no recordings."""
     for part in parts:
-        if isinstance(part, PromptAudio):
+        if not isinstance(part, PromptText):
             return tuple([part for part in parts if not isinstance(part, PromptAudio)])
     return parts
 

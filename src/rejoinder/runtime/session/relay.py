@@ -154,6 +154,9 @@ class Relay:
         match event:
             case TextDelta(text=piece):
                 await self._take_text(piece)
+            case ModelSelected(model=model):
+                self._run.exchange.model = model
+                await tell(self._callbacks.watcher.model, model)
             case Thought(text=text):
                 self._typing.seen("thought")
                 self._became(State.THINKING)
@@ -179,9 +182,6 @@ class Relay:
                 await self._take_file(event)
             case Usage():
                 self.usage = _added(self.usage, event)
-            case ModelSelected(model=model):
-                self._run.exchange.model = model
-                await tell(self._callbacks.watcher.model, model)
             case SessionOpened():
                 await self._callbacks.opened(event)
             case Question(text=text):

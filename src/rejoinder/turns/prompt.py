@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from rejoinder.events import ChatKind, LinkedPage, PromptAudio, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.session import Activation
@@ -251,7 +250,7 @@ def _missed(summary: Summary, reason: str) -> dict[str, Any]:
 
 def _fields(value: Struct) -> dict[str, Any]:
     """The fields that have a value, by name."""
-    return {name: told for name, told in asdict(value).items() if told is not None}
+    return {name: told for name in value.__struct_fields__ if (told := getattr(value, name)) is not None}
 
 
 _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2029", "\x85")]

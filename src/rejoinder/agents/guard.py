@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncGenerator
 from math import inf
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Question
+from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
 
@@ -73,6 +73,9 @@ class GuardedEvents:
                 raise
             event = failed("crashed", f"{type(problem).__name__}: {problem}")
         watch.end()
+        if isinstance(event, TextDelta):  # first, as most are: a no takes isinstance ten times as long as a yes
+            self._is_asking = False
+            return event
         self._is_asking = isinstance(event, Question)
         if isinstance(event, LAST):
             if self._ends_itself:

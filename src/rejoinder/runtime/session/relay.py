@@ -133,10 +133,17 @@ class Relay:
         try:
             async for event in events:
                 self._run.seen()
-                if not self._run.may_speak() or isinstance(event, Done):
+                if not self._run.may_speak():
                     return None
-                if isinstance(event, Failed):
-                    return event
+                match event:
+                    case TextDelta():  # first, as most are
+                        pass
+                    case Done():
+                        return None
+                    case Failed():
+                        return event
+                    case _:
+                        pass
                 self._heard += 1
                 if self._heard > MOST_HEARD:
                     return self._stop_endless()

@@ -56,7 +56,8 @@ class Endpoint:
         caller decides whether to retry.
         """
         session = self._open_session()
-        _is_new.set(False)
+        if _is_new.get():
+            _is_new.set(False)
         try:
             return await session.post(url, data=body, allow_redirects=False)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
@@ -96,7 +97,7 @@ class Endpoint:
             self._session = None
 
 
-_is_new: ContextVar[bool] = ContextVar("_is_new")
+_is_new: ContextVar[bool] = ContextVar("_is_new", default=False)
 """Whether the request of this task has made a connection of its own."""
 
 

@@ -81,7 +81,10 @@ def chose_model(scene: RunContext) -> bool:
     return chosen and not scene.run.message.heartbeat
 
 
-def outcome_of(wrong: str | None, answer: AnswerSink) -> Literal["answered", "silent", "failed"]:
+Ended = Literal["answered", "silent", "failed"]
+
+
+def outcome_of(wrong: str | None, answer: AnswerSink) -> Ended:
     """How a turn ended that nobody stopped: the store, hooks and the trace are told the same."""
     if wrong is not None:
         return "failed"

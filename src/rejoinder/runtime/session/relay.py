@@ -112,7 +112,12 @@ class Relay:
         self._answers = answers
         task = asyncio.current_task()
         try:
-            return await self._hear(turn)
+            events = self._agent.run(turn)
+            try:
+                return await self._pass_on(events)
+            finally:
+                if (close := getattr(events, "aclose", None)) is not None:
+                    await close()  # ends the run on the agent's side too, now and not at garbage collection
         except BaseException as error:  # an agent may be foreign code, and must not end the gateway
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # this run itself was cancelled, not something the agent waited for
@@ -120,14 +125,6 @@ class Relay:
                 raise  # this run is being thrown away, unfinished
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
-
-    async def _hear(self, turn: Turn) -> Failed | None:
-        events = self._agent.run(turn)
-        try:
-            return await self._pass_on(events)
-        finally:
-            if (close := getattr(events, "aclose", None)) is not None:
-                await close()  # ends the run on the agent's side too, now and not at garbage collection
 
     async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
         try:

@@ -57,9 +57,9 @@ class _Alarms:
     def _ring(self) -> None:
         self._timer, self.next = None, inf
         now = self.loop.time()
-        due = sorted((alarm for alarm in self.pending if alarm.when <= now), key=lambda alarm: alarm.when)
+        due = sorted([alarm for alarm in self.pending if alarm.when <= now], key=lambda alarm: alarm.when)
         if later := self.pending.difference(due):
-            self.set_timer(min(alarm.when for alarm in later))
+            self.set_timer(min([alarm.when for alarm in later]))
         for alarm in due:
             self.loop.call_soon(self._call, alarm)
 

@@ -7,6 +7,7 @@ earliest deadline comes, even if its alarm was cancelled.
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 
 
 class Alarm:
@@ -16,6 +17,9 @@ class Alarm:
         self.when = when
         self.call = call
         self._alarms = alarms
+        alarms.pending.add(self)
+        if when < alarms.next:
+            alarms.set_timer(when)
 
     def cancel(self) -> None:
         self._alarms.pending.discard(self)
@@ -32,9 +36,7 @@ def call_at(when: float, call: Callable[[], None]) -> Alarm:
     loop = asyncio.get_running_loop()
     if _alarms is None or _alarms.loop is not loop:
         _alarms = _Alarms(loop)
-    alarm = Alarm(when, call, _alarms)
-    _alarms.add(alarm)
-    return alarm
+    return Alarm(when, call, _alarms)
 
 
 class _Alarms:
@@ -43,25 +45,21 @@ class _Alarms:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
         self.pending: set[Alarm] = set()
+        self.next = inf
+        """When the timer goes off, if it is set."""
         self._timer: asyncio.TimerHandle | None = None
-        self._next = 0.0
 
-    def add(self, alarm: Alarm) -> None:
-        self.pending.add(alarm)
-        if self._timer is None or alarm.when < self._next:
-            self._set_timer(alarm.when)
-
-    def _set_timer(self, when: float) -> None:
+    def set_timer(self, when: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._next = self.loop.call_at(when, self._ring), when
+        self._timer, self.next = self.loop.call_at(when, self._ring), when
 
     def _ring(self) -> None:
-        self._timer = None
+        self._timer, self.next = None, inf
         now = self.loop.time()
-        due = sorted((alarm for alarm in self.pending if alarm.when <= now), key=lambda alarm: alarm.when)
+        due = sorted([alarm for alarm in self.pending if alarm.when <= now], key=lambda alarm: alarm.when)
         if later := self.pending.difference(due):
-            self._set_timer(min(alarm.when for alarm in later))
+            self.set_timer(min([alarm.when for alarm in later]))
         for alarm in due:
             self.loop.call_soon(self._call, alarm)
 

@@ -5,12 +5,14 @@ from collections.abc import AsyncGenerator
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from tests.crash.virtual_time import VirtualTime
 
 
-async def told(events: AsyncGenerator[AgentEvent, None], **limits: float) -> list[AgentEvent]:
-    return [event async for event in guarded(events, **limits)]
+async def told(
+    events: AsyncGenerator[AgentEvent, None], *, idle: float | None = None, hard: float | None = None
+) -> list[AgentEvent]:
+    return [event async for event in GuardedEvents(events, idle=idle, hard=hard)]
 
 
 async def test_nothing_after_the_last_word():
@@ -109,7 +111,41 @@ async def test_closing_reaches_the_agent():
         finally:
             ended.set()
 
-    run = guarded(slow())
+    run = GuardedEvents(slow())
     await anext(run)
     await run.aclose()
     assert ended.is_set()
+
+
+async def test_a_cancelled_run_has_ended_the_agent():
+    """TU-20: also where nobody closes the iterator afterwards."""
+    ended = asyncio.Event()
+
+    async def slow():
+        try:
+            yield TextDelta("a")
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    run = asyncio.create_task(told(slow()))
+    await asyncio.sleep(0)
+    run.cancel()
+    await asyncio.wait([run])
+    assert run.cancelled()
+    assert ended.is_set()
+
+
+async def test_the_agent_has_ended_when_its_last_word_is_told():
+    """TU-20: the next run may begin at once."""
+    ended: list[str] = []
+
+    async def brief(name: str):
+        try:
+            yield Done()
+        finally:
+            ended.append(name)
+
+    await anext(GuardedEvents(brief("closed")))
+    await anext(GuardedEvents(brief("ends itself"), ends_itself=True))
+    assert ended == ["closed", "ends itself"]

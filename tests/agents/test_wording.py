@@ -65,4 +65,4 @@ def test_what_was_said_is_encoded_once():
         parts = asked(f"question {number}")
         histories.messages("s", histories.before("s", parts), parts, counted)
         histories.remember("s", parts, "answer")
-    assert len(encoded) == 199  # each question when it is asked, and once when it is answered
+    assert len(encoded) == 101  # the first one again: until it is answered, nothing is kept of the conversation

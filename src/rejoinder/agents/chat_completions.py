@@ -31,10 +31,12 @@ class ChatAgent(ModelAgent):
             return "\n\n".join(texts)
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]:
+    def _request(
+        self, turn: Turn, model: str, messages: list[Raw], thinking: Setting, options: Setting
+    ) -> dict[str, Any]:
         system = turn.system or self._settings.system_prompt
         return {
-            "model": self._known_as(turn.model),
+            "model": model,
             "messages": [{"role": "system", "content": system}, *messages] if system else messages,
             "stream": True,
             "stream_options": {"include_usage": True},
@@ -165,7 +167,7 @@ class ChatReading:
             raise stopped_in_the_middle()
         wanted = self._stop in ("tool_calls", "function_call")
         done = _STOP.get(self._stop or "", Done())
-        return end_of_answer(self.answer, list(self._tools.values()), wanted=wanted, done=done)
+        return end_of_answer(self, list(self._tools.values()), wanted=wanted, done=done)
 
     def _take(self, chunk: _Chunk) -> list[AgentEvent]:
         if chunk.error:

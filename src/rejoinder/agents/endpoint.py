@@ -56,7 +56,8 @@ class Endpoint:
         caller decides whether to retry.
         """
         session = self._open_session()
-        _is_new.set(False)
+        if _is_new.get():
+            _is_new.set(False)
         try:
             return await session.post(url, data=body, allow_redirects=False)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
@@ -96,7 +97,7 @@ class Endpoint:
             self._session = None
 
 
-_is_new: ContextVar[bool] = ContextVar("_is_new")
+_is_new: ContextVar[bool] = ContextVar("_is_new", default=False)
 """Whether the request of this task has made a connection of its own."""
 
 
@@ -124,7 +125,8 @@ class PostedRequest:
         return self._response
 
     async def __aexit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
-        await self._response.__aexit__(kind, problem, trace)
+        if not self._response.closed:  # one that was read to its end has given its connection back by itself
+            await self._response.__aexit__(kind, problem, trace)
         if isinstance(problem, MISHAPS):
             raise _failure(self._url, problem) from problem
 

@@ -10,10 +10,10 @@ Rule 4: when closing the iterator returns, the agent's own iterator has been clo
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from math import inf
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Question
+from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
 
@@ -22,42 +22,72 @@ log = logging.getLogger(__name__)
 CANCELLED_WITHIN = "something it waited for was cancelled"
 
 
-async def guarded(
-    events: AsyncGenerator[AgentEvent, None], *, idle: float | None = None, hard: float | None = None
-) -> AsyncIterator[AgentEvent]:
-    watch = _Watch(idle, hard)
-    asking = False
-    try:
-        while True:
-            watch.begin(patient=asking)
-            try:
-                event = await anext(events)
-            except StopAsyncIteration:
-                event = failed("crashed", "the agent ended without saying that it is done")
-            except RunFailed as problem:
-                event = problem.failure
-            except TimeoutError as problem:
-                event = failed("timeout", f"inside the agent: {problem!r}")
-            except asyncio.CancelledError:
-                late = watch.end()
-                if late is None and _is_told_to_end():
-                    raise
-                event = failed("timeout", late) if late is not None else failed("crashed", CANCELLED_WITHIN)
-            except BaseException as problem:  # Rule 2: whatever it is, a person waits for a sentence
-                if isinstance(problem, GeneratorExit) and not watch.is_watched():
-                    raise
-                event = failed("crashed", f"{type(problem).__name__}: {problem}")
-            watch.end()
-            asking = isinstance(event, Question)
-            if isinstance(event, Done | Failed):
-                # Closed before the last event: its receiver may start the next run at once.
-                await _close(events)
-                yield event
-                return
-            yield event
-    finally:
-        watch.close()
-        await _close(events)
+LAST = Done, Failed
+
+
+class GuardedEvents:
+    """The events of a run. This is no generator: ending one takes an exception, and that costs more than an event.
+
+    `ends_itself`: the agent's generator returns right after its last event, and need not be ended either.
+    """
+
+    def __init__(
+        self,
+        events: AsyncGenerator[AgentEvent, None],
+        *,
+        idle: float | None = None,
+        hard: float | None = None,
+        ends_itself: bool = False,
+    ) -> None:
+        self._events = events
+        self._watch = _Watch(idle, hard)
+        self._ends_itself = ends_itself
+        self._is_asking = False
+        self._is_closed = False
+
+    def __aiter__(self) -> "GuardedEvents":
+        return self
+
+    async def __anext__(self) -> AgentEvent:
+        if self._is_closed:
+            raise StopAsyncIteration
+        watch = self._watch
+        watch.begin(patient=self._is_asking)
+        try:
+            event = await anext(self._events)
+        except StopAsyncIteration:
+            event = failed("crashed", "the agent ended without saying that it is done")
+        except RunFailed as problem:
+            event = problem.failure
+        except TimeoutError as problem:
+            event = failed("timeout", f"inside the agent: {problem!r}")
+        except asyncio.CancelledError:
+            late = watch.end()
+            if late is None and _is_told_to_end():
+                await self.aclose()
+                raise
+            event = failed("timeout", late) if late is not None else failed("crashed", CANCELLED_WITHIN)
+        except BaseException as problem:  # Rule 2: whatever it is, a person waits for a sentence
+            if isinstance(problem, GeneratorExit) and not watch.is_watched():
+                await self.aclose()
+                raise
+            event = failed("crashed", f"{type(problem).__name__}: {problem}")
+        watch.end()
+        if isinstance(event, TextDelta):  # first, as most are: a no takes isinstance ten times as long as a yes
+            self._is_asking = False
+            return event
+        self._is_asking = isinstance(event, Question)
+        if isinstance(event, LAST):
+            if self._ends_itself:
+                await anext(self._events, None)
+            await self.aclose()  # before the last event is told: its receiver may start the next run at once
+        return event
+
+    async def aclose(self) -> None:
+        if not self._is_closed:
+            self._is_closed = True
+            self._watch.close()
+            await _close(self._events)
 
 
 async def _close(events: AsyncGenerator[AgentEvent, None]) -> None:

@@ -54,7 +54,7 @@ class Histories:
         known = self._sessions.get(session)
         if known is None:
             return ()
-        past = _without_same_question(known.past, without_sound(parts))
+        past = _without_same_question(known.past, parts)
         budget = self._budget - tokens_of(Exchange(parts))
         return past[_first_fitting(known.sizes[: len(past)], budget) :]
 
@@ -110,6 +110,6 @@ def _first_fitting(sizes: tuple[int, ...], budget: int) -> int:
 
 
 def _without_same_question(past: tuple[Exchange, ...], parts: tuple[PromptPart, ...]) -> tuple[Exchange, ...]:
-    if past and not past[-1].answer and past[-1].parts == parts:
+    if past and not past[-1].answer and past[-1].parts == without_sound(parts):
         return past[:-1]
     return past

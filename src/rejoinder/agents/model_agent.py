@@ -30,7 +30,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.agents.endpoint import CHECK_SECONDS, CHUNK_BYTES, PostedRequest, content_type, no_answer, whole_body
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.profiles import Headers, ModelEndpoint, ModelEndpoints
 from rejoinder.agents.settings import EndpointSettings
@@ -118,20 +118,19 @@ class ModelAgent:
     def take_limits(self, limits: RunLimits) -> None:
         self.limits = limits
 
-    def _known_as(self, model: str | None) -> str:
-        """The endpoint's name for the model a turn asks for."""
-        wanted, _ = self._endpoints.parted(model or self._model)
-        return self.aliases.get(wanted, wanted)
-
-    def _endpoint_of(self, model: str | None) -> ModelEndpoint:
-        return self._endpoints.parted(model or self._model)[1]
+    def _chosen(self, model: str | None) -> tuple[str, ModelEndpoint]:
+        """The endpoint's name for the model a turn asks for, and the endpoint that has it."""
+        wanted, endpoint = self._endpoints.parted(model or self._model)
+        return self.aliases.get(wanted, wanted), endpoint
 
     @abstractmethod
     def _content(self, parts: tuple[PromptPart, ...]) -> Any:
         """A question in the format of the API."""
 
     @abstractmethod
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]: ...
+    def _request(
+        self, turn: Turn, model: str, messages: list[Raw], thinking: Setting, options: Setting
+    ) -> dict[str, Any]: ...
 
     @abstractmethod
     def _reading(self, secret: str) -> AnswerReading: ...
@@ -146,7 +145,7 @@ class ModelAgent:
         return offers is not None and await offers.offer(turn)
 
     def _reading_of(self, turn: Turn) -> AnswerReading:
-        return self._reading(self._endpoint_of(turn.model).key)
+        return self._reading(self._chosen(turn.model)[1].key)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         self._histories.recall(session, past)
@@ -194,7 +193,7 @@ class ModelAgent:
             return "the endpoint answers, but has no list of models"
         if not 200 <= status < 300:
             raise endpoint.refusal(status, said, {})
-        model = self._known_as(None)
+        model, _ = self._chosen(None)
         with suppress(msgspec.MsgspecError):
             known = {each.id for each in from_json(said, _MODELS).data}
             if model not in known:
@@ -220,7 +219,7 @@ class ModelAgent:
         self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None = None
     ) -> AsyncIterator[AgentEvent]:
         answer = self._answer(turn, past, reading, offers)
-        return guarded(answer, idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(answer, idle=self.limits.idle, hard=self.limits.hard, ends_itself=True)
 
     async def _answer(
         self, turn: Turn, past: tuple[Exchange, ...], reading: AnswerReading, offers: SteeringOffers | None
@@ -228,14 +227,17 @@ class ModelAgent:
         """The turn's request, and further ones for as long as messages are said into it."""
         if offers is not None:
             self._offers[turn.session] = offers
+        model, endpoint = self._chosen(turn.model)
         try:
             while True:
                 is_known = True
                 try:
-                    async with await self._asked(turn, past) as response:
+                    async with await self._asked(turn, past, model, endpoint) as response:
                         self._heard.renew(turn.session, turn.model)
-                        yield ModelSelected(self._known_as(turn.model))
-                        if await _is_whole(response):
+                        yield ModelSelected(model)
+                        if (kind := content_type(response)) == "text/html":
+                            raise no_answer("it is a web page", await response.content.read(200))
+                        if kind == "application/json":  # in one piece, not as a stream
                             for event in reading.whole(await whole_body(response)):
                                 yield event
                         events = EventReader()
@@ -247,7 +249,8 @@ class ModelAgent:
                                 raise failure
                             if len(chunk) == CHUNK_BYTES:
                                 await asyncio.sleep(0)  # more is there already: the others get their turn first
-                        await _drained(response)
+                        if not response.content.is_eof():
+                            await _drain(response)
                     *ended, last = reading.finish()
                 except RunFailed as problem:
                     # A question that is too long is not remembered: it would make every following request too long.
@@ -274,13 +277,13 @@ class ModelAgent:
                     del self._offers[turn.session]
         yield last
 
-    async def _asked(self, turn: Turn, past: tuple[Exchange, ...]) -> PostedRequest:
+    async def _asked(self, turn: Turn, past: tuple[Exchange, ...], model: str, chosen: ModelEndpoint) -> PostedRequest:
         messages = self._histories.messages(turn.session, past, turn.parts, self._content)
-        model, chosen = self._known_as(turn.model), self._endpoint_of(turn.model)
         while True:
             thinking = self._thinking.setting(model, turn.think)
             try:
-                return await chosen.endpoint.post(self._path, self._request(turn, messages, thinking, chosen.options))
+                request = self._request(turn, model, messages, thinking, chosen.options)
+                return await chosen.endpoint.post(self._path, request)
             except RunFailed as problem:
                 if not self._thinking.refused(model, turn.think, thinking, problem.failure):
                     raise
@@ -311,18 +314,8 @@ def together(told: Iterable[ServerEvent], reading: AnswerReading) -> tuple[list[
     return events, failure
 
 
-async def _is_whole(response: aiohttp.ClientResponse) -> bool:
-    """Whether the answer comes in one piece and not as a stream."""
-    kind = content_type(response)
-    if kind == "text/html":
-        raise no_answer("it is a web page", await response.content.read(200))
-    return kind == "application/json"
-
-
-async def _drained(response: aiohttp.ClientResponse) -> None:
+async def _drain(response: aiohttp.ClientResponse) -> None:
     """Reads the rest of a response whose answer is complete: otherwise the connection cannot be reused."""
-    if response.content.is_eof():
-        return
     late = call_at(asyncio.get_running_loop().time() + LAST_BYTES, response.close)
     try:
         with suppress(aiohttp.ClientError):
@@ -332,9 +325,11 @@ async def _drained(response: aiohttp.ClientResponse) -> None:
         late.cancel()
 
 
-def end_of_answer(answer: str, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:
+def end_of_answer(reading: AnswerReading, tools: list[str], *, wanted: bool, done: Done) -> list[AgentEvent]:
     """Ends the open tool calls; if the model wants one run and has said nothing else, the answer is a failure."""
+    if not tools:
+        return [done]
     ended: list[AgentEvent] = [ToolEnded(id, not wanted, NO_TOOLS if wanted else "") for id in tools]
-    if wanted and tools and not answer.strip():
+    if wanted and not reading.answer.strip():
         return [*ended, failed("format", NO_TOOLS)]
     return [*ended, done]

@@ -54,29 +54,26 @@ class EventReader:
                 self._first = False
                 lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
         for line in lines:
-            if line:
-                self._take_field(line)
+            if not line:
+                if self._data:
+                    events.append(ServerEvent(self._event or "message", "\n".join(self._data)))
+                    self._data.clear()
+                    self._data_size = 0
+                self._event = ""
                 continue
-            if self._data:
-                events.append(ServerEvent(self._event or "message", "\n".join(self._data)))
-                self._data.clear()
-                self._data_size = 0
-            self._event = ""
+            name, _, value = line.partition(b":")
+            if name == b"data":
+                self._data.append(_text(value))
+                self._data_size += len(line)
+            elif name == b"event":
+                self._event = _text(value)
+            # Everything else (comments, id, retry) has no meaning for a single response.
         if rest:
             self._line.append(rest)
             self._line_size += len(rest)
         if self._line_size + self._data_size > self._limit:
             raise EventTooLong(f"one server-sent event is larger than {self._limit} bytes")
         return events
-
-    def _take_field(self, line: bytes) -> None:
-        name, _, value = line.partition(b":")
-        if name == b"data":
-            self._data.append(_text(value))
-            self._data_size += len(line)
-        elif name == b"event":
-            self._event = _text(value)
-        # Everything else (comments, id, retry) has no meaning for a single response.
 
 
 def _text(value: bytes) -> str:

@@ -19,6 +19,8 @@ class SteeringOffers:
 
     def take(self) -> list[Turn]:
         """Everything said since the last call, oldest first; this run now has to answer it."""
+        if not self._offers:
+            return []
         with self._lock:
             offers, self._offers = self._offers, []
         taken = [(turn, answer) for turn, answer in offers if answer.set_running_or_notify_cancel()]

@@ -20,6 +20,7 @@ class AlternatingMessages:
         self._past: tuple[Exchange, ...] = ()
         self._messages: list[Raw] = []
         self._waiting: tuple[PromptPart, ...] = ()
+        self._asked: tuple[tuple[PromptPart, ...], Raw] | None = None  # the last question, also as a message
 
     def messages(self, past: tuple[Exchange, ...], parts: tuple[PromptPart, ...], content: Content) -> list[Raw]:
         """`past` is usually that of the last call, less the oldest exchanges, plus what was said since."""
@@ -28,10 +29,16 @@ class AlternatingMessages:
         for exchange in past[len(self._past) :]:
             self._waiting += exchange.parts
             if exchange.answer:
-                self._messages += _message("user", content(self._waiting)), _message("assistant", exchange.answer)
+                self._messages += self._question(self._waiting, content), _message("assistant", exchange.answer)
                 self._waiting = ()
         self._past = past
-        return [*self._messages, _message("user", content(self._waiting + parts))]
+        return [*self._messages, self._question(self._waiting + parts, content)]
+
+    def _question(self, parts: tuple[PromptPart, ...], content: Content) -> Raw:
+        """What is asked in this turn is the past of the next one."""
+        if self._asked is None or self._asked[0] != parts:
+            self._asked = parts, _message("user", content(parts))
+        return self._asked[1]
 
     def _drop_before(self, past: tuple[Exchange, ...]) -> None:
         gone = next((at for at, known in enumerate(self._past) if past and known is past[0]), 0)

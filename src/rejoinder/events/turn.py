@@ -28,7 +28,10 @@ PromptPart = PromptText | PromptImage | PromptAudio
 
 def without_sound(parts: tuple[PromptPart, ...]) -> tuple[PromptPart, ...]:
     """What is kept of a question: the words, and pictures, but no recordings."""
-    return tuple([part for part in parts if not isinstance(part, PromptAudio)])
+    for part in parts:
+        if not isinstance(part, PromptText):
+            return tuple([part for part in parts if not isinstance(part, PromptAudio)])
+    return parts
 
 
 class Turn(Struct, frozen=True):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rejoinder.agents.acp import Settings
 from rejoinder.agents.acp.saved import Saved
 from rejoinder.agents.base import REMEMBERED, AgentEvent, Exchange, RunLimits, TextDelta, ToolSource
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.history import BoundedText, Histories
 from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.bounded import Bounded
@@ -54,7 +54,7 @@ class AcpAgent:
         self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         sessions = await self._work()

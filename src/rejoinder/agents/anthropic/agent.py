@@ -28,10 +28,12 @@ class AnthropicAgent(ModelAgent):
     def _content(self, parts: tuple[PromptPart, ...]) -> list[dict[str, Any]]:
         return [_part(part) for part in parts]
 
-    def _request(self, turn: Turn, messages: list[Raw], thinking: Setting, options: Setting) -> dict[str, Any]:
+    def _request(
+        self, turn: Turn, model: str, messages: list[Raw], thinking: Setting, options: Setting
+    ) -> dict[str, Any]:
         settings = self._settings
         body: dict[str, Any] = {
-            "model": self._known_as(turn.model),
+            "model": model,
             "max_tokens": settings.max_tokens,
             "messages": messages,
             "stream": True,
@@ -166,7 +168,7 @@ class MessageReading:
         if self._stop is None and not self.complete:
             raise stopped_in_the_middle()
         wanted, done = self._stop == "tool_use", _STOP.get(self._stop or "", Done())
-        return end_of_answer(self.answer, self._tools, wanted=wanted, done=done)
+        return end_of_answer(self, self._tools, wanted=wanted, done=done)
 
     def _block(self, block: _Piece) -> list[AgentEvent]:
         if block.type in _TOOLS:

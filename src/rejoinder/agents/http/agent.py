@@ -26,7 +26,7 @@ from rejoinder.agents.endpoint import (
     whole_body,
 )
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.http import Settings
 from rejoinder.agents.lines import Lines, LineTooLong
 from rejoinder.agents.thinking_levels import LEVELS
@@ -57,7 +57,7 @@ class HttpAgent:
         self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def answer(self, question: str, option: str | None) -> None:
         """Posted while the turn runs. If the server does not accept it, it keeps waiting until its turn times out."""

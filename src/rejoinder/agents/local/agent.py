@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from rejoinder.agents.base import AgentEvent, Exchange, RunLimits
 from rejoinder.agents.chat_completions import ChatAgent
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.local import Settings
 from rejoinder.agents.settings import EndpointSettings
 from rejoinder.errors import BadConfiguration
@@ -40,7 +40,7 @@ class LocalAgent:
         self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     def recall(self, session: str, past: tuple[Exchange, ...]) -> None:
         if self._agent is None:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, RunLimits, TextDelta
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.python import Settings
 from rejoinder.agents.python.call import signature_of
 from rejoinder.agents.steering_offers import SteeringOffers
@@ -50,7 +50,7 @@ class PythonAgent:
         self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def steer(self, turn: Turn) -> bool:
         offers = self._running.get(turn.session)

@@ -19,7 +19,7 @@ import msgspec
 
 from rejoinder.agents.base import AgentEvent, Done, Failed, RunLimits, TextDelta, Thought
 from rejoinder.agents.failures import RunFailed, failed
-from rejoinder.agents.guard import guarded
+from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.agents.python import Settings, wire
 from rejoinder.agents.thinking_levels import LEVELS
@@ -66,7 +66,7 @@ class IsolatedAgent:
         self.limits = limits
 
     def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
-        return guarded(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
+        return GuardedEvents(self._events(turn), idle=self.limits.idle, hard=self.limits.hard)
 
     async def _events(self, turn: Turn) -> AsyncGenerator[AgentEvent, None]:
         worker = await self._ready()

@@ -7,7 +7,7 @@ beginning would be said twice.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
+from functools import lru_cache, partial
 from random import random
 from time import monotonic
 
@@ -104,7 +104,9 @@ def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
 
     An agent has one key, so the cool-down applies to that key with that model: otherwise no fallback would be left.
     """
-    models, name = [turn.model or ""], agent.name
-    if can(agent, CanSetModel):
-        models += agent.fallbacks
-    return tuple([Candidate(model, f"{name}/{model}") for model in dict.fromkeys(models)])
+    return _of_models(agent.name, turn.model or "", tuple(agent.fallbacks) if can(agent, CanSetModel) else ())
+
+
+@lru_cache
+def _of_models(agent: str, selected: str, fallbacks: tuple[str, ...]) -> tuple[Candidate, ...]:
+    return tuple([Candidate(model, f"{agent}/{model}") for model in dict.fromkeys((selected, *fallbacks))])

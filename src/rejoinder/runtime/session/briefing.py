@@ -1,16 +1,17 @@
 """Gathers what a turn is made of (TU-7, TU-30, TU-31); `turns.prompt` puts it into words."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cache
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import EarlierMessage, Inbound, PromptAudio, PromptImage, PromptPart, Strictness, Turn
-from rejoinder.filetypes import FileLimits, in_words, safe_name
+from rejoinder.filetypes import in_words, safe_name
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
     BY_DEFAULT,
@@ -81,8 +82,8 @@ class AgentContext(Struct, frozen=True):
     """Our agents in the group it speaks in, if there are several."""
     participants: tuple[str, ...]
     """Who takes part in the group (IN-34)."""
-    files: FileLimits | None
-    """Which files can be sent there, if any."""
+    conversation: Conversation
+    """Where the answer goes."""
 
 
 class RunContext(AgentContext, frozen=True):
@@ -113,7 +114,7 @@ Around = tuple[
     RuntimeSettings,
     tuple[str, ...],
     tuple[str, ...],
-    FileLimits | None,
+    Conversation,
 ]
 """The fields of `AgentContext`, in their order."""
 
@@ -129,13 +130,11 @@ def _around(
 ) -> Around:
     rules = settings.rules
     channel, profile = channel_rules(rules, message.inbound.channel), rules.agents[agent.name]
-    platform = conversation.channel
     room: tuple[str, ...] = ()
     there: tuple[str, ...] = ()
     if message.in_group:
         room, there = _room(message, channel), _participants(message, agent, conversation)
-    files = conversation.outbox.file_limits(platform, conversation.route) if can(platform, CanSendFiles) else None
-    return message, session, agent, profile, channel, settings, room, there, files
+    return message, session, agent, profile, channel, settings, room, there, conversation
 
 
 def _participants(message: InboundMessage, agent: Agent, conversation: Conversation) -> tuple[str, ...]:
@@ -248,13 +247,11 @@ def system_part(where: AgentContext) -> SystemPart:
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
         metadata=_metadata(inbound, agent),
-        abilities=_notice(
-            settings.directives, _can(here, inbound), _granted(where) & _handled(settings, among=bool(among))
-        ),
+        abilities=_notice(settings.directives, _can(here, inbound), _granted(where), bool(among)),
         notices=(
             *((SUBAGENT,) if message.subagent else ()),
             *((room_notice(agent.name, among),) if among else ()),
-            *((_folder_notice(folder, where.files),) if folder is not None and where.files is not None else ()),
+            *(_folder_notice(folder, where.conversation) if folder is not None else ()),
         ),
         group=group,
         group_intro=intro,
@@ -262,9 +259,12 @@ def system_part(where: AgentContext) -> SystemPart:
     )
 
 
-def _folder_notice(folder: OutboxFolder, limits: FileLimits) -> str:
+def _folder_notice(folder: OutboxFolder, there: Conversation) -> tuple[str, ...]:
+    if not can(there.channel, CanSendFiles):
+        return ()
+    limits = there.outbox.file_limits(there.channel, there.route)
     album = ALBUM.format(most=limits.album) if limits.album > 1 else ""
-    return FOLDER.format(path=folder.path, size=in_words(limits.size), album=album)
+    return (FOLDER.format(path=folder.path, size=in_words(limits.size), album=album),)
 
 
 def _room(message: InboundMessage, channel: ChannelRules) -> tuple[str, ...]:
@@ -285,10 +285,6 @@ def _granted(where: AgentContext) -> frozenset[str]:
     return where.settings.granted | {"voice"} if speech.mode != "off" else where.settings.granted
 
 
-def _handled(settings: RuntimeSettings, *, among: bool) -> frozenset[str]:
-    return settings.directives.carried_out(among_agents=among)
-
-
 def _can(here: ChannelFacts, inbound: Inbound) -> frozenset[str]:
     """What works on an answer to this message: an answer for one person alone may need an interaction (CH-29)."""
     context = inbound.reply_context
@@ -298,8 +294,8 @@ def _can(here: ChannelFacts, inbound: Inbound) -> frozenset[str]:
 
 
 @cache
-def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str]) -> str:
-    return abilities_notice(directives, can, granted)
+def _notice(directives: Registry, can: frozenset[str], granted: frozenset[str], among_agents: bool) -> str:
+    return abilities_notice(directives, can, granted & directives.carried_out(among_agents=among_agents))
 
 
 def _metadata(inbound: Inbound, agent: Agent) -> ChatMetadata:
@@ -318,7 +314,8 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
     sender = inbound.sender
     forwarded = inbound.forwarded
     receiver = agent.name if among_agents else asked.message.facts.me.id
-    shown = show_media(all_files(inbound), sees_images=sees_images(agent), hears_audio=hears_audio(agent))
+    files = all_files(inbound)
+    shown = show_media(files, sees_images=sees_images(agent), hears_audio=hears_audio(agent)) if files else ()
     return TurnMessage(
         text=text,
         sender=None
@@ -331,7 +328,7 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
             channel_id=inbound.chat.id,
             thread_id=inbound.thread,
             is_bot=sender.is_bot,
-            timestamp=inbound.sent_at.isoformat() if inbound.sent_at else None,
+            timestamp=_written(inbound.sent_at) if inbound.sent_at else None,
             receiver_id=receiver,
         ),
         message_id=inbound.message_id or None,
@@ -339,12 +336,17 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
         reply_to=_quoted(inbound, asked.conversation),
         edit_of=_former(inbound, asked.handle),
         forwarded=QuotedMessage(forwarded.text, forwarded.author_name) if forwarded else None,
-        media=tuple([_media(each, inbound) for each in shown]),
+        media=tuple([_media(each, inbound) for each in shown]) if shown else (),
         images=_images(shown) if shown else (),
         recordings=_recordings(shown) if shown else (),
         pages=inbound.pages,
         transcript=inbound.transcript if asked.message.actor.source != "transcript" else None,
     )
+
+
+def _written(moment: datetime) -> str:
+    """As `isoformat` writes it, which takes many times as long."""
+    return to_builtins(moment).replace("Z", "+00:00")
 
 
 def _images(shown: tuple[ShownFile, ...]) -> tuple[PromptImage, ...]:

@@ -65,10 +65,10 @@ class TypingSign:
         self._typing, actions = typing.step(self._typing, event)
         for action in actions:
             match action:
-                case typing.Show():
-                    self._show()
                 case typing.WakeAfter(ms=ms):
                     self._alarm = call_at(asyncio.get_running_loop().time() + ms / 1000, self._wake)
+                case typing.Show():
+                    self._show()
 
     def _wake(self) -> None:
         self._feed(typing.Woke())

@@ -112,7 +112,12 @@ class Relay:
         self._answers = answers
         task = asyncio.current_task()
         try:
-            return await self._hear(turn)
+            events = self._agent.run(turn)
+            try:
+                return await self._pass_on(events)
+            finally:
+                if (close := getattr(events, "aclose", None)) is not None:
+                    await close()  # ends the run on the agent's side too, now and not at garbage collection
         except BaseException as error:  # an agent may be foreign code, and must not end the gateway
             if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # this run itself was cancelled, not something the agent waited for
@@ -121,22 +126,21 @@ class Relay:
             log.exception("%s failed in %s", self._agent.name, turn.session)
             return Failed("crashed", CRASHED.format(agent=self._agent.name), f"{type(error).__name__}: {error}")
 
-    async def _hear(self, turn: Turn) -> Failed | None:
-        events = self._agent.run(turn)
-        try:
-            return await self._pass_on(events)
-        finally:
-            if (close := getattr(events, "aclose", None)) is not None:
-                await close()  # ends the run on the agent's side too, now and not at garbage collection
-
     async def _pass_on(self, events: AsyncIterator[AgentEvent]) -> Failed | None:
         try:
             async for event in events:
                 self._run.seen()
-                if not self._run.may_speak() or isinstance(event, Done):
+                if not self._run.may_speak():
                     return None
-                if isinstance(event, Failed):
-                    return event
+                match event:
+                    case TextDelta():  # first, as most are
+                        pass
+                    case Done():
+                        return None
+                    case Failed():
+                        return event
+                    case _:
+                        pass
                 self._heard += 1
                 if self._heard > MOST_HEARD:
                     return self._stop_endless()
@@ -154,6 +158,9 @@ class Relay:
         match event:
             case TextDelta(text=piece):
                 await self._take_text(piece)
+            case ModelSelected(model=model):
+                self._run.exchange.model = model
+                await tell(self._callbacks.watcher.model, model)
             case Thought(text=text):
                 self._typing.seen("thought")
                 self._became(State.THINKING)
@@ -179,9 +186,6 @@ class Relay:
                 await self._take_file(event)
             case Usage():
                 self.usage = _added(self.usage, event)
-            case ModelSelected(model=model):
-                self._run.exchange.model = model
-                await tell(self._callbacks.watcher.model, model)
             case SessionOpened():
                 await self._callbacks.opened(event)
             case Question(text=text):

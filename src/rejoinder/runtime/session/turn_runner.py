@@ -32,6 +32,7 @@ from rejoinder.runtime.session.thread_history import with_thread
 from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
 from rejoinder.runtime.session.turn_parts import TurnParts
 from rejoinder.runtime.session.turn_values import (
+    Ended,
     chose_model,
     footer,
     outcome_of,
@@ -135,7 +136,7 @@ class AgentTurnRunner:
             if self._hooks.wants(TurnEnded):
                 also = (*also, *self._hooks.kept(run.turn_ended(run.claim.turn, ended, reason)))
             steps = steps_of(agent, ended, reason, began, answer)
-            await self._end(run, relay.usage, answer, failed, steps, also)
+            await self._end(run, relay.usage, answer, ended, reason, steps, also)
             if over is not None and run.state.is_recorded:
                 self._parts.subagent_runs.ended(over)
         except asyncio.CancelledError:
@@ -191,13 +192,13 @@ class AgentTurnRunner:
         run: Run,
         usage: Usage,
         answer: AnswerSink,
-        failed: Failed | None,
+        ended: Ended,
+        reason: str | None,
         steps: tuple[Step, ...],
         also: tuple[Verb[Any], ...],
     ) -> None:
         """Ends the turn, in one commit with what the next turn and `/status` are told of it."""
         now = self._clock()
-        wrong = failed.kind if failed is not None else answer.undelivered
         async with self._sessions.changing(run.session, run.agent, now) as held:
             session = held.session  # read again: a command may have changed it meanwhile
             if (told := answer.outcomes.told()) is not None:
@@ -208,7 +209,7 @@ class AgentTurnRunner:
                 output_tokens=session.output_tokens + usage.output_tokens,
             )
             unit = WriteBatch(
-                EndRun(run.claim, outcome_of(wrong, answer), now, wrong or ""),
+                EndRun(run.claim, ended, now, reason or ""),
                 Trace(run.asked[-1].event, now, steps),
                 *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
                 *held.becomes(session),

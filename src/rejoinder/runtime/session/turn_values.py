@@ -15,6 +15,7 @@ from rejoinder.runtime.session.relay import WorkVisibility
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.speech import granted_by_speech
 from rejoinder.runtime.session.thoughts import Thoughts
+from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.session import Session
 
 
@@ -27,13 +28,8 @@ def occasion_of(scene: RunContext, speech: Speech | None) -> AnswerContext:
         message.inbound.sender.name,
         direct=not message.in_group,
         other_bot=run.conversation.messages.facts.other_bot,
-        peers=tuple([peer for peer in scene.room if peer != name]),
-        texts=(
-            *[asked.message.inbound.text for asked in run.asked],
-            *[said.text for asked in run.asked for said in asked.overheard],
-            *[text for asked in run.asked for text in asked.message.inbound.untrusted_context],
-            *[page.text for asked in run.asked for page in asked.message.inbound.pages],
-        ),
+        peers=tuple([peer for peer in scene.room if peer != name]) if scene.room else (),
+        texts=_texts(run.asked),
         granted=scene.settings.granted | granted_by_speech(speech),
         speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
@@ -44,6 +40,17 @@ def occasion_of(scene: RunContext, speech: Speech | None) -> AnswerContext:
         reply_context=message.inbound.reply_context,
         is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
     )
+
+
+def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
+    """All that people wrote for this turn."""
+    texts: list[str] = []
+    for each in asked:
+        inbound = each.message.inbound
+        texts += (inbound.text, *inbound.untrusted_context)
+        texts += [said.text for said in each.overheard]
+        texts += [page.text for page in inbound.pages]
+    return tuple(texts)
 
 
 def shows(scene: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisibility:
@@ -74,7 +81,10 @@ def chose_model(scene: RunContext) -> bool:
     return chosen and not scene.run.message.heartbeat
 
 
-def outcome_of(wrong: str | None, answer: AnswerSink) -> Literal["answered", "silent", "failed"]:
+Ended = Literal["answered", "silent", "failed"]
+
+
+def outcome_of(wrong: str | None, answer: AnswerSink) -> Ended:
     """How a turn ended that nobody stopped: the store, hooks and the trace are told the same."""
     if wrong is not None:
         return "failed"

@@ -76,10 +76,13 @@ class TypingPhase(Enum):
     OFF = "over"
 
 
+WAITING, DELAYED, SHOWING, PAUSED, OFF = TypingPhase  # by name: to look one up on its class costs more than to compare
+
+
 class Typing(Struct, frozen=True):
     mode: TypingMode
     settings: TypingSettings = TypingSettings()
-    phase: TypingPhase = TypingPhase.WAITING
+    phase: TypingPhase = WAITING
     left: int = 0
     """How many more times the sign is shown unless the run shows life."""
 
@@ -88,27 +91,29 @@ Decision = tuple[Typing, tuple[Action, ...]]
 
 
 def step(typing: Typing, event: Event) -> Decision:
-    if typing.phase is TypingPhase.DELAYED and isinstance(event, SignOfLife):  # a sign for each piece of an answer
+    if typing.phase is OFF:
         return typing, ()
-    match typing.phase, event:
-        case TypingPhase.OFF, _:
-            return typing, ()
-        case _, Closed():
-            return replace(typing, phase=TypingPhase.OFF), ()
-        case TypingPhase.WAITING, SignOfLife(sign=sign) if sign in STARTS_ON[typing.mode]:
-            return replace(typing, phase=TypingPhase.DELAYED), (WakeAfter(typing.settings.delay_ms),)
-        case TypingPhase.PAUSED, SignOfLife():
-            return _show(_alive(typing))
-        case TypingPhase.SHOWING, SignOfLife():
-            return _alive(typing), ()
-        case TypingPhase.DELAYED, Woke():
-            return _show(_alive(typing))
-        case TypingPhase.SHOWING, Woke() if typing.left:
-            return _show(typing)
-        case TypingPhase.SHOWING, Woke():
-            return replace(typing, phase=TypingPhase.PAUSED), ()
-        case _:
-            return typing, ()
+    if isinstance(event, SignOfLife):
+        return _seen(typing, event.sign)
+    if isinstance(event, Woke):
+        return _woke(typing)
+    return replace(typing, phase=OFF), ()
+
+
+def _seen(typing: Typing, sign: Sign) -> Decision:
+    if typing.phase is WAITING and sign in STARTS_ON[typing.mode]:
+        return replace(typing, phase=DELAYED), (WakeAfter(typing.settings.delay_ms),)
+    if typing.phase is PAUSED:
+        return _show(_alive(typing))
+    return (_alive(typing) if typing.phase is SHOWING else typing), ()
+
+
+def _woke(typing: Typing) -> Decision:
+    if typing.phase is DELAYED:
+        return _show(_alive(typing))
+    if typing.phase is SHOWING:
+        return _show(typing) if typing.left else (replace(typing, phase=PAUSED), ())
+    return typing, ()
 
 
 def _alive(typing: Typing) -> Typing:
@@ -117,5 +122,5 @@ def _alive(typing: Typing) -> Typing:
 
 
 def _show(typing: Typing) -> Decision:
-    shown = replace(typing, phase=TypingPhase.SHOWING, left=typing.left - 1)
+    shown = replace(typing, phase=SHOWING, left=typing.left - 1)
     return shown, (Show(), WakeAfter(typing.settings.period_ms))

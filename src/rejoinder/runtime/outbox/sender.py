@@ -130,7 +130,7 @@ class ConversationSender:
         """
         new_future = asyncio.get_running_loop().create_future
         results = tuple([new_future() for _ in planned])
-        yields = all(isinstance(each.operation, React) for each in planned)
+        yields = all([isinstance(each.operation, React) for each in planned])
         request = Request(tuple(planned), run, final, also, results, yields)
         self._requests.append(request)
         if not yields:

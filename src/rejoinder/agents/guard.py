@@ -127,7 +127,7 @@ class _Watch:
 
     def begin(self, *, patient: bool) -> None:
         """The wait for the next event begins; a patient one has no idle timeout."""
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._loop)
         if task is not self._task and task is not None:
             self._task, self._cancelling = task, task.cancelling()
         self._waiting = True
@@ -138,10 +138,7 @@ class _Watch:
 
     def is_watched(self) -> bool:
         """Whether the task that waits is running. If not, what it waits in is being thrown away, unfinished."""
-        try:
-            return asyncio.current_task() is self._task
-        except RuntimeError:  # no event loop is running
-            return False
+        return asyncio.current_task(self._loop) is self._task
 
     def end(self) -> str | None:
         """The wait is over. Returns how the run was late if this watch cancelled it, else None."""

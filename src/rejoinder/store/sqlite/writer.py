@@ -116,7 +116,7 @@ class Writer(StoreWriter):
         if self._closed:
             self.refuse_when_closed()
         self._waiting.append(unit)
-        self._loop = asyncio.get_running_loop()
+        self._loop = unit.answer.get_loop()
         if not self._away:
             self._carry_out()
         return unit.answer

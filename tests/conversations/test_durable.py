@@ -16,7 +16,7 @@ from rejoinder.runtime.engine import utc_now
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.store.base import PutSession
-from rejoinder.store.sqlite import SqliteStore
+from rejoinder.store.sqlite import SqliteStore, writer
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
@@ -26,13 +26,19 @@ from tests.conversations.restarting import Machine, settled
 @pytest.fixture
 def commits(monkeypatch):
     """What was committed together, by the names of the verbs, and where the channel was called."""
-    log = []
-    committed = Writer._committed
+    log, group = [], []
+    perform, committed = writer.perform, Writer._committed
+
+    def carried_out(db, verbs, lease):
+        group.extend(type(verb).__name__ for verb in verbs)
+        return perform(db, verbs, lease)
 
     def counted(self):
-        log.append(tuple(type(verb).__name__ for unit in self._group for verb in unit.verbs))
+        log.append(tuple(group))
+        group.clear()
         committed(self)
 
+    monkeypatch.setattr(writer, "perform", carried_out)
     monkeypatch.setattr(Writer, "_committed", counted)
     return log
 

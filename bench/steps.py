@@ -75,15 +75,17 @@ class Statements:
 
     def __init__(self) -> None:
         self.statements = self.commits = 0
-        execute: Callable[..., Any] = Connection.execute
+        Connection.execute = self._counted(Connection.execute)  # type: ignore[method-assign]
+        Connection.change = self._counted(Connection.change)  # type: ignore[method-assign]
 
+    def _counted(self, execute: Callable[..., Any]) -> Callable[..., Any]:
         def counted(db: Connection, sql: str, *arguments: Any) -> Any:
             kind = sql.split(maxsplit=1)[0]
             self.commits += kind == "COMMIT"
             self.statements += kind not in ("BEGIN", "COMMIT", "ROLLBACK")
             return execute(db, sql, *arguments)
 
-        Connection.execute = counted  # type: ignore[method-assign]
+        return counted
 
 
 class Course:

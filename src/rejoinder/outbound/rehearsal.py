@@ -10,8 +10,8 @@ from typing import Final
 from rejoinder.outbound.reading import read_reply
 from rejoinder.rendering import RenderOptions, messages
 
-PROSE: Final = "Good morning, everything is fine.\n\nNothing else is new."
-"""What most replies look like."""
+PROSE: Final = "Good morning, everything is fine – so far.\n\nNothing else is new."
+"""What most replies look like. Its dash is not ASCII: some platforms count that by a codec, which has to be loaded."""
 
 MARKUP: Final = """\
 [[reply_to_current]]

@@ -100,18 +100,19 @@ def test_while_a_person_is_asked_silence_is_fine():
         assert isinstance(runner.run(told(asking(), idle=7200, hard=60))[-1], Failed)
 
 
+async def endless(ended):
+    """Says a word and waits; sets `ended` at its end."""
+    try:
+        yield TextDelta("a")
+        await asyncio.Event().wait()
+    finally:
+        ended.set()
+
+
 async def test_closing_reaches_the_agent():
     """TU-20: when the close returns, the agent's own end has run."""
     ended = asyncio.Event()
-
-    async def slow():
-        try:
-            yield TextDelta("a")
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    run = GuardedEvents(slow())
+    run = GuardedEvents(endless(ended))
     await anext(run)
     await run.aclose()
     assert ended.is_set()
@@ -120,15 +121,7 @@ async def test_closing_reaches_the_agent():
 async def test_a_cancelled_run_has_ended_the_agent():
     """TU-20: also where nobody closes the iterator afterwards."""
     ended = asyncio.Event()
-
-    async def slow():
-        try:
-            yield TextDelta("a")
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    run = asyncio.create_task(told(slow()))
+    run = asyncio.create_task(told(endless(ended)))
     await asyncio.sleep(0)
     run.cancel()
     await asyncio.wait([run])

@@ -50,6 +50,8 @@ FAMILIES: dict[str, Callable[[int], str]] = {
 STREAM_SIZES = (10 * KB, 20 * KB, 40 * KB)
 
 MOST_GROWTH = 5.0
+GROWS_FROM = 0.001
+"""Seconds below which growth is not judged: there the step at a limit of the reader weighs more than the text."""
 MOST_WORST = 0.100
 MOST_PLAIN = 0.005
 MOST_STREAM = 0.040
@@ -117,7 +119,9 @@ def _families(bars: Bars) -> None:
                 *map(duration, ours),
                 f"{growth:.1f}",
                 f"{duration(bar).strip()}, {MOST_GROWTH:g}",
-                bars.verdict(f"{name}, 100 KB", (ours[-1], bar), (growth, MOST_GROWTH)),
+                bars.verdict(
+                    f"{name}, 100 KB", (ours[-1], bar), (growth if ours[-1] >= GROWS_FROM else 1, MOST_GROWTH)
+                ),
                 *_naive(works),
             ]
         )

@@ -9,7 +9,11 @@ from rejoinder.channels.web import Settings, open_channel
 from rejoinder.channels.web.port import bind
 from rejoinder.events import Part, Route
 from rejoinder.listener import ConnectionLimits
+from rejoinder.room_log import ChannelStorage
+from rejoinder.runtime.engine import utc_now
+from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.runs import Runs
+from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.store.sqlite import MEMORY, open_store
 from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address
@@ -19,6 +23,11 @@ EVERYBODY = ConnectionLimits(per_address=100_000, in_all=100_000)
 PER_SECOND = 10
 WORDS = 40
 """Characters of a delta: about what a model says in a tenth of a second."""
+
+
+class NoPrograms:
+    def name_of(self, _: str) -> None:
+        return None
 
 
 async def main() -> None:
@@ -31,6 +40,8 @@ async def main() -> None:
     def no_answer(*_: object) -> None:
         raise NotImplementedError
 
+    log = ChannelLog("web", nothing, store, utc_now)  # type: ignore[arg-type]
+    await channel.use_store(ChannelStorage(log, StoredBlobs(store, utc_now, lambda: "")))
     async with Runs() as runs:
         services = PageServices(
             channel=channel,
@@ -42,11 +53,13 @@ async def main() -> None:
             complete=no_answer,  # type: ignore[arg-type]
             resend=nothing,
             drop=nothing,
-            jog=nothing,
-            not_in_effect=lambda: "",
             rerun=nothing,
+            change_job=nothing,
+            not_in_effect=lambda: "",
             approve=nothing,  # type: ignore[arg-type]
             start=runs.start,
+            programs=NoPrograms(),  # type: ignore[arg-type]
+            sees_subagent=nothing,  # type: ignore[arg-type]
         )
         pages, listening = Pages(services, Login(None), limits=EVERYBODY), bind("127.0.0.1", 0)
         runs.start("pages", pages.serve(listening))

@@ -12,8 +12,8 @@ from typing import NoReturn
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CLIENTS = ("anthropic", "langchain-openai", "litellm", "llm")
-"""Programs that speak the APIs of `/v1`."""
+CLIENTS = ("anthropic", "langchain-openai", "llm")
+"""Programs that speak the APIs of `/v1`; litellm does too, but needs an environment of its own beside langchain."""
 NO_NPM = 69
 
 

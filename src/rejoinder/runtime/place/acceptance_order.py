@@ -16,9 +16,9 @@ from rejoinder.store.base import InboxEvent
 class Ticket:
     """The position of one message in the queues of the sessions it may enter."""
 
-    def __init__(self, keys: tuple[str, ...]) -> None:
+    def __init__(self, keys: tuple[str, ...], before: "tuple[Ticket, ...]") -> None:
         self.keys = keys
-        self.before: tuple[Ticket, ...] = ()
+        self.before = before
         """Those of earlier messages, for the same sessions."""
         self._over = False
         self._waited_for: asyncio.Event | None = None  # few are
@@ -62,10 +62,8 @@ class AcceptanceOrder:
         self._last: dict[str, Ticket] = {}
 
     def ticket(self, keys: tuple[str, ...]) -> Ticket:
-        ticket = Ticket(keys)
+        ticket = Ticket(keys, tuple([last for key in keys if (last := self._last.get(key)) is not None]))
         for key in keys:
-            if (last := self._last.get(key)) is not None and last is not ticket:
-                ticket.before += (last,)
             self._last[key] = ticket
         return ticket
 

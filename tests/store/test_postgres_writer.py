@@ -66,6 +66,25 @@ async def test_many_units_take_few_round_trips(store: PostgresStore, monkeypatch
     assert numbers == sorted(set(numbers))
 
 
+async def test_units_of_many_shards_are_fenced_together(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SC-3, SC-21: two statements, however many leases a group was written with."""
+    events = await accepted(store, *(from_chat(0, f"chat {chat}") for chat in range(20)))
+    leases = {event.shard: await store.claim(event.shard, "me") for event in events}
+    trips = Trips(monkeypatch)
+
+    async def settle(event: InboxEvent) -> None:
+        lease = leases[event.shard]
+        assert lease is not None
+        await store.owned(lease).write(SettleEvent(event.id, "seen"))
+
+    await asyncio.gather(*map(settle, events))
+    assert len(leases) > 10
+    commits = trips.sent.count("COMMIT")
+    assert commits <= 2
+    assert trips.count == commits, "none is done again carefully"
+    assert sum("shard" in each for each in trips.sent) == 2 * commits
+
+
 async def test_of_shards_side_by_side_each_keeps_its_order(store: PostgresStore) -> None:
     leases = [await store.claim(shard, "me") for shard in range(store.shards)]
     events = await accepted(store, *(from_chat(number, f"chat {number % 7}") for number in range(40)))

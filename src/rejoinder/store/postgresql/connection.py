@@ -1,6 +1,6 @@
 """A connection that waits for each answer: for leases, migrations, operators and long reads, each in a thread."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -8,6 +8,7 @@ from psycopg import RawCursor
 from psycopg.conninfo import conninfo_to_dict
 
 from rejoinder.store.postgresql.translate import statement
+from rejoinder.store.postgresql.wire import storable
 from rejoinder.store.sql.connection import Insertion, Parameters, Row, Rows, SqlConnection
 from rejoinder.store.sql.upkeep import draw_opening
 
@@ -40,14 +41,14 @@ class Connection(SqlConnection):
         """The shards that have new rows since the last commit, for those who wait for them."""
 
     def execute(self, sql: str, parameters: Parameters = (), /) -> Rows:
-        text, values = prepared(sql, parameters)
-        return self.db.execute(text.encode(), values)
+        text, values = in_its_words(sql, parameters)
+        return self.db.execute(text.encode(), [_value(each) for each in values])
 
     def executemany(self, sql: str, parameters: Iterable[Parameters], /) -> object:
-        pairs = [prepared(sql, each) for each in parameters]
+        pairs = [in_its_words(sql, each) for each in parameters]
         if pairs:
             with self.db.cursor() as cursor:  # in one round trip
-                cursor.executemany(pairs[0][0].encode(), [values for _, values in pairs])
+                cursor.executemany(pairs[0][0].encode(), [[_value(each) for each in values] for _, values in pairs])
 
     def insert(self, row: Insertion, values: Row, /) -> int | None:
         touch(self.touched, row, values)
@@ -90,18 +91,20 @@ def touch(shards: set[int], row: Insertion, values: Row) -> None:
         shards.add(values[row.columns.index("shard")])
 
 
-def prepared(sql: str, parameters: Parameters) -> tuple[str, list[Any]]:
-    """The text in PostgreSQL's words, and the values as it takes them."""
+def in_its_words(sql: str, parameters: Parameters) -> tuple[str, Sequence[Any]]:
+    """The statement as PostgreSQL says it, and its values in order."""
     text, names = statement(sql)
-    values = [parameters[name] for name in names] if isinstance(parameters, dict) else list(parameters)  # type: ignore[call-overload]
-    return text, [_value(each) for each in values]
+    if isinstance(parameters, tuple | list):
+        return text, parameters
+    return text, [parameters[name] for name in names]
 
 
 def _value(value: Any) -> Any:
+    """As the driver takes it."""
     match value:
         case bool():
             return int(value)
-        case str() if "\0" in value:  # what PostgreSQL's texts cannot hold
-            return value.replace("\0", "\N{SYMBOL FOR NULL}")
+        case str():
+            return storable(value)
         case _:
             return value

@@ -9,14 +9,14 @@ Careful:    each statement is waited for.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast
 
 import psycopg
 from greenlet import getcurrent
 
-from rejoinder.store.postgresql.connection import LATEST, prepared, taking, touch
+from rejoinder.store.postgresql.connection import LATEST, OURS, in_its_words, taking, touch
 from rejoinder.store.postgresql.fibers import pause, wait
 from rejoinder.store.postgresql.wire import Answer, Row, Skipped, Wire
 from rejoinder.store.sql.connection import Insertion, Parameters, Rows, SqlConnection
@@ -26,6 +26,12 @@ STOCKED: Final = frozenset({"turn"})
 """Tables whose new rows get numbers that were drawn before, as other statements name them. Only the owner of a shard
 puts rows for it there, and draws new ones when it has claimed one: a session's rows have numbers in their order."""
 STOCK: Final = 50
+TAKE_ALL: Final = "SELECT pg_advisory_xact_lock_shared(?, id) FROM unnest(CAST(? AS INTEGER[])) AS shard (id)"
+ALL_LATEST: Final = (
+    "SELECT 1 / CAST(count(*) = cardinality($1) AS INT) FROM shard "
+    "JOIN unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS believed (id, generation) USING (id, generation)"
+)
+"""A statement of its own: it has to see what is so when all locks are there."""
 
 T = TypeVar("T")
 
@@ -55,14 +61,17 @@ def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple
     return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in told])
 
 
-class LateRows:
+class LateRows(Answer):
     """What a statement has found or changed, as soon as somebody wants to know."""
 
-    def __init__(self, db: "Pipelined", sql: str, values: list[Any]) -> None:
+    __slots__ = ("_db", "_next", "_rows", "sql", "values", "wanted")
+
+    def __init__(self, db: "Pipelined", sql: str, values: Sequence[Any]) -> None:
+        self.owner: object = getcurrent()
+        self.result = None
         self._db = db
         self.sql = sql
         self.values = values
-        self.answer = Answer(getcurrent())
         self.wanted: int | None = None
         """How many rows it is believed to find or change."""
         self._rows: list[Row] | None = None
@@ -70,7 +79,7 @@ class LateRows:
 
     @property
     def rowcount(self) -> int:
-        result = self._db.arrived(self.answer).result
+        result = self._db.arrived(self).result
         return 0 if result is None else result.command_tuples or 0
 
     def fetchone(self) -> Row | None:
@@ -95,8 +104,15 @@ class LateRows:
 
     def _found(self) -> list[Row]:
         if self._rows is None:
-            self._rows = self._db.wire.rows(self._db.arrived(self.answer))
+            self._rows = self._db.wire.rows(self._db.arrived(self))
         return self._rows
+
+
+class Fences(NamedTuple):
+    """Generations of shards that are believed to be the latest, and of which the server was not told yet."""
+
+    shards: list[int]
+    generations: list[int]
 
 
 class Pipelined(SqlConnection):
@@ -110,7 +126,9 @@ class Pipelined(SqlConnection):
         self._acts: dict[object, int | None] = {}
         self._stock: dict[str, deque[int]] = {table: deque() for table in STOCKED}
         self._taken: set[str] = set()
-        self._locked: set[int] = set()
+        self._fences: Fences | None = None
+        self._fenced: set[tuple[int, int]] = set()
+        """The shards and generations that this transaction is fenced by."""
         self._generations: dict[int, int] = {}
 
     def act_for(self, shard: int | None) -> None:
@@ -126,11 +144,11 @@ class Pipelined(SqlConnection):
         return self._execute(sql, parameters)
 
     def _execute(self, sql: str, parameters: Parameters = ()) -> LateRows:
-        rows = LateRows(self, *prepared(sql, parameters))
+        rows = LateRows(self, *in_its_words(sql, parameters))
         self._unsent.append(rows)
         if self.is_careful:
             self.round_trip()
-            if (error := rows.answer.error) is not None:
+            if (error := rows.error) is not None:
                 raise error
         return rows
 
@@ -195,11 +213,22 @@ class Pipelined(SqlConnection):
                 stock.clear()
         if self.is_careful:
             return self.generation_of(shard) == generation
-        if shard not in self._locked:
-            self._locked.add(shard)
-            self.execute(*taking(shard))
-        self._believe(self._execute(LATEST + " AND generation = ?", (shard, generation)), 1)
+        if (shard, generation) not in self._fenced:
+            self._fenced.add((shard, generation))
+            fences = self._fences = self._fences or self._unsent_fences()
+            fences.shards.append(shard)
+            fences.generations.append(generation)
         return True
+
+    def _unsent_fences(self) -> "Fences":
+        """All that are met before the next round trip go in the same two statements."""
+        fences = Fences([], [])
+        for rows in (
+            self._execute(TAKE_ALL, (OURS, fences.shards)),
+            self._execute(ALL_LATEST, (fences.shards, fences.generations)),
+        ):
+            rows.owner = None  # which of them failed is found out one by one
+        return fences
 
     def generation_of(self, shard: int) -> int:
         self.execute(*taking(shard))
@@ -210,10 +239,10 @@ class Pipelined(SqlConnection):
 
     def round_trip(self) -> None:
         """Until everything so far is answered. What failed is raised here, unless somebody waits for it."""
-        unsent, self._unsent = self._unsent, []
+        unsent, self._unsent, self._fences = self._unsent, [], None
         for each in unsent:
             sql = each.sql if each.wanted is None else checked(each.sql, each.wanted)
-            self.wire.send(sql, each.values, each.answer)
+            self.wire.send(sql, each.values, each)
         wait(self.wire.round_trip())
         if not self.is_careful:
             for answer in self.wire.failed:
@@ -226,9 +255,9 @@ class Pipelined(SqlConnection):
         return answer
 
     def begin(self, how: str = "BEGIN") -> None:
-        self._unsent.clear()
+        self._let_go_unsent()
         self._acts.clear()
-        self._locked.clear()
+        self._fenced.clear()
         self._taken.clear()
         self.execute(how)
 
@@ -243,14 +272,18 @@ class Pipelined(SqlConnection):
             self._stock[table].extend(number for (number,) in rows)
 
     def take_back(self) -> None:
-        self._unsent.clear()
+        self._let_go_unsent()
         self.is_careful = True
         self.execute("ROLLBACK")
         self.forget_all()
         self.touched.clear()
 
+    def _let_go_unsent(self) -> None:
+        self._unsent.clear()
+        self._fences = None
+
     def _believe(self, rows: LateRows, count: int) -> None:
-        assert rows.answer.result is None, "it was not sent yet"
+        assert rows.result is None, "it was not sent yet"
         rows.wanted = count
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ Rule 3: when the connection is lost, who waits is told; nothing more can be sent
 import asyncio
 import select
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import psycopg
@@ -17,10 +17,8 @@ from psycopg import pq
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
 
+TEXT: Final = 0
 BINARY: Final = 1
-PREPARED: Final = 2000
-"""The most statements a connection keeps prepared; ours are a few hundred."""
-
 FAILED = frozenset({pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.PIPELINE_ABORTED})
 Row = tuple[Any, ...]
 
@@ -45,6 +43,32 @@ class Answer:
         if self.result.status == pq.ExecStatus.PIPELINE_ABORTED:
             return Skipped()
         return error_from_result(self.result)
+
+
+def storable(text: str) -> str:
+    """PostgreSQL's texts cannot hold a NUL."""
+    return text.replace("\0", "\N{SYMBOL FOR NULL}") if "\0" in text else text
+
+
+class _Encoders(dict[type, Callable[[Any], bytes | None]]):
+    """How a value of each type is written. A type that is not here is written as the one it is made from."""
+
+    def __missing__(self, kind: type) -> Callable[[Any], bytes | None]:
+        self[kind] = encoder = next(self[each] for each in kind.__mro__[1:] if each in self)
+        return encoder
+
+
+ENCODERS: Final = _Encoders(
+    {
+        bytes: bytes,
+        str: lambda value: storable(value).encode(),
+        bool: b"%d".__mod__,
+        int: b"%d".__mod__,
+        float: lambda value: repr(value).encode(),
+        type(None): lambda _: None,
+        list: lambda numbers: f"{{{','.join(map(str, numbers))}}}".encode(),
+    }
+)
 
 
 class Wire:
@@ -84,9 +108,9 @@ class Wire:
 
     def send(self, sql: str, values: Sequence[Any], answer: Answer) -> None:
         """The answer is there after the next round trip."""
-        name = self._prepared(sql)
-        values, formats = _encoded(values)
-        self._conn.send_query_prepared(name, values, formats, BINARY)
+        encoded = [ENCODERS[type(value)](value) for value in values]
+        formats = [BINARY if isinstance(value, bytes) else TEXT for value in values]
+        self._conn.send_query_prepared(self._prepared(sql), encoded, formats, BINARY)
         self._expected.append(answer)
 
     def _prepared(self, sql: str) -> bytes:
@@ -149,16 +173,14 @@ class Wire:
             self._lost(error)
 
     def _receive(self, result: pq.abc.PGresult | None) -> None:
-        head = self._expected[0]
-        if result is None:  # what there is to say to one statement has been said
-            self._expected.popleft()
-        elif head is None:
-            self._expected.popleft()
+        answer = self._expected.popleft()
+        if answer is None:
             self._end()
-        else:
-            head.result = result
-            if result.status in FAILED:
-                self.failed.append(head)
+            return
+        answer.result = result
+        self._conn.get_result()  # None: there is one result to a statement
+        if result is None or result.status in FAILED:
+            self.failed.append(answer)
 
     def _end(self) -> None:
         self._loop.remove_reader(self._file)
@@ -180,23 +202,3 @@ class Wire:
             self._loop.remove_reader(self._file)
             self._loop.remove_writer(self._file)
             self._conn.finish()
-
-
-def _encoded(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
-    """The values as libpq takes them, and whether each is text or bytes as they are."""
-    encoded: list[bytes | None] = []
-    formats: list[int] = []
-    for value in values:
-        match value:
-            case bytes():
-                encoded.append(value)
-                formats.append(BINARY)
-                continue
-            case str():
-                encoded.append(value.encode())
-            case None:
-                encoded.append(None)
-            case _:
-                encoded.append(b"%d" % value if isinstance(value, int) else repr(value).encode())
-        formats.append(0)
-    return encoded, formats

@@ -20,7 +20,7 @@ NOTE = (
     "INSERT INTO message VALUES (:place, :id, "
     "(SELECT CASE WHEN handles >= :spoken THEN handles + 1 ELSE :spoken END FROM place WHERE id = :place), "
     ":kind, :body, :shard) ON CONFLICT (place, id) DO UPDATE SET body = excluded.body, "
-    "kind = CASE WHEN message.kind = 'system' THEN excluded.kind ELSE message.kind END"
+    "kind = CASE WHEN message.kind = 'system' THEN excluded.kind ELSE message.kind END RETURNING number"
 )
 """A message told again, by an edit or as an echo of our own, is the same message, and keeps its number."""
 NEXT = "INSERT INTO message VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -68,10 +68,9 @@ def note(
             return replace(message, number=number)
     here = {"place": place, "id": message.id}
     given = {"kind": message.kind, "body": body, "spoken": int(spoken[1]) if spoken else 0, "shard": shard}
-    db.change(NOTE, {**here, **given})
+    found = db.execute(NOTE, {**here, **given})
     db.change(COUNT[message.kind], {**here, **said_in})
     db.know_last_number(place, None)
-    found = db.execute(NUMBER, here)
 
     def numbered(rows: Rows) -> IndexedMessage:
         return replace(message, number=rows.fetchone()[0])

@@ -21,15 +21,14 @@ from pathlib import Path
 from random import Random
 
 from bench.cluster_figures import Figures, Rates, SessionMemory, Takeovers, Way, keep, of_hundred
-from bench.postgres import store_url
-from bench.served import Measured, Served, resident_mb
+from bench.postgres import course
+from bench.served import Measured, resident_mb
 from bench.timing import duration, print_table
 from rejoinder.testing.platform.telegram.world import person_id
 from rejoinder.testing.platform.truth import BOT, Frame
 from tests.cluster.several import SHARDS, Cluster, gateways, until
-from tests.postgres import Server, a_database, database_of, durable_server
+from tests.postgres import Server, a_database, durable_server
 
-SERVED = Served("telegram", ("gateway",))
 LEASE = 10.0
 COUNTS = (0, 1, 2, 4)
 """Processes; 0: one on SQLite."""
@@ -49,8 +48,8 @@ def rate(chats: int, rounds: int, times: int) -> Rates:
     with durable_server() as running:
         for _ in range(times):  # in turns, so that a busy moment meets all
             for index, count in enumerate(COUNTS):
-                crowd[index].append(_course(running, count, chats, rounds))
-                alone[index].append(_course(running, count, 1, 5 * rounds))
+                crowd[index].append(course(running, count, chats, rounds))
+                alone[index].append(course(running, count, 1, 5 * rounds))
     ways = [
         Way(
             count,
@@ -74,21 +73,6 @@ def rate(chats: int, rounds: int, times: int) -> Rates:
     ]
     print_table(_title("`rejoinder run` on Telegram", found.load), head, rows)
     return found
-
-
-def _course(running: Server, processes: int, chats: int, rounds: int) -> Measured:
-    url = store_url(running, min(processes, 1))
-    several = max(1, processes)
-
-    def shared() -> bool:
-        return not processes or (len(held := _shards(running, url)) == several and min(held) >= SHARDS // several)
-
-    return SERVED.measure("gateway", chats, rounds, store=url, processes=several, shared=shared)
-
-
-def _shards(running: Server, url: str) -> list[int]:
-    sql = "SELECT count(*) FROM shard WHERE holder IS NOT NULL GROUP BY holder"
-    return [int(str(count)) for (count,) in running.execute(sql, database_of(url))]
 
 
 # --- many sessions ----------------------------------------------------------------------------------

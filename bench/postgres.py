@@ -12,8 +12,9 @@ from bench.store import latencies, rows_per_second
 from bench.timing import Bars, duration, print_table
 from rejoinder.store.base import SharedStore
 from rejoinder.store.postgresql import open_store as open_postgres
+from rejoinder.store.postgresql.store import SHARDS
 from rejoinder.store.sqlite import open_store as open_sqlite
-from tests.postgres import Server, a_database, durable_server
+from tests.postgres import Server, a_database, database_of, durable_server
 
 LEAST = 0.4
 """The bar: at least this share of SQLite's messages a second."""
@@ -42,11 +43,11 @@ def run() -> None:
         stores: list[tuple[float, float]] = []
         for _ in range(TIMES):  # in turns, so that a busy moment meets both
             for index in range(2):
-                crowd[index].append(SERVED.measure("gateway", SESSIONS, EACH, store=store_url(running, index)))
-                alone[index].append(SERVED.measure("gateway", 1, ALONE, store=store_url(running, index)))
+                crowd[index].append(course(running, index, SESSIONS, EACH))
+                alone[index].append(course(running, index, 1, ALONE))
         with tempfile.TemporaryDirectory() as folder:
             stores.append(asyncio.run(_alone(open_sqlite(f"sqlite:{folder}/rows.db"))))
-            stores.append(asyncio.run(_alone(open_postgres(store_url(running, 1)))))
+            stores.append(asyncio.run(_alone(open_postgres(a_database(running)))))
     rate = [max(each.per_second for each in of) for of in crowd]
     add(f"messages/s, {SESSIONS} chats", rate, "{:.0f}".format, f">= {LEAST:g} x", LEAST)
     add("CPU per message of the gateway", [min(each.cpu for each in of) for of in crowd], duration)
@@ -60,5 +61,15 @@ def run() -> None:
     bars.settle()
 
 
-def store_url(running: Server, index: int) -> str:
-    return a_database(running) if index else ""
+def course(running: Server, processes: int, chats: int, rounds: int) -> Measured:
+    """With no process on PostgreSQL it is one on SQLite. It begins when each has claimed its share of the shards."""
+    if not processes:
+        return SERVED.measure("gateway", chats, rounds)
+    url = a_database(running)
+
+    def shared() -> bool:
+        sql = "SELECT count(*) FROM shard WHERE holder IS NOT NULL GROUP BY holder"
+        held = [int(str(count)) for (count,) in running.execute(sql, database_of(url))]
+        return len(held) == processes and min(held) >= SHARDS // processes
+
+    return SERVED.measure("gateway", chats, rounds, store=url, processes=processes, shared=shared)

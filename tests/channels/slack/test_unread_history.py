@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from rejoinder.channels.slack.unread_history import Reading, UnreadHistory
+from rejoinder.channels.slack.unread_history import HistoryPass, UnreadHistory
 
 STEPS = ("open", "close", "others", "alone", "look", "read")
 """`look`: a reading begins, if there is something to read; `read`: the one under way ends."""
@@ -18,7 +18,7 @@ class Watched:
     def __init__(self, *, is_first: bool) -> None:
         self.state = UnreadHistory(is_first=is_first)
         self.is_first = is_first
-        self.reading: Reading | None = None
+        self.reading: HistoryPass | None = None
         self.is_shared = False
         self.was_shared = False
         """When the reading under way began."""
@@ -56,7 +56,7 @@ class Watched:
             assert self.reading.includes_new is (not self.is_first if self.is_due else True)
         self.is_due, self.opened_since, self.was_shared = False, False, self.is_shared
 
-    def read(self, reading: Reading) -> None:
+    def read(self, reading: HistoryPass) -> None:
         self.state.done(reading)
         self.reading = None
         if reading.gaps is not None:
@@ -85,7 +85,7 @@ def test_what_could_not_be_stored_is_read_and_fills_no_gap() -> None:
     """CH-30: it is asked for again at every look, and nobody waits for it."""
     state = UnreadHistory(is_first=False)
     reading = state.next(has_missed=True)
-    assert reading == Reading(includes_new=False)
+    assert reading == HistoryPass(includes_new=False)
     state.done(reading)
     assert not state.is_complete
 
@@ -94,6 +94,6 @@ def test_new_chats_that_slack_did_not_list_are_read_with_the_next_reading() -> N
     """CH-30: until Slack has told which there are."""
     state = UnreadHistory(is_first=False)
     state.listed_new(is_known=False)
-    assert state.next(has_missed=False) == Reading(includes_new=True)
+    assert state.next(has_missed=False) == HistoryPass(includes_new=True)
     state.listed_new(is_known=True)
     assert state.next(has_missed=False) is None

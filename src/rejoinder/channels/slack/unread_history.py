@@ -12,7 +12,7 @@ Rule 4: a process that hangs keeps its socket, and what it did not store is in n
 from msgspec import Struct
 
 
-class Reading(Struct, frozen=True):
+class HistoryPass(Struct, frozen=True):
     """One pass over history."""
 
     includes_new: bool
@@ -53,25 +53,25 @@ class UnreadHistory:
         """Whether history is to be read at once."""
         return self._is_due
 
-    def next(self, *, has_missed: bool) -> Reading | None:
+    def next(self, *, has_missed: bool) -> HistoryPass | None:
         """The reading to begin now; None: there is nothing to read. `has_missed`: history has what we may not have."""
         if self._is_due:
             self._is_due = False
-            return Reading(not self._is_first or self._owes_new, self._gaps, self._others)
+            return HistoryPass(not self._is_first or self._owes_new, self._gaps, self._others)
         if has_missed or self._others or self._owes_new:
-            return Reading(bool(self._others) or self._owes_new)
+            return HistoryPass(bool(self._others) or self._owes_new)
         return None
 
     def listed_new(self, *, is_known: bool) -> None:
         """Slack was asked which chats there are, and told them or not."""
         self._owes_new = not is_known
 
-    def done(self, reading: Reading) -> None:
+    def done(self, reading: HistoryPass) -> None:
         """It has ended; single places that could not be read are read again later."""
         if reading.gaps is not None:
             self._is_first = False
             self.is_complete = self.is_complete or reading.gaps == self._gaps
 
-    def is_shared(self, reading: Reading) -> bool:
+    def is_shared(self, reading: HistoryPass) -> bool:
         """Whether others took a share of the events when it began, or do now."""
         return bool(reading.others or self._others)

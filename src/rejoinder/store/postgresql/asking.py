@@ -29,7 +29,7 @@ class NotNow(Exception):
     """Ask in a thread."""
 
 
-class Question:
+class PendingRead:
     def __init__(self, question: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.question = question
         self.arguments = arguments
@@ -55,7 +55,7 @@ class Asking:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._db: Pipelined | None = None
-        self._asked: list[Question] = []
+        self._asked: list[PendingRead] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: asyncio.Future[None] | None = None
         self._ended: asyncio.Future[None] | None = None
@@ -72,7 +72,7 @@ class Asking:
             loop.call_soon(start, self._run)
         elif self._loop is not loop:
             raise NotNow
-        asked = Question(question, arguments)
+        asked = PendingRead(question, arguments)
         self._asked.append(asked)
         self._wake()
         return await asked.answer
@@ -107,7 +107,7 @@ class Asking:
         if self._ended is not None:
             self._ended.set_result(None)
 
-    def _put(self, together: list[Question]) -> None:
+    def _put(self, together: list[PendingRead]) -> None:
         db = self._ready()
         in_one_view = any(each.question not in AT_ONCE for each in together)
         if in_one_view:

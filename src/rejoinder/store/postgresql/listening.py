@@ -41,7 +41,7 @@ def notify(db: SqlConnection, origin: str, shards: Iterable[int]) -> None:
         db.execute("SELECT pg_notify(?, ?)", (CHANNEL, f"{origin} {told}"))
 
 
-class Listening:
+class NotificationListener:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self.origin = token_hex(6)
         self.farewell = f"{self.origin}!"

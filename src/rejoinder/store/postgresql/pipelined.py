@@ -18,7 +18,7 @@ from greenlet import getcurrent
 
 from rejoinder.store.postgresql.connection import LATEST, OURS, in_its_words, taking, touch
 from rejoinder.store.postgresql.fibers import pause, wait
-from rejoinder.store.postgresql.wire import Answer, Row, Skipped, Wire
+from rejoinder.store.postgresql.wire import Row, ServerAnswer, Skipped, Wire
 from rejoinder.store.sql.connection import Insertion, Parameters, Rows, SqlConnection
 
 DRAW: Final = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
@@ -61,7 +61,7 @@ def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple
     return tuple([result(cast("VerbResult[Any]", each)) if isinstance(each, VerbResult) else each for each in told])
 
 
-class LateRows(Answer):
+class LateRows(ServerAnswer):
     """What a statement has found or changed, as soon as somebody wants to know."""
 
     __slots__ = ("_db", "_next", "_rows", "sql", "values", "wanted")
@@ -249,7 +249,7 @@ class Pipelined(SqlConnection):
                 if not isinstance(error := answer.error, Skipped | None):
                     raise Failed(error, answer.owner)
 
-    def arrived(self, answer: Answer) -> Answer:
+    def arrived(self, answer: ServerAnswer) -> ServerAnswer:
         while answer.result is None:
             pause()
         return answer

@@ -28,7 +28,7 @@ from rejoinder.store.base import (
 from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
-from rejoinder.store.postgresql.listening import Listening, gateways, notify
+from rejoinder.store.postgresql.listening import NotificationListener, gateways, notify
 from rejoinder.store.postgresql.live import LiveNotifier
 from rejoinder.store.postgresql.migrate import migrate, refuse_left_behind, refuse_strange
 from rejoinder.store.postgresql.writer import Writer
@@ -158,7 +158,9 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     """The whole contract. What has to do with leases has a thread and a connection of its own: it must not wait for
     anything else."""
 
-    def __init__(self, url: str, shards: int, lease_seconds: float, listening: Listening, known: int) -> None:
+    def __init__(
+        self, url: str, shards: int, lease_seconds: float, listening: NotificationListener, known: int
+    ) -> None:
         """`known`: up to which step it knows the schema."""
         super().__init__(url)
         self._known = known
@@ -355,7 +357,7 @@ def open_store(
                 raise BadConfiguration(f"gateway.shards is {shards}, and the store {where} has {found}: {hint}")
         finally:
             db.close()
-    listening = Listening(partial(connect, url))
+    listening = NotificationListener(partial(connect, url))
     listening.wait()
     return PostgresStore(url, found, lease_seconds, listening, steps[-1].number)
 

@@ -27,7 +27,7 @@ class Skipped(Exception):
     """Another statement has failed before this one was reached."""
 
 
-class Answer:
+class ServerAnswer:
     """What the server says to one statement, once it has."""
 
     __slots__ = ("owner", "result")
@@ -82,14 +82,14 @@ class Wire:
         self._heard = select.poll()
         self._heard.register(self._file, select.POLLIN)
         self._loads = Transformer(db)
-        self._names: dict[str, tuple[bytes, Answer]] = {}
+        self._names: dict[str, tuple[bytes, ServerAnswer]] = {}
         self._numbers = 0
-        self._expected: deque[Answer | None] = deque()
+        self._expected: deque[ServerAnswer | None] = deque()
         """In the order in which they were sent; None stands for the end of a round trip."""
         self._arrived: asyncio.Future[None] | None = None
         self._writes = False
         self._let_go = False
-        self.failed: list[Answer] = []
+        self.failed: list[ServerAnswer] = []
         """The answers of this round trip that are errors."""
 
     @property
@@ -106,7 +106,7 @@ class Wire:
             return True
         return False
 
-    def send(self, sql: str, values: Sequence[Any], answer: Answer) -> None:
+    def send(self, sql: str, values: Sequence[Any], answer: ServerAnswer) -> None:
         """The answer is there after the next round trip."""
         encoded = [ENCODERS[type(value)](value) for value in values]
         formats = [BINARY if isinstance(value, bytes) else TEXT for value in values]
@@ -120,12 +120,12 @@ class Wire:
         self._numbers += 1
         name = b"s%d" % self._numbers
         self._conn.send_prepare(name, sql.encode())
-        answer = Answer()
+        answer = ServerAnswer()
         self._expected.append(answer)
         self._names[sql] = name, answer
         return name
 
-    def rows(self, answer: Answer) -> list[Row]:
+    def rows(self, answer: ServerAnswer) -> list[Row]:
         assert answer.result is not None, "it has arrived"
         if not answer.result.ntuples:
             return []

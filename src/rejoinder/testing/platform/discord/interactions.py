@@ -29,7 +29,7 @@ _FOLLOWED = re.compile(r"/webhooks/(\d+)/([\w-]+)/messages/(\d+)")
 _MORE = re.compile(r"/webhooks/(\d+)/([\w-]+)")
 
 
-class Open(Struct):
+class Interaction(Struct):
     id: str
     token: str
     bot: str
@@ -50,13 +50,13 @@ class Interactions:
         self._world = world
         self._rest = rest
         self._gateway = gateway
-        self.all: list[Open] = []
+        self.all: list[Interaction] = []
 
     # --- what people do ---------------------------------------------------------------------------
 
     def command(
         self, chat: str, person: str, name: str, *, bot: str = BOT_NAME, thread: str | None = None, **options: Any
-    ) -> Open:
+    ) -> Interaction:
         """A person chooses a command from the menu of a bot. Raises if the bot offers no such command."""
         offered = {each["name"]: each for each in self._rest.commands.get(bot, [])}
         known = {each["name"] for each in offered[name].get("options", [])}
@@ -66,13 +66,13 @@ class Interactions:
         data = {"id": "1", "name": name, "type": 1, "options": given}
         return self._begin(room, self._world.person(person), bot, COMMAND, data)
 
-    def complete(self, chat: str, person: str, name: str, option: str, typed: str, bot: str = BOT_NAME) -> Open:
+    def complete(self, chat: str, person: str, name: str, option: str, typed: str, bot: str = BOT_NAME) -> Interaction:
         """A person types the value of an option."""
         data = {"id": "1", "name": name, "type": 1}
         data |= {"options": [{"name": option, "type": 3, "value": typed, "focused": True}]}
         return self._begin(self._world.room(chat, bot), self._world.person(person), bot, AUTOCOMPLETE, data)
 
-    def press(self, room: Room, stored: Stored, person: str, label: str) -> Open:
+    def press(self, room: Room, stored: Stored, person: str, label: str) -> Interaction:
         """Presses a button, or chooses from a menu."""
         for item in (item for row in stored.components for item in row["components"]):
             values = [option["value"] for option in item.get("options", []) if option["label"] == label]
@@ -85,9 +85,9 @@ class Interactions:
 
     def _begin(
         self, room: Room, person: str, bot: str, type: int, data: Payload, message: Stored | None = None
-    ) -> Open:
+    ) -> Interaction:
         id = self._world.new_id()
-        opened = Open(id, f"token-{id}", bot, person, room, type, time.monotonic(), message)
+        opened = Interaction(id, f"token-{id}", bot, person, room, type, time.monotonic(), message)
         self.all.append(opened)
         user = self._world.user(person)
         told = {"id": id, "application_id": self._world.person(bot), "type": type, "token": opened.token, "data": data}
@@ -133,13 +133,13 @@ class Interactions:
             return self._follow_up(self._fresh(found[2]), payload, files)
         raise Refusal(404, 0, "404: Not Found")
 
-    def _known(self, token: str, code: int, said: str) -> Open:
+    def _known(self, token: str, code: int, said: str) -> Interaction:
         opened = next((each for each in self.all if each.token == token), None)
         if opened is None:
             raise Refusal(404, code, said)
         return opened
 
-    def _fresh(self, token: str) -> Open:
+    def _fresh(self, token: str) -> Interaction:
         opened = self._known(token, 10015, "Unknown Webhook")
         if opened.answered is None:
             raise Refusal(404, 10015, "Unknown Webhook")
@@ -147,7 +147,7 @@ class Interactions:
             raise Refusal(401, 50027, "Invalid Webhook Token")
         return opened
 
-    def _callback(self, opened: Open, payload: Payload) -> None:
+    def _callback(self, opened: Interaction, payload: Payload) -> None:
         if opened.answered is not None:
             raise Refusal(400, 40060, "Interaction has already been acknowledged.")
         if time.monotonic() - opened.at > ANSWER_SECONDS:
@@ -171,7 +171,7 @@ class Interactions:
                 raise Refusal(400, 50035, "Invalid Form Body")
         opened.answered = kind
 
-    def _edit_original(self, opened: Open, payload: Payload, files: tuple[Upload, ...]) -> Payload:
+    def _edit_original(self, opened: Interaction, payload: Payload, files: tuple[Upload, ...]) -> Payload:
         if opened.original is None and opened.answered == DEFERRED:
             check_words(payload, files)
             opened.original = self._say(opened, payload, files)
@@ -183,7 +183,7 @@ class Interactions:
         assert opened.original is not None
         return self._world.message(opened.original)
 
-    def _follow_up(self, opened: Open, payload: Payload, files: tuple[Upload, ...]) -> Payload:
+    def _follow_up(self, opened: Interaction, payload: Payload, files: tuple[Upload, ...]) -> Payload:
         check_fields(payload, FOLLOW_UP)
         check_words(payload, files)
         check_files(payload, [len(file.content) for file in files], self._rest.file_limit(opened.room))
@@ -193,7 +193,7 @@ class Interactions:
         opened.private = bool(payload.get("flags", 0) & EPHEMERAL)
         return self._world.message(self._say(opened, payload, files))
 
-    def _say(self, opened: Open, payload: Payload, files: tuple[Upload, ...]) -> Stored:
+    def _say(self, opened: Interaction, payload: Payload, files: tuple[Upload, ...]) -> Stored:
         by = self._world.person(opened.bot)
         only_for = self._world.names[opened.person] if opened.private else ""
         return self._rest.say(opened.room, by, payload, files, only_for)

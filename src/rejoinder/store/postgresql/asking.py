@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 import psycopg
 
 from rejoinder.store.postgresql.connection import Connection
-from rejoinder.store.postgresql.fibers import run_lanes, start, wait
+from rejoinder.store.postgresql.fibers import Lanes, start, wait
 from rejoinder.store.postgresql.pipelined import Failed, Pipelined
 from rejoinder.store.sql import lookups, reads, rooms
 from rejoinder.store.sql.reader import SHORT
@@ -55,6 +55,7 @@ class Asking:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._db: Pipelined | None = None
+        self._lanes = Lanes()
         self._asked: list[PendingRead] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -104,6 +105,7 @@ class Asking:
                 for each in together:
                     each.fail(NotNow())
         self._let_go()
+        self._lanes.close()
         if self._ended is not None:
             self._ended.set_result(None)
 
@@ -112,7 +114,7 @@ class Asking:
         in_one_view = any(each.question not in AT_ONCE for each in together)
         if in_one_view:
             db.begin(BEGIN)
-        run_lanes(([lambda each=each: each.put(db)] for each in together), db.round_trip)
+        self._lanes.run(([lambda each=each: each.put(db)] for each in together), db.round_trip)
         if in_one_view:
             db.execute("ROLLBACK")
             db.round_trip()

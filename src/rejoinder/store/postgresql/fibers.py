@@ -2,13 +2,13 @@
 connection and use its answer. Here each of them runs in a greenlet on the event loop, and lets others run while its
 answer is under way.
 
-`start` runs a function that may `wait` for futures. Inside it, `run_lanes` runs several at once.
+`start` runs a function that may `wait` for futures. Inside it, `Lanes` run several at once.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from greenlet import getcurrent, greenlet
 
@@ -36,43 +36,60 @@ def wait(future: asyncio.Future[T]) -> T:
 
 
 def pause() -> None:
-    """Called in what `run_lanes` runs: until the next answers are there."""
+    """Called in what `Lanes` run: until the next answers are there."""
     above = getcurrent().parent
     assert above is not None, "it runs in a lane"
     above.switch()
 
 
 Work = Callable[[], None]
+DONE: Final = object()
 
 
-def run_lanes(lanes: Iterable[Iterable[Work]], next_answers: Callable[[], None]) -> None:
-    """Runs the works of each lane one after the other, and the lanes side by side: when all of them pause, one round
-    trip brings the answers for all."""
-    queues = [deque(lane) for lane in lanes]
-    running: list[tuple[deque[Work], greenlet]] = []
-    try:
-        for queue in queues:
-            _go_on(queue, None, running)
-        while running:
-            next_answers()
-            paused, running = running, []
-            for index, (queue, fiber) in enumerate(paused):
-                try:
-                    _go_on(queue, fiber, running)
-                except BaseException:
-                    running += paused[index + 1 :]
-                    raise
-    finally:
-        for _, fiber in running:  # what failed elsewhere is not waited for
-            fiber.throw()
+class Lanes:
+    """Run works side by side inside what `start` runs. Their fibers are kept for the next works: to make one takes
+    longer than most works do."""
 
+    def __init__(self) -> None:
+        self._idle: list[greenlet] = []
 
-def _go_on(queue: deque[Work], fiber: greenlet | None, running: list[tuple[deque[Work], greenlet]]) -> None:
-    """Until it pauses, or the queue is empty."""
-    while fiber is not None or queue:
-        fiber = fiber or greenlet(queue.popleft())
-        fiber.switch()
-        if not fiber.dead:
-            running.append((queue, fiber))
-            return
-        fiber = None
+    def run(self, lanes: Iterable[Iterable[Work]], next_answers: Callable[[], None]) -> None:
+        """Each lane runs its works one after the other. When all of them pause, one round trip brings the answers for
+        all."""
+        paused: deque[tuple[deque[Work], greenlet]] = deque()
+        try:
+            for lane in lanes:
+                self._go_on(deque(lane), None, paused)
+            while paused:
+                next_answers()
+                for _ in range(len(paused)):
+                    self._go_on(*paused.popleft(), paused)
+        finally:
+            for _, fiber in paused:  # what failed elsewhere is not waited for
+                fiber.throw()
+
+    def close(self) -> None:
+        while self._idle:
+            self._idle.pop().throw()
+
+    def _go_on(self, queue: deque[Work], fiber: greenlet | None, paused: deque[tuple[deque[Work], greenlet]]) -> None:
+        """Until it pauses, or the queue is empty."""
+        while fiber is not None or queue:
+            if fiber is None:
+                fiber = self._idle.pop() if self._idle else greenlet(self._serve)
+                state = fiber.switch(queue.popleft())
+            else:
+                state = fiber.switch()
+            if state is not DONE:
+                paused.append((queue, fiber))
+                return
+            fiber = None
+
+    def _serve(self, work: Work) -> None:
+        """What a fiber does until it is let go or a work fails."""
+        fiber = getcurrent()
+        assert fiber.parent is not None, "it runs in a lane"
+        while True:
+            work()
+            self._idle.append(fiber)
+            work = fiber.parent.switch(DONE)

@@ -28,7 +28,7 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Accept, Lease, MoveCursor
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
-from rejoinder.store.postgresql.fibers import run_lanes, start, wait
+from rejoinder.store.postgresql.fibers import Lanes, start, wait
 from rejoinder.store.postgresql.pipelined import Failed, Pipelined, resolved
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
@@ -93,6 +93,7 @@ class Writer(StoreWriter):
         self._groups = 0
         self._connect = connect
         self._db: Pipelined | None = None
+        self._lanes = Lanes()
         self._waiting: deque[PendingWrite] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -158,6 +159,7 @@ class Writer(StoreWriter):
                 self._db.is_careful = True
                 self._db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (SCOPE, self._name))
         self._let_go()
+        self._lanes.close()
         if self._ended is not None:
             self._ended.set_result(None)
 
@@ -232,7 +234,7 @@ class Writer(StoreWriter):
         try:
             db.begin()
             for lanes in _stages(group):
-                run_lanes(([self._work_of(db, unit) for unit in lane] for lane in lanes), db.round_trip)
+                self._lanes.run(([self._work_of(db, unit) for unit in lane] for lane in lanes), db.round_trip)
             self._commit(db, group)
         except Failed as failed:
             if unavailable(failed.error, self._where) is not None or _is_in_the_way(failed.error):

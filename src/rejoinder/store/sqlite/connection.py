@@ -36,6 +36,11 @@ class Connection(sqlite3.Connection, SqlConnection):
         new = self.change(row.sql, values)
         return new.lastrowid if new.rowcount else None
 
+    def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
+        """Reads to the end, so that the cursor is free again."""
+        found = self.change(sql, parameters).fetchall()
+        return found[0] if found else None
+
     def keep_numbers(self) -> None:
         for table, last in self.numbers.rows.items():
             self.continue_numbers(table, last)

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from rejoinder.channels.web.logins import hashed
 from rejoinder.cli import app
 from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.session import Session
 from rejoinder.store.base import Accept, EndRun, MarkSent, PlanParts, QuarantineEvent, TranscriptEntry
 from rejoinder.store.sql.values import seal
 from rejoinder.store.sqlite import open_store
@@ -451,6 +452,7 @@ def test_export(folder):
     assert "Earlier." in told("export", "anna", "--all")
     exported = document("export", SESSION)
     assert exported["session"]["key"] == SESSION
+    assert set(exported["session"]) == set(Session.__struct_fields__)
     assert [entry["role"] for entry in exported["entries"]] == ["user", "agent"]
     assert set(exported["entries"][0]) == set(TranscriptEntry.__struct_fields__)
     assert refused(1, "export", "zzz").startswith("no session has 'zzz' in its key")

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from rejoinder.config.kinds import identity_on
 from rejoinder.errors import BadConfiguration
@@ -62,7 +62,7 @@ def test_dry(ask: Any, case: Case) -> None:
 def test_configured(case: Case) -> None:
     """The number of the case: besides, what is said, stored, done, and who is woken."""
     walk = walked(case)
-    session = {} if walk.session is None else msgspec.to_builtins(walk.session)
+    session = {} if walk.session is None else msgspec.to_builtins(asdict(walk.session))
     found = {
         **as_document(walk),
         "effects": [msgspec.to_builtins(effect)["type"] for effect in walk.effects],

@@ -363,9 +363,9 @@ async def test_the_end_of_a_turn_and_what_is_told_of_it_are_one_commit(said, out
     """IN-8: a turn that was answered, failed, was stopped, or shortened the memory: kill -9 leaves both or neither."""
     commits: list[list[str]] = []
 
-    async def write(batch, store):
+    async def write(batch, store, **how):
         commits.append([type(verb).__name__ for verb in batch._verbs])
-        await written(batch, store)
+        await written(batch, store, **how)
 
     written = WriteBatch.write
     monkeypatch.setattr(WriteBatch, "write", write)

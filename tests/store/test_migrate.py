@@ -175,6 +175,25 @@ async def claimed(path: Path) -> None:
     await store.close()
 
 
+def test_numbers_go_on_without_being_written_down_each_time(tmp_path: Path) -> None:
+    """The nineteenth version draws the numbers of events itself: those that the version before gave to events that are
+    gone do not come again."""
+    path = tmp_path / "rejoinder.db"
+    of_version(path, 18)
+    db = sqlite3.connect(path)
+    try:
+        db.execute("UPDATE sqlite_sequence SET seq = 7 WHERE name = 'inbox'")
+        db.commit()
+        assert in_store(path) == 2
+        assert db.execute("SELECT id FROM inbox ORDER BY id").fetchall() == [(1,), (8,)]
+        assert db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchall() == [(7,)]
+        assert in_store(path) == 3
+        assert db.execute("SELECT max(id) FROM inbox").fetchone() == (9,)
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    finally:
+        db.close()
+
+
 async def test_who_only_looks_does_not_migrate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The gateway brings a store up to date, never a command beside it."""
     path = tmp_path / "rejoinder.db"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from rejoinder.cli import app
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
-from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.events import Chat, Inbound, Sender, Step
 from rejoinder.programs.store_moves import copy_store, rehome_store
 from rejoinder.session import SessionSettings, home, shard_of
 from rejoinder.store.base import (
@@ -22,11 +22,14 @@ from rejoinder.store.base import (
     BeginTurn,
     BuryPart,
     Destination,
+    HookEvent,
     KeepFact,
+    KeepHookEvents,
     PlanParts,
     RouteEvent,
     RunClaim,
     SharedStore,
+    Trace,
 )
 from rejoinder.store.postgresql import open_store as open_postgres
 from rejoinder.store.sql.whole import OF_THE_ENGINE, tables
@@ -48,9 +51,14 @@ async def fill(store: SharedStore) -> None:
     session = "agent:telegram:default:direct:chat-1"
     run = await store.write(BeginTurn(session, HERE, (events[0].id,), NOW))
     assert isinstance(run, RunClaim)
+    await store.write(Trace(events[0].id, NOW, (Step("a", "b"),)))
     (part, _) = await store.write(PlanParts((an_intent(1), an_intent(2)), NOW, run, claims=True))
     await store.write(BuryPart(part, "refused"))
-    await store.write(KeepFact("web/keys", "cookie", b"\0secret\xff"))
+    await store.write(KeepFact("web/keys", "cookie", b"\0secret\xff"), KeepHookEvents((a_hook_event(1),)))
+
+
+def a_hook_event(number: int) -> HookEvent:
+    return HookEvent("tell", f"{number}", "message", NOW, b"{}")
 
 
 async def told(store: SharedStore) -> tuple[object, ...]:
@@ -82,6 +90,8 @@ async def test_there_and_back(tmp_path: Path, postgres: Server) -> None:
     found = await told(there)
     (new,) = await there.write(Accept((an_inbound(50),), NOW + timedelta(minutes=1)))
     assert (new.id, new.shard) == (10, shard_of("telegram:default:chat-1", 64))
+    await there.write(KeepHookEvents((a_hook_event(2),)), Trace(new.id, NOW, (Step("a", "b"),)))
+    assert [queue.waiting for queue in await there.hook_queues()] == [2]
     assert {event.shard for event in await there.undecided()} == {new.shard}
     await there.close()
     assert found[1:] == before[1:]

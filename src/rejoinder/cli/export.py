@@ -26,11 +26,13 @@ def export(
     file: File = None,
 ) -> None:
     """Print the transcript of a session as Markdown."""
+    from msgspec.structs import asdict
+
     from rejoinder.transcripts import as_markdown
 
     transcript = finish(_read(file, session, everything))
     if as_json:
-        print_json({"session": transcript.session, "entries": transcript.entries})
+        print_json({"session": asdict(transcript.session), "entries": transcript.entries})
     else:
         sys.stdout.buffer.write(as_markdown(transcript).encode("utf-8", "replace"))
 

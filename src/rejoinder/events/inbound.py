@@ -17,7 +17,7 @@ class Route(Struct, frozen=True):
     account: str = "default"
 
 
-class Sender(Struct, frozen=True):
+class Sender(Struct, frozen=True, omit_defaults=True):
     """Who wrote it. Only `id` is stable; names are what people call themselves today."""
 
     id: str
@@ -34,7 +34,7 @@ class Sender(Struct, frozen=True):
         return self.display_name or self.name
 
 
-class Chat(Struct, frozen=True):
+class Chat(Struct, frozen=True, omit_defaults=True):
     id: str
     kind: ChatKind = "direct"
     title: str = ""
@@ -142,7 +142,7 @@ class Invoked(Struct, frozen=True, omit_defaults=True):
     options: dict[str, str] = {}
 
 
-class Inbound(Struct, frozen=True):
+class Inbound(Struct, frozen=True, omit_defaults=True):
     """One event of one platform, as it came.
 
     `text` is the body as typed. A channel that wraps or rewrites it says so in `raw_text`, `command_text` or

@@ -1,7 +1,7 @@
 """A unit of work: verbs are added to it, one commit writes them all, and each has its result."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from rejoinder.errors import StoreUnavailable
@@ -42,12 +42,21 @@ class WriteBatch:
         self._included.append((len(self._verbs), other))
         self._verbs += other._verbs
 
-    async def write(self, store: Store) -> None:
-        """Returns when all of it is durable; raises when nothing of it is."""
-        if len(self._verbs) == 1:
-            self._written((await store.write(self._verbs[0]),))
-        elif self._verbs:
-            self._written(await store.write(*self._verbs))
+    async def write(self, store: Store, *, insists: bool = False) -> None:
+        """Returns when all of it is durable; raises when nothing of it is. `insists`: see there."""
+        while self._verbs:
+            try:
+                results = await store.write(*self._verbs)
+            except StoreUnavailable as fault:
+                if not insists:
+                    raise
+                await until_available(store, fault)
+            else:
+                return self._written(results if len(self._verbs) > 1 else (results,))
+
+    def insist(self, store: Store) -> Coroutine[Any, Any, None]:
+        """Like `write`, but waits while the store is unavailable (DU-15): used to record what has already happened."""
+        return self.write(store, insists=True)
 
     def _written(self, results: tuple[Any, ...]) -> None:
         self.results, self.is_written = results, True
@@ -55,14 +64,6 @@ class WriteBatch:
             other._written(results[start : start + len(other._verbs)])
         if self._then is not None:
             self._then()
-
-    async def insist(self, store: Store) -> None:
-        """Like `write`, but waits while the store is unavailable (DU-15): used to record what has already happened."""
-        while True:
-            try:
-                return await self.write(store)
-            except StoreUnavailable as fault:
-                await until_available(store, fault)
 
 
 async def until_available(store: Store, fault: StoreUnavailable) -> None:

@@ -53,7 +53,7 @@ class QueueChoice(Struct, frozen=True):
 Instant = Annotated[datetime, Meta(tz=True)]
 
 
-class Session(Struct, frozen=True):
+class Session(Struct, frozen=True, omit_defaults=True):
     """What is remembered between the messages of one conversation."""
 
     key: Annotated[str, Lifetime.STICKY]

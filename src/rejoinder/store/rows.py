@@ -238,7 +238,7 @@ class TranscriptEntry(Struct, frozen=True):
     """A summary: for the agent it replaces all that was said before it."""
 
 
-class IndexedMessage(Struct, frozen=True):
+class IndexedMessage(Struct, frozen=True, omit_defaults=True):
     """One message of the index. A message that is not in it cannot be replied to or reacted to (OD-52)."""
 
     id: str

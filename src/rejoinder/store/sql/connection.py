@@ -17,24 +17,25 @@ T = TypeVar("T")
 class Numbers:
     """The numbers a gateway draws itself. None is used for two things, even if the first was never written."""
 
-    def __init__(self, generation: int = 0, event: int = 0) -> None:
+    def __init__(self, generation: int = 0, rows: dict[str, int] | None = None) -> None:
         self.generation = generation
-        self.event = event
+        self.rows = rows or {}
+        """The last number of each table whose rows it numbers."""
 
     def next_generation(self) -> int:
         self.generation += 1
         return self.generation
 
-    def next_event(self) -> int:
-        self.event += 1
-        return self.event
+    def next_row(self, table: str) -> int:
+        self.rows[table] = number = self.rows[table] + 1
+        return number
 
-    def drawn(self) -> tuple[int, int]:
-        return self.generation, self.event
+    def drawn(self) -> tuple[int, dict[str, int]]:
+        return self.generation, self.rows.copy()
 
-    def draw_again_from(self, drawn: tuple[int, int]) -> None:
+    def draw_again_from(self, drawn: tuple[int, dict[str, int]]) -> None:
         """Draws the same numbers once more, for the same things."""
-        self.generation, self.event = drawn
+        self.generation, self.rows = drawn[0], drawn[1].copy()
 
 
 class Changed(Protocol):
@@ -152,6 +153,9 @@ class SqlConnection:
 
     def know_owner(self, shard: int, generation: int) -> None:
         """The shard has been claimed."""
+
+    def keep_numbers(self) -> None:
+        """Called before rows are removed: no row gets the number of one that is gone."""
 
     def last_number(self, place: int) -> int | None:
         """The last number given to a message of a place; None where others may give some out meanwhile."""

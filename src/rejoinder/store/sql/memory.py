@@ -1,5 +1,6 @@
 """Verbs of what is remembered: sessions, transcripts, traces, pairing."""
 
+from functools import cache
 from typing import Any
 
 from rejoinder.errors import Superseded
@@ -69,9 +70,13 @@ def append_transcript(db: SqlConnection, verb: AppendTranscript) -> None:
     values: list[Any] = []
     for entry in verb.entries:
         values += (verb.session, micros(entry.at), pack_entry(entry))
-    rows = ", ".join(["(?, ?, ?)"] * len(verb.entries))
-    db.change(f"INSERT INTO transcript (session, at, body) VALUES {rows}", values)
+    db.change(_append(len(verb.entries)), values)
     db.know_last_turn(verb.session, verb.entries[-1].turn)
+
+
+@cache
+def _append(rows: int) -> str:
+    return f"INSERT INTO transcript (session, at, body) VALUES {', '.join(['(?, ?, ?)'] * rows)}"
 
 
 def _last_turn(db: SqlConnection, session: str) -> int | None:

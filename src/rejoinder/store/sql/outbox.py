@@ -51,12 +51,12 @@ def any_of(column: str, states: tuple[str, ...]) -> str:
 
 
 BY_KEY = f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.key = ?"
-HERE = f"FROM part WHERE place = :place AND {any_of('state', IN_FLIGHT)}"
+HERE = f"FROM part WHERE place = ? AND {any_of('state', IN_FLIGHT)}"
 NEXT = (  # two lookups in the index: sorting by which parts yield would read all that wait
     f"SELECT {PART} FROM part JOIN place ON place.id = part.place WHERE part.id = coalesce("
     f"(SELECT id {HERE} AND kind <> '{YIELDING}' ORDER BY id LIMIT 1), (SELECT id {HERE} ORDER BY id LIMIT 1))"
 )
-ANY_BEFORE = f"SELECT 1 {HERE} AND kind <> :overtaken LIMIT 1"
+ANY_BEFORE = f"SELECT 1 {HERE} AND kind <> ? LIMIT 1"
 ANSWERED = (
     "UPDATE turn SET state = 'answered' WHERE id = ? AND state IN ('open', 'answered') "
     f"AND EXISTS (SELECT 1 FROM {RUN})"
@@ -112,14 +112,14 @@ def _plan(db: SqlConnection, intent: PartIntent, turn: int | None, now: datetime
 def _waits(db: SqlConnection, place: int, kind: str) -> bool:
     """Whether another part has to go before a new part of this kind; who claims a new one believes that none has."""
     overtaken = "" if kind == YIELDING else YIELDING
-    return db.exceptional(ANY_BEFORE, {"place": place, "overtaken": overtaken}) is not None
+    return db.exceptional(ANY_BEFORE, (place, overtaken)) is not None
 
 
 def claim_part(db: SqlConnection, verb: ClaimPart) -> StoredPart | NotBefore | None:
     place = find_place(db, verb.route)
     if place is None or not db.acts_for(db.shard_of_place(place)):
         return None
-    row = db.execute(NEXT, {"place": place}).fetchone()
+    row = db.execute(NEXT, (place, place)).fetchone()
     if row is None:
         return None
     part = part_from(row)

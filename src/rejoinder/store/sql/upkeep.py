@@ -25,6 +25,7 @@ def draw_opening(db: SqlConnection) -> int:
 def sweep(db: SqlConnection, verb: Sweep) -> int:
     keep, now = verb.keep, micros(verb.now)
     old, most = micros(keep.ended_before), keep.rows
+    db.keep_numbers()
     removed = _sweep_turns(db, old, now, most) + _sweep_parts(db, old, now, most)
     crashpoint("K26")
     removed += _sweep_events(db, old, now, most)

@@ -36,7 +36,7 @@ from rejoinder.store.sql.reads import check_bodies
 from rejoinder.store.sql.upkeep import draw_opening
 from rejoinder.store.sql.writing import SqlWriting
 from rejoinder.store.sqlite.connect import backup, checked, connect, free_space
-from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.connection import NUMBERED, Connection
 from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
@@ -343,8 +343,7 @@ def _in_one_view(db: Connection, question: Callable[..., T], arguments: tuple[An
 
 
 def _draw_numbers(db: Connection) -> None:
-    accepted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'inbox'").fetchone()
-    db.numbers = Numbers(draw_opening(db), accepted[0] if accepted else 0)
+    db.numbers = Numbers(draw_opening(db), {table: db.last_row(table) for table in NUMBERED})
 
 
 def check(db: Connection) -> None:

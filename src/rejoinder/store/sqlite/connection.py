@@ -7,6 +7,10 @@ from rejoinder.events import Route
 from rejoinder.session import route_home, session_home
 from rejoinder.store.sql.connection import PLACES, Insertion, Parameters, Row, SqlConnection
 
+NUMBERED = ("inbox", "turn")
+"""Tables whose rows the gateway numbers itself. `AUTOINCREMENT` would write the last number down with every row; theirs
+is written down, in the same place, when rows are removed."""
+
 
 class Connection(sqlite3.Connection, SqlConnection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -27,10 +31,30 @@ class Connection(sqlite3.Connection, SqlConnection):
 
     def insert(self, row: Insertion, values: Row, /) -> int | None:
         """`RETURNING` would give the number too, but by way of a temporary table."""
-        if row.table == "inbox":  # what is told before the commit has the same number when it is done again
-            row, values = row.numbered, (self.numbers.next_event(), *values)
+        if row.table in self.numbers.rows:  # what is told before the commit has the same number when it is done again
+            row, values = row.numbered, (self.numbers.next_row(row.table), *values)
         new = self.change(row.sql, values)
         return new.lastrowid if new.rowcount else None
+
+    def exceptional(self, sql: str, parameters: Parameters, /) -> Any:
+        """Reads to the end, so that the cursor is free again."""
+        found = self.change(sql, parameters).fetchall()
+        return found[0] if found else None
+
+    def keep_numbers(self) -> None:
+        for table, last in self.numbers.rows.items():
+            self.continue_numbers(table, last)
+
+    def continue_numbers(self, table: str, last: int) -> None:
+        changed = self.change("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (last, table))
+        if not changed.rowcount:
+            self.change("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
+
+    def last_row(self, table: str, number: str = "id") -> int:
+        """The last number that a table has given, whether its row is still there or not."""
+        (kept,) = self.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone() or (0,)
+        (highest,) = self.execute(f"SELECT max({number}) FROM {table}").fetchone()
+        return max(kept, highest or 0)
 
     def is_latest(self, shard: int, generation: int) -> bool:
         return self._owners.get(shard) == generation or self.generation_of(shard) == generation

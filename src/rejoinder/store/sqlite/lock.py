@@ -41,6 +41,7 @@ class Lock:
         self._files: list[int] = []
         try:
             self._hold(store, _lock_database)
+            self._database = os.fstat(self._files[0])
             self._hold(_beside(store), _lock_file)
         except BlockingIOError:
             named = holder(store) or "process unknown"
@@ -60,12 +61,11 @@ class Lock:
 
     def is_in_place(self) -> bool:
         """Whether the file that is locked is still the one that stands under its name."""
-        ours = os.fstat(self._files[0])
         try:
             there = os.stat(self._store)
         except OSError:
             return False
-        return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+        return os.path.samestat(there, self._database)
 
     def release(self) -> None:
         """To be called when this process has closed all connections to the database."""

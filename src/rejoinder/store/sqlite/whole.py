@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rejoinder.errors import BadUse
 from rejoinder.store.sql.values import Row
-from rejoinder.store.sql.whole import A_PAGE, WholeStore
+from rejoinder.store.sql.whole import A_PAGE, WholeStore, tables
 from rejoinder.store.sqlite import MEMORY, existing, path_of
 from rejoinder.store.sqlite.connect import checked
 from rejoinder.store.sqlite.connection import Connection
@@ -30,12 +30,15 @@ class WholeFile(WholeStore):
             yield page
 
     def numbers(self) -> dict[str, int]:
-        return dict(self.db.execute("SELECT name, seq FROM sqlite_sequence").fetchall())
+        found: dict[str, int] = {}
+        for table in tables():
+            keys = [(name, kind) for _, name, kind, _, _, key in self.db.execute(f"PRAGMA table_info({table})") if key]
+            if len(keys) == 1 and keys[0][1] == "INTEGER":
+                found[table] = self.db.last_row(table, keys[0][0])
+        return found
 
     def continue_numbers(self, table: str, last: int) -> None:
-        changed = self.db.execute("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (last, table))
-        if not changed.rowcount:
-            self.db.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (table, last))
+        self.db.continue_numbers(table, last)
 
     def set_shards(self, count: int) -> None:
         if count != 1:

@@ -141,6 +141,24 @@ class WholeStoreBehaviour(Opened):
             assert left.events == {"new": 1, "routed": 2}
             assert [each.id for each in await store.messages(HERE)] == ["own-3", "own-4"]
 
+    async def test_what_is_new_has_no_number_of_what_is_gone(self, tmp_path: Path) -> None:
+        """DU-14: not even after a restart, when nothing else is left. A transcript is kept longer than its turns."""
+        if not self.survives:
+            return
+        later = NOW + timedelta(days=31)
+        async with self.opened(tmp_path) as store:
+            gone = await begun(store, 1)
+            await store.write(EndRun(gone, "answered", NOW))
+            (settled,) = await accepted(store, 2)
+            await store.write(SettleEvent(settled.id, "overheard"))
+            while await store.write(Sweep(Retention(later, messages=0), later)):
+                pass
+            assert ((await store.census()).turns, (await store.census()).events) == ({}, {})
+        async with self.opened(tmp_path) as store:
+            (event,) = await accepted(store, 3)
+            assert event.id > settled.id
+            assert (await begun(store, 4)).turn > gone.turn
+
     async def test_a_healthy_store_says_so(self, tmp_path: Path) -> None:
         async with self.opened(tmp_path) as store:
             assert (await store.health()).fault is None

@@ -173,13 +173,15 @@ class Wire:
             self._lost(error)
 
     def _receive(self, result: pq.abc.PGresult | None) -> None:
+        if result is None:  # what was not answered must not pass as done
+            raise psycopg.OperationalError("the server left a statement without an answer")
         answer = self._expected.popleft()
         if answer is None:
             self._end()
             return
         answer.result = result
-        self._conn.get_result()  # None: there is one result to a statement
-        if result is None or result.status in FAILED:
+        self._conn.get_result()  # None: that was all it says to this statement
+        if result.status in FAILED:
             self.failed.append(answer)
 
     def _end(self) -> None:

@@ -161,7 +161,7 @@ def brief(scene: RunContext) -> Turn:
     starter = first.thread_starter
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
-        thread_starter=_quotes((starter,))[0] if isinstance(starter, EarlierMessage) else None,
+        thread_starter=_quotes((starter,))[0] if starter and isinstance(starter, EarlierMessage) else None,
         history=_quotes(_each_once((*first.thread_history, *overheard))) if overheard or first.thread_history else (),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
@@ -330,9 +330,9 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
             is_bot=sender.is_bot,
             timestamp=_written(inbound.sent_at) if inbound.sent_at else None,
             receiver_id=receiver,
+            message_id=inbound.message_id or None,
+            handle=asked.handle,
         ),
-        message_id=inbound.message_id or None,
-        handle=asked.handle,
         reply_to=_quoted(inbound, asked.conversation),
         edit_of=_former(inbound, asked.handle),
         forwarded=QuotedMessage(forwarded.text, forwarded.author_name) if forwarded else None,

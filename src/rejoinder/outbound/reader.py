@@ -108,7 +108,8 @@ class ReplyReader(StrayReader):
         return self._visible.take()
 
     def _end_segment(self) -> None:
-        self._advance(self._rest, final=True)
+        if self._rest:
+            self._advance(self._rest, final=True)
         self._end_tags()
         self._end_last_line()
         self._visible.end_segment()

@@ -165,10 +165,10 @@ class Settling:
         for result in (*self._drafting.blocks, *posted):
             if not result.done() or result.cancelled():
                 continue
-            if isinstance(known := result.result(), Unsent):
+            if isinstance(known := result.result(), Sent):
+                self.is_kept = self.is_kept or result in posted
+            elif isinstance(known, Unsent):
                 self.undelivered = self.undelivered or known.error
-            elif isinstance(known, Sent) and result in posted:
-                self.is_kept = True
         if slots := self._drafting.draft.slots:
             return slots[0].message
         return next(map(message_of, (*self._drafting.blocks, *posted)), "")

@@ -315,7 +315,7 @@ class ConversationSender:
                 self._following.setdefault(row.key, []).append(result)
         if not rows or rows[0].state != "sending" or rows[0].planned != now:
             return False
-        await self.attempts.send(rows[0])
+        await self.attempts.send(rows[0], request.planned[0].operation)
         return True
 
     async def _send_next(self) -> bool:

@@ -148,8 +148,8 @@ class Settling:
             *self._turn.kept_with_it(),
             *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
-        if self._acting.handoffs.kept:
-            unit.include(self._acting.handoffs.kept)
+        if (handed := self._acting.handoffs.kept) is not None:
+            unit.include(handed)
         return unit
 
     async def _post(self, planned: list[PlannedOperation]) -> str:
@@ -157,7 +157,7 @@ class Settling:
         post = self._conversation.sender.post
         posted = post(planned, self._turn.run, final=True, also=self._kept()) if planned else ()
         self._acting.log.posted(planned, posted)
-        if posted and self._acting.handoffs.kept:
+        if posted and self._acting.handoffs.kept is not None:
             posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)
         if waiting := [result for result in self._drafting.blocks if not result.done()]:

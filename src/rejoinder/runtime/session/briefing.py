@@ -237,12 +237,12 @@ def system_part(where: AgentContext) -> SystemPart:
     message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
     inbound = message.inbound
     here = settings.channel(inbound.channel)
-    group, intro, extra = None, "", [here.extra_system_prompt]
+    group, intro, extra = None, "", here.extra_system_prompt
     if message.in_group:
         mode = active_mode(message, where.session, channel)
         group = Group(inbound.chat.title, where.participants, mode)
         intro = group_intro(mode)
-        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
+        extra = "\n\n".join(filter(None, (extra, group_settings(channel, inbound.chat).extra_system_prompt)))
     folder = outbox_folder(where.session.key, settings)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
@@ -255,7 +255,7 @@ def system_part(where: AgentContext) -> SystemPart:
         ),
         group=group,
         group_intro=intro,
-        extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
+        extra_system_prompt=filled(extra, message, where.session),
     )
 
 

@@ -96,10 +96,11 @@ class Visible:
         self._kept = self._kept if self._kept is not None else []
 
     def flow(self, text: str) -> list[ReplyEvent]:
-        """`text` and `take` in one, for a piece in the middle of a line: the fast path of most of a stream."""
+        """`text` and `take` in one, for a piece without a directive: the fast path of most of a stream."""
         if self._gap is not None or self._acknowledging or self._kept is not None:
             self.text(text)
             return self.take()
+        self._begun = True
         core = text.rstrip(WHITE)
         certain = self._silence.push(self._space + core if self._space else core)
         self._space = text[len(core) :]

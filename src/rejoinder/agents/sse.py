@@ -55,32 +55,29 @@ class EventReader:
             if self._first:
                 self._first = False
                 lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
-        data = self._data
+        event, data, size = self._event, self._data, self._data_size
         for line in lines:
             if not line:
                 if data:
-                    events.append(ServerEvent(self._event or "message", "\n".join(data)))
+                    events.append(ServerEvent(event or "message", "\n".join(data)))
                     data.clear()
-                    self._data_size = 0
-                self._event = ""
+                    size = 0
+                event = ""
                 continue
             name, _, value = line.partition(b":")
             if name == b"data":
-                data.append(_text(value))
-                self._data_size += len(line)
+                data.append(value.decode("utf-8", "replace").removeprefix(" "))
+                size += len(line)
             elif name == b"event":
-                self._event = _text(value)
+                event = value.decode("utf-8", "replace").removeprefix(" ")
             # Everything else (comments, id, retry) has no meaning for a single response.
+        self._event, self._data_size = event, size
         if rest:
             self._line.append(rest)
             self._line_size += len(rest)
         if self._line_size + self._data_size > self._limit:
             raise EventTooLong(f"one server-sent event is larger than {self._limit} bytes")
         return events
-
-
-def _text(value: bytes) -> str:
-    return value.decode("utf-8", "replace").removeprefix(" ")
 
 
 def _lines(chunk: bytes) -> list[bytes]:

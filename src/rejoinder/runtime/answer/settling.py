@@ -160,9 +160,12 @@ class Settling:
         if posted and self._acting.handoffs.kept is not None:
             posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)
-        if waiting := [result for result in self._drafting.blocks if not result.done()]:
-            await asyncio.wait(waiting, timeout=PATIENCE)
-        for result in (*self._drafting.blocks, *posted):
+        results = posted
+        if blocks := self._drafting.blocks:
+            if waiting := [result for result in blocks if not result.done()]:
+                await asyncio.wait(waiting, timeout=PATIENCE)
+            results = (*blocks, *posted)
+        for result in results:
             if not result.done() or result.cancelled():
                 continue
             if isinstance(known := result.result(), Sent):
@@ -171,4 +174,4 @@ class Settling:
                 self.undelivered = self.undelivered or known.error
         if slots := self._drafting.draft.slots:
             return slots[0].message
-        return next(map(message_of, (*self._drafting.blocks, *posted)), "")
+        return message_of(results[0]) if results else ""

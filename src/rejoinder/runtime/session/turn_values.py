@@ -48,8 +48,8 @@ def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
     for each in asked:
         inbound = each.message.inbound
         texts += (inbound.text, *inbound.untrusted_context)
-        texts += [said.text for said in each.overheard]
-        texts += [page.text for page in inbound.pages]
+        if each.overheard or inbound.pages:
+            texts += [other.text for other in (*each.overheard, *inbound.pages)]
     return tuple(texts)
 
 

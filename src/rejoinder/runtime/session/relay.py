@@ -26,6 +26,7 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
+from rejoinder.agents.guard import LAST, ORDINARY
 from rejoinder.events import Turn
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
@@ -132,15 +133,8 @@ class Relay:
                 self._run.seen()
                 if not self._run.may_speak():
                     return None
-                match event:
-                    case TextDelta():  # first, as most are
-                        pass
-                    case Done():
-                        return None
-                    case Failed():
-                        return event
-                    case _:
-                        pass
+                if type(event) not in ORDINARY and isinstance(event, LAST):
+                    return event if isinstance(event, Failed) else None
                 self._heard += 1
                 if self._heard > MOST_HEARD:
                     return self._stop_endless()

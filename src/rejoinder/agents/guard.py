@@ -13,28 +13,13 @@ import logging
 from collections.abc import AsyncGenerator
 from math import inf
 
-from rejoinder.agents.base import (
-    AgentEvent,
-    Done,
-    Failed,
-    ModelSelected,
-    Question,
-    TextDelta,
-    Thought,
-    ToolEnded,
-    ToolStarted,
-    Usage,
-)
+from rejoinder.agents.base import LAST, ORDINARY, AgentEvent, Question
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
 
 log = logging.getLogger(__name__)
 
 CANCELLED_WITHIN = "something it waited for was cancelled"
-
-LAST = Done, Failed
-ORDINARY = frozenset((TextDelta, Thought, ModelSelected, ToolStarted, ToolEnded, Usage))
-"""Those after which the run simply goes on, as far as they come often: this takes a tenth of `isinstance`."""
 
 
 class GuardedEvents:

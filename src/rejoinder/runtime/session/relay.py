@@ -8,7 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import (
+    LAST,
     MAX_ANSWER_CHARS,
+    ORDINARY,
     Agent,
     AgentEvent,
     Done,
@@ -26,7 +28,6 @@ from rejoinder.agents.base import (
     ToolStarted,
     Usage,
 )
-from rejoinder.agents.guard import LAST, ORDINARY
 from rejoinder.events import Turn
 from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line

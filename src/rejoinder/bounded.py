@@ -22,4 +22,6 @@ class Bounded(dict[Key, Value]):
     def renew(self, key: Key, value: Value) -> None:
         """Sets the entry and makes it the youngest."""
         self.pop(key, None)
-        self[key] = value
+        _set(self, key, value)
+        if len(self) > self._most:
+            del self[next(iter(self))]

@@ -148,9 +148,11 @@ def test_the_sender_context_is_that_of_a_turn() -> None:
         display_name="Mira",
         channel="discord",
         channel_id="1491365150664560881",
+        message_id="1502606076451885136",
+        handle="m42",
     )
     quoted = QuotedMessage("Which of the two?", author="bot-a", handle="m40")
-    said = TurnMessage("", sender, message_id="1502606076451885136", handle="m42", reply_to=quoted)
+    said = TurnMessage("", sender, reply_to=quoted)
     assert page == sender_context(said, sender)
 
 

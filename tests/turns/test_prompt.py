@@ -6,6 +6,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from rejoinder.events import PromptImage, PromptText
 from rejoinder.turns.backlog import Summary
@@ -49,9 +50,8 @@ def test_the_sender_context_has_every_field_of_its_schema() -> None:
     """TU-30."""
     quoted = QuotedMessage("so\nbe it", author="Bob", handle="m1", message_id="100")
     before = QuotedMessage("ho", author="Ann", handle="m2", message_id="101")
-    said = TurnMessage(
-        "hi", SenderContext(**{**vars_of(ANN), "thread_id": "T1"}), "101", "m2", reply_to=quoted, edit_of=before
-    )
+    sender = replace(ANN, thread_id="T1", message_id="101", handle="m2")
+    said = TurnMessage("hi", sender, reply_to=quoted, edit_of=before)
     assert dict(told(UserPart((said,))))["sender_context"] == {
         "schema": "rejoinder.sender.v1",
         "sender_id": "U1",
@@ -68,10 +68,6 @@ def test_the_sender_context_has_every_field_of_its_schema() -> None:
         "reply_to": {"text": "so be it", "author": "Bob", "handle": "m1", "message_id": "100"},
         "edit_of": {"text": "ho", "author": "Ann", "handle": "m2", "message_id": "101"},
     }
-
-
-def vars_of(sender: SenderContext) -> dict[str, object]:
-    return {field: getattr(sender, field) for field in sender.__struct_fields__}
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -98,7 +94,6 @@ def test_the_user_part_is_told_in_order() -> None:
     said = TurnMessage(
         "the text",
         ANN,
-        "101",
         reply_to=QuotedMessage("quoted"),
         forwarded=QuotedMessage("forwarded"),
         media=(Media("a.png", "image/png", 3), Media("b")),
@@ -106,7 +101,7 @@ def test_the_user_part_is_told_in_order() -> None:
         images=(CAT,),
     )
     user = UserPart(
-        messages=(said, TurnMessage("more", ANN, "102")),
+        messages=(said, TurnMessage("more", ANN)),
         thread_starter=QuotedMessage("starter", author="Bob"),
         history=(QuotedMessage("earlier", author="Cem", handle="m3"),),
         system_events=("Model switched to big.",),

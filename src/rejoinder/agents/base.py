@@ -138,6 +138,9 @@ AgentEvent = (
     | Done
     | Failed
 )
+LAST = Done, Failed
+ORDINARY = frozenset((TextDelta, Thought, ModelSelected, ToolStarted, ToolEnded, Usage))
+"""Those after which the run simply goes on, as far as they come often: this takes a tenth of `isinstance`."""
 
 
 class Agent(Protocol):

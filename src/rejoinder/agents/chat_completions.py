@@ -103,9 +103,12 @@ class _Said(Struct, frozen=True):
 
     def thought(self) -> str:
         said = self.reasoning_content or self.reasoning
-        if isinstance(said, str):
+        if said and isinstance(said, str):
             return said
         return "".join(_joined(part.thinking) for part in self.content) if isinstance(self.content, list) else ""
+
+
+_NOTHING = _Said()
 
 
 class _Choice(Struct, frozen=True):
@@ -176,7 +179,7 @@ class ChatReading:
             raise RunFailed(failed_stream({"code": chunk.code, "message": chunk.message}, self._secret))
         events: list[AgentEvent] = []
         for choice in chunk.choices or ():
-            said = choice.delta or choice.message or _Said()
+            said = choice.delta or choice.message or _NOTHING
             if thought := said.thought():
                 events.append(Thought(thought))
             if text := said.text():
@@ -186,8 +189,9 @@ class ChatReading:
                     self._tools.clear()
                 self._said.add(text)
                 events.append(TextDelta(text))
-            for call in said.tool_calls or ():
-                events += self._tool(call)
+            if said.tool_calls:
+                for call in said.tool_calls:
+                    events += self._tool(call)
             self._stop = choice.finish_reason or self._stop
         if chunk.usage is not None:
             spent = chunk.usage.prompt_tokens or 0, chunk.usage.completion_tokens or 0

@@ -13,16 +13,13 @@ import logging
 from collections.abc import AsyncGenerator
 from math import inf
 
-from rejoinder.agents.base import AgentEvent, Done, Failed, Question, TextDelta
+from rejoinder.agents.base import LAST, ORDINARY, AgentEvent, Question
 from rejoinder.agents.failures import RunFailed, failed
 from rejoinder.alarms import Alarm, call_at
 
 log = logging.getLogger(__name__)
 
 CANCELLED_WITHIN = "something it waited for was cancelled"
-
-
-LAST = Done, Failed
 
 
 class GuardedEvents:
@@ -73,14 +70,15 @@ class GuardedEvents:
                 raise
             event = failed("crashed", f"{type(problem).__name__}: {problem}")
         watch.end()
-        if isinstance(event, TextDelta):  # first, as most are: a no takes isinstance ten times as long as a yes
-            self._is_asking = False
+        self._is_asking = False
+        if type(event) in ORDINARY:
             return event
-        self._is_asking = isinstance(event, Question)
         if isinstance(event, LAST):
             if self._ends_itself:
                 await anext(self._events, None)
             await self.aclose()  # before the last event is told: its receiver may start the next run at once
+        else:
+            self._is_asking = isinstance(event, Question)
         return event
 
     async def aclose(self) -> None:

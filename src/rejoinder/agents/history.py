@@ -26,7 +26,7 @@ class BoundedText:
 
     def add(self, text: str) -> None:
         if self._left > 0:
-            self._pieces.append(text[: self._left])
+            self._pieces.append(text if len(text) <= self._left else text[: self._left])
             self._left -= len(text)
 
     def __str__(self) -> str:

@@ -90,7 +90,7 @@ class LineReader:
             return
         if not self._prefix:
             visible = text.lstrip(" \t\r")
-            if not self._cut_on_line:
+            if len(visible) < len(text) and not self._cut_on_line:
                 blanks = text[: len(text) - len(visible)]
                 self._indent += blanks.count(" ") + 4 * blanks.count("\t")
             text = visible

@@ -58,6 +58,7 @@ Words = Say | Open | Amend
 Sign = React | Remove
 Operation = Words | Sign
 
+_encode = msgspec.json.Encoder().encode
 _reading = msgspec.json.Decoder[Operation](Operation)
 
 
@@ -66,7 +67,7 @@ def kind(operation: Operation) -> str:
 
 
 def encode(operation: Operation) -> bytes:
-    return as_json(operation)  # replaces lone surrogates in names and titles, which no platform takes either
+    return as_json(operation)
 
 
 def decode(body: bytes) -> Operation:
@@ -83,9 +84,17 @@ def words(operation: Operation) -> str:
 def keyed(operation: Operation, stem: str) -> tuple[str, Operation]:
     """A key that identifies these bytes for ever, and the operation that carries it (DU-4).
 
-    The same operation of the same turn has the same key, whichever attempt planned it.
+    The same operation of the same turn has the same key, whichever attempt planned it. What it carries is what its row
+    will have: lone surrogates in names and titles, which no platform takes, are replaced here.
     """
-    key = f"{stem}/{blake2b(encode(operation), digest_size=9).hexdigest()}"
+    try:
+        body = _encode(operation)
+    except UnicodeEncodeError:
+        body = as_json(operation)
+        operation = decode(body)
+    key = f"{stem}/{blake2b(body, digest_size=9).hexdigest()}"
+    if isinstance(operation, Say) and operation.plain is None:  # first, as most are
+        return key, Say(replace(operation.part, key=key))
     if isinstance(operation, Sign):
         return key, operation
     if isinstance(operation, Open) or operation.plain is None:

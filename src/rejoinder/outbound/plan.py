@@ -104,8 +104,8 @@ def _part(rendering: Rendering, route: Route, wording: AnswerWording, *, first: 
 
 
 def _both(message: RenderedMessage, route: Route, wording: AnswerWording, *, first: bool) -> tuple[Part, Part | None]:
-    part = part_of(message, route, wording, first=first)
-    if message.fallback == message.rendering:
+    part = _part(message.rendering, route, wording, first=first)
+    if message.fallback is message.rendering or message.fallback == message.rendering:
         return part, None
     return part, _part(message.fallback, route, wording, first=first)
 
@@ -114,13 +114,14 @@ def say(
     text: str, route: Route, options: RenderOptions, wording: AnswerWording, stem: str, *, first: int = 0
 ) -> list[PlannedOperation]:
     """The messages of a text; `first`: how many messages of this answer went before."""
-    said = [
-        Say(*_both(message, route, wording, first=first + place == 0))
-        for place, message in enumerate(cut(text, options))
-    ]
-    if said and wording.choices:
-        said[-1] = _with_choices(said[-1], wording.choices)
-    return [PlannedOperation(*keyed(operation, f"{stem}/{number}")) for number, operation in enumerate(said, first)]
+    planned: list[PlannedOperation] = []
+    chunks = cut(text, options)
+    for number, message in enumerate(chunks, first):
+        said = Say(*_both(message, route, wording, first=number == 0))
+        if wording.choices and message is chunks[-1]:
+            said = _with_choices(said, wording.choices)
+        planned.append(PlannedOperation(*keyed(said, f"{stem}/{number}")))
+    return planned
 
 
 def show_files(

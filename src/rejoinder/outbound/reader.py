@@ -85,6 +85,11 @@ class ReplyReader(StrayReader):
         if self._is_flowing() and _is_plain(piece) and "\n" not in piece and piece.strip(WHITE):
             self._offset += len(piece)
             return self._visible.flow(piece)
+        if self._is_opened_by(piece):
+            self._header = False
+            self._follow_line(piece)
+            self._offset += len(piece)
+            return self._visible.flow(piece)
         if not self._over:
             self._advance(self._rest + piece if self._rest else piece, final=False)
         return self._visible.take()
@@ -108,7 +113,8 @@ class ReplyReader(StrayReader):
         return self._visible.take()
 
     def _end_segment(self) -> None:
-        self._advance(self._rest, final=True)
+        if self._rest:
+            self._advance(self._rest, final=True)
         self._end_tags()
         self._end_last_line()
         self._visible.end_segment()
@@ -117,6 +123,17 @@ class ReplyReader(StrayReader):
         """Whether we are in the middle of a line of plain text: then `feed` takes a fast path, as most pieces do."""
         return not (self._rest or self._header or self._in_block or self._ticks.open or self._bare or self._over) and (
             self._step == self._in_text and self._line_is_known
+        )
+
+    def _is_opened_by(self, piece: str) -> bool:
+        """Whether plain text begins here: most answers begin so, and many are no longer."""
+        return (
+            self._header
+            and not (self._rest or self._prefix or self._in_block or self._ticks.open or self._bare or self._over)
+            and self._step == self._in_text
+            and piece[:1].isalpha()
+            and piece[0] not in self._lines.initials
+            and self._is_quiet(piece)
         )
 
     # --- text and what interrupts it ------------------------------------------------------------
@@ -357,7 +374,7 @@ class ReplyReader(StrayReader):
             _is_plain(text)
             and "[[" not in text
             and text[-1] not in self._lines.ends
-            and not any(map(text.__contains__, self._registry.lines))
+            and not (":" in text and any(map(text.__contains__, self._registry.lines)))
         )
 
 

@@ -14,6 +14,7 @@ _LOOK_BACK = 128  # no shape begins further than this before its secret
 _HARMLESS = re.compile(r"[\"'(*_\[]*([A-Z]?[a-z']{0,14})[.,;:!?\"')*_\]]*")
 _GIVES = re.compile(r"(?:bearer|basic|[=:][\"']?)\s{0,3}\Z", re.IGNORECASE)
 _LONGEST_GIVING = len("bearer") + 3
+_LAST_GIVING = "rRcC=:\"'"  # what that ends in, before its blanks
 _HEADS = (
     *("sk-", "sk_", "rk_", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_", "glpat-", "xapp-"),
     *("xox", "ya29", "whsec_", "hf_", "npm_", "pypi-", "syt_", "ey"),
@@ -63,17 +64,23 @@ class Reveal:
         before = self._tail[-32:] + held[:start] if start < 32 else held[start - 32 : start]
         settled = before if start else before.rstrip(VISIBLE)
         word = _HARMLESS.fullmatch(before[len(settled) :] + held[start:])
-        return word is not None and word[1] not in _BEGINNINGS and not _GIVES.search(settled[-_LONGEST_GIVING:])
+        return word is not None and word[1] not in _BEGINNINGS and not _gives(settled[-_LONGEST_GIVING:])
 
     def _show(self, end: int) -> str:
         if not end:
             return ""
         new, self._held = self._held[:end], self._held[end:]
         tail = self._tail
-        clean = redact(tail + new)
-        shown = clean[len(tail) :] if clean.startswith(tail) else clean[_common(clean, tail) :]
+        shown = clean = redact(tail + new)
+        if tail:
+            shown = clean[len(tail) :] if clean.startswith(tail) else clean[_common(clean, tail) :]
         self._tail = _last_words(tail + shown)
         return shown
+
+
+def _gives(before: str) -> bool:
+    """Whether these words announce a secret."""
+    return before.rstrip()[-1:] in _LAST_GIVING and _GIVES.search(before) is not None
 
 
 def _common(one: str, other: str) -> int:

@@ -279,8 +279,8 @@ class Silence:
 def _may_hold_token(text: str) -> bool:
     return (
         text[-1] in _LAST_OF_PARTIAL
-        or text.find("<", -12) >= 0
-        or (len(text) >= len(SILENT) and (SILENT in text or ACKNOWLEDGED in text))
+        or ("<" in text and text.find("<", -12) >= 0)
+        or ("_" in text and (SILENT in text or ACKNOWLEDGED in text))
     )
 
 

@@ -32,11 +32,8 @@ class StrayReader(TagReader):
 
     def __init__(self, visible: Visible, registry: Registry, *, has_trigger: bool) -> None:
         self._told_outside: set[str] = set()
+        self._stray: _Stray | None = None  # the end of a segment ends it
         super().__init__(visible, registry, has_trigger=has_trigger)
-
-    def _begin_segment(self) -> None:
-        super()._begin_segment()
-        self._stray: _Stray | None = None
 
     def _begin_stray(self, text: str, start: int, end: int, name: str, *, broken: str | None, escaped: bool) -> int:
         if broken or self._bare or self._offset + end <= self._without_body.get(name, 0):

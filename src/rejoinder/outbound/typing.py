@@ -93,9 +93,9 @@ Decision = tuple[Typing, tuple[Action, ...]]
 def step(typing: Typing, event: Event) -> Decision:
     if typing.phase is OFF:
         return typing, ()
-    if isinstance(event, SignOfLife):
+    if type(event) is SignOfLife:  # not `isinstance`: of a Struct that takes ten times as long to deny
         return _seen(typing, event.sign)
-    if isinstance(event, Woke):
+    if type(event) is Woke:
         return _woke(typing)
     return replace(typing, phase=OFF), ()
 

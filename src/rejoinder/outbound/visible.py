@@ -52,7 +52,8 @@ class Visible:
 
     def code(self, begins: bool) -> None:
         """Code begins or ends here."""
-        self._join()
+        if self._pending:
+            self._join()
         self._in_code = begins
 
     def text(self, text: str) -> None:
@@ -95,10 +96,11 @@ class Visible:
         self._kept = self._kept if self._kept is not None else []
 
     def flow(self, text: str) -> list[ReplyEvent]:
-        """`text` and `take` in one, for a piece in the middle of a line: the fast path of most of a stream."""
+        """`text` and `take` in one, for a piece without a directive: the fast path of most of a stream."""
         if self._gap is not None or self._acknowledging or self._kept is not None:
             self.text(text)
             return self.take()
+        self._begun = True
         core = text.rstrip(WHITE)
         certain = self._silence.push(self._space + core if self._space else core)
         self._space = text[len(core) :]
@@ -111,8 +113,6 @@ class Visible:
 
     def _join(self) -> None:
         """Joins what is pending and passes it on, except for the white space at its end."""
-        if not self._pending:
-            return
         joined: list[str] = []
         gap = self._gap
         for piece in self._pending:
@@ -135,7 +135,7 @@ class Visible:
             self._begun = self._begun or gap is None
             self._pass(self._space + core, code=self._in_code)
             self._space = ""
-        if gap is None:
+        if gap is None and len(core) < len(text):
             self._keep(self._space + text[len(core) :])
         self._gap = gap
         if self._space or (gap and gap[0]):
@@ -152,8 +152,9 @@ class Visible:
         self.code(False)
         if self._gap is None:
             self._gap = self._open_gap([])
-        self._widen(self._gap, self._inside)
-        self._inside = ""
+        if self._inside:
+            self._widen(self._gap, self._inside)
+            self._inside = ""
         self._gap.append(SEGMENT_END)
         self._say(self._silence.next_segment())
 
@@ -222,18 +223,21 @@ class Visible:
             self._event(Problem("more_problems", "warning", f"more than {MOST_PROBLEMS}; the rest is not listed"))
 
     def _event(self, event: ReplyEvent) -> None:
-        self._join()
-        self._flush()
+        if self._pending:
+            self._join()
+        if self._fresh:
+            self._flush()
         self._events.append(event)
 
     def _flush(self) -> None:
-        if self._fresh:
-            self._events.append(Text("".join(self._fresh)))
-            self._fresh.clear()
+        self._events.append(Text("".join(self._fresh)))
+        self._fresh.clear()
 
     def take(self) -> list[ReplyEvent]:
-        self._join()
-        self._flush()
+        if self._pending:
+            self._join()
+        if self._fresh:
+            self._flush()
         events, self._events = self._events, []
         return events
 
@@ -242,7 +246,8 @@ class Visible:
 
         `otherwise` is shown if the reply would be empty; `taking_text` are directives with the text as their body.
         """
-        self._join()
+        if self._pending:
+            self._join()
         if self._gap is not None and CUT not in self._gap:
             self._space = closed("".join(self._gap), True)
         if self._space:

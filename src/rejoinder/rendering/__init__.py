@@ -72,6 +72,8 @@ def is_prose(text: str) -> bool:
     """
     if not text or _MARKS.search(text):
         return False
+    if text[0].isalpha() and text[-1] != " " and "\n" not in text:
+        return True  # one line, which begins with a word
     lines = f"\n{text}\n"
     if lines.startswith("\n\n") or lines.endswith("\n\n"):
         return False

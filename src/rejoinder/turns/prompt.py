@@ -11,7 +11,7 @@ Rule 4: the boundary is stated nowhere but in the turn's first tag, which the ga
 from functools import lru_cache
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field, to_builtins
 
 from rejoinder.events import ChatKind, LinkedPage, PromptAudio, PromptImage, PromptPart, PromptText, Strictness, Turn
 from rejoinder.session import Activation
@@ -67,8 +67,9 @@ class SystemPart(Struct, frozen=True):
     extra_system_prompt: str = ""
 
 
-class SenderContext(Struct, frozen=True):
-    """Who wrote a message and where, for the sender context. The field names are those of TU-30."""
+class SenderContext(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SENDER_SCHEMA):
+    """Who wrote a message, where, and which one it is, as the agent is told it (TU-30): the fields of openab.sender.v1
+    under our schema, and more; a field without a value is left out."""
 
     sender_id: str
     sender_name: str
@@ -76,9 +77,11 @@ class SenderContext(Struct, frozen=True):
     channel: str
     channel_id: str
     thread_id: str | None = None
-    is_bot: bool = False
+    is_bot: bool = field(default_factory=bool)  # no mere default, which would be left out
     timestamp: str | None = None
     receiver_id: str | None = None
+    message_id: str | None = None
+    handle: str | None = None
 
 
 class QuotedMessage(Struct, frozen=True):
@@ -107,8 +110,6 @@ class TurnMessage(Struct, frozen=True):
 
     text: str
     sender: SenderContext | None = None
-    message_id: str | None = None
-    handle: str | None = None
     reply_to: QuotedMessage | None = None
     edit_of: QuotedMessage | None = None
     """What the message said before this edit: it is the same message, and keeps its handle."""
@@ -216,13 +217,11 @@ def user_parts(user: UserPart, boundary: str) -> list[PromptPart]:
     return parts
 
 
-def sender_context(said: TurnMessage, sender: SenderContext) -> dict[str, Any]:
-    """TU-30: the fields of openab.sender.v1 under our schema, and more; a field without a value is left out."""
-    told: dict[str, Any] = {"schema": SENDER_SCHEMA, **_fields(sender)}
-    if said.message_id is not None:
-        told["message_id"] = said.message_id
-    if said.handle is not None:
-        told["handle"] = said.handle
+def sender_context(said: TurnMessage, sender: SenderContext) -> SenderContext | dict[str, Any]:
+    """TU-30: its sender, with the messages that it refers to."""
+    if said.reply_to is None and said.edit_of is None:
+        return sender
+    told: dict[str, Any] = to_builtins(sender)
     for name, other in (("reply_to", said.reply_to), ("edit_of", said.edit_of)):
         if other is not None:
             told[name] = {**_fields(other), "text": summary_line(other.text)}
@@ -259,6 +258,7 @@ _HARMLESS = [(mark, f"\\u{ord(mark):04x}") for mark in ("<", ">", "\u2028", "\u2
 def _json(value: object) -> str:
     """One line of JSON in which nothing looks like a tag."""
     encoded = as_json(value).decode()
-    for mark, harmless in _HARMLESS:
-        encoded = encoded.replace(mark, harmless)
+    if "<" in encoded or ">" in encoded or not encoded.isascii():
+        for mark, harmless in _HARMLESS:
+            encoded = encoded.replace(mark, harmless)
     return encoded

@@ -73,7 +73,7 @@ class GrowingText:
         self._between_segments = True
 
     def pass_on_rest(self) -> None:
-        self._pass_on(self._reveal.finish(self._take_unseen()), whole=True)
+        self._pass_on(self._reveal.finish(self._take_unseen() if self._unseen else ""), whole=True)
 
     @property
     def is_full(self) -> bool:

@@ -40,8 +40,8 @@ class Handoffs:
         shape: ReplyShape,
         hand_over: HandOver | None,
     ) -> None:
-        self.kept = WriteBatch()
-        """What is written with the answer: a row for everything it hands over."""
+        self.kept: WriteBatch | None = None
+        """What is written with the answer: a row for everything it hands over. Most hand nothing over."""
         self._conversation = conversation
         self._occasion = occasion
         self._log = log
@@ -91,9 +91,14 @@ class Handoffs:
             planned += plan.say(words, route, delivery.options, wording, handed.id)
             if self._hand_over is not None and not knows_agents:
                 row = self._hand_over(handed.to, handed.words, handed.id)
-                self.kept.include(row.accept)
+                self._keep(row)
                 self._rows.append(row)
         return planned
+
+    def _keep(self, row: HandoffRow) -> None:
+        if self.kept is None:
+            self.kept = WriteBatch()
+        self.kept.include(row.accept)
 
     @property
     def _tells_peers(self) -> bool:
@@ -104,7 +109,7 @@ class Handoffs:
         """Agents named in the answer get a turn (IN-21), as if it were handed over to them."""
         if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
             self._named = self._hand_over("", text, f"{self._log.stem}/named")
-            self.kept.include(self._named.accept)
+            self._keep(self._named)
 
     def answered(self, last: "asyncio.Future[DeliveryResult]", first: "asyncio.Future[DeliveryResult]") -> None:
         """The last part of the answer was delivered or given up: the next agents begin. If it was cancelled, their
@@ -121,7 +126,7 @@ class Handoffs:
 
     async def stands(self, message: str) -> None:
         """The draft already shows the whole answer: there is nothing to plan, only `kept` to write."""
-        if self._named is not None:
+        if self._named is not None and self.kept is not None:
             await self.kept.insist(self._conversation.store)
             self._named.begin(message)
 

@@ -148,8 +148,8 @@ class Settling:
             *self._turn.kept_with_it(),
             *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
-        if self._acting.handoffs.kept:
-            unit.include(self._acting.handoffs.kept)
+        if (handed := self._acting.handoffs.kept) is not None:
+            unit.include(handed)
         return unit
 
     async def _post(self, planned: list[PlannedOperation]) -> str:
@@ -157,18 +157,21 @@ class Settling:
         post = self._conversation.sender.post
         posted = post(planned, self._turn.run, final=True, also=self._kept()) if planned else ()
         self._acting.log.posted(planned, posted)
-        if posted and self._acting.handoffs.kept:
+        if posted and self._acting.handoffs.kept is not None:
             posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)
-        if waiting := [result for result in self._drafting.blocks if not result.done()]:
-            await asyncio.wait(waiting, timeout=PATIENCE)
-        for result in (*self._drafting.blocks, *posted):
+        results = posted
+        if blocks := self._drafting.blocks:
+            if waiting := [result for result in blocks if not result.done()]:
+                await asyncio.wait(waiting, timeout=PATIENCE)
+            results = (*blocks, *posted)
+        for result in results:
             if not result.done() or result.cancelled():
                 continue
-            if isinstance(known := result.result(), Unsent):
+            if isinstance(known := result.result(), Sent):
+                self.is_kept = self.is_kept or result in posted
+            elif isinstance(known, Unsent):
                 self.undelivered = self.undelivered or known.error
-            elif isinstance(known, Sent) and result in posted:
-                self.is_kept = True
         if slots := self._drafting.draft.slots:
             return slots[0].message
-        return next(map(message_of, (*self._drafting.blocks, *posted)), "")
+        return message_of(results[0]) if results else ""

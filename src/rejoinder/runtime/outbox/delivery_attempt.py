@@ -32,7 +32,7 @@ from rejoinder.channels.base import (
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
-from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Sign, Words, decode, keyed, words
+from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Words, decode, keyed, words
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import (
     Arrived,
@@ -139,20 +139,22 @@ class DeliveryAttempts:
     def _on_unknown(self) -> OnUnknown:
         return self._services.settings.now.channel(self._route.channel).delivery.on_unknown
 
-    async def send(self, row: StoredPart) -> None:
+    async def send(self, row: StoredPart, operation: Operation | None = None) -> None:
+        """`operation`: what the row was just made of; otherwise it is read from the row."""
         try:
-            operation = decode(row.body)
+            operation = operation or decode(row.body)
         except DecodeError as error:
             return await (self._leave(row, error) if self._is_of_another(row) else self._bury(row, error))
-        conceded = frozenset(row.conceded)
+        conceded, line = frozenset(row.conceded), self._line
         place = await self._place_of(row) if self._may_move(operation) else None
-        crashpoint("K20" if isinstance(operation, Sign) else "K16")
+        before, accepted = _POINTS.get(type(operation), ("K16", "K17"))
+        crashpoint(before)
         self._services.lease.check()
         try:
-            self._line.pace.spend()
-            with self._line.typing_calls.speaking(), calling(_ACCEPTED.get(type(operation), "K17")):
+            line.pace.spend()
+            with line.typing_calls.speaking(), calling(accepted):
                 call = perform(operation, self._channel, self._route, conceded, self._kept, place, self._clock())
-                outcome = await (self._line.low_priority.make(call) if isinstance(operation, React) else call)
+                outcome = await (line.low_priority.make(call) if type(operation) is React else call)
         except Exception as error:  # a channel may be third-party code
             log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
@@ -196,7 +198,7 @@ class DeliveryAttempts:
         match verdict:
             case Arrived(message=message, place=place):
                 self._works_again()
-                crashpoint("K12" if isinstance(operation, Open) else "K18")
+                crashpoint("K12" if type(operation) is Open else "K18")
                 await self._arrived(row, operation, message, now, place=place)
             case Retry():
                 await self._later(row, verdict, now)
@@ -236,7 +238,7 @@ class DeliveryAttempts:
         if owed := self._losses.said_again(self._route):
             also = (*also, *owed)
             self._line.has_more()
-        if isinstance(operation, Remove):
+        if type(operation) is Remove:
             also = (*also, ForgetMessage(self._route, operation.message))
         hooks = self._services.hooks
         reply: ReplySent | None = None
@@ -247,7 +249,7 @@ class DeliveryAttempts:
             known, *_ = await self._keep(marked, *also)
         finally:
             del self.arriving[row.key]
-        if isinstance(operation, Remove):
+        if type(operation) is Remove:
             self._line.messages.forget(operation.message)
         if isinstance(known, IndexedMessage) and (index := self._index(place)) is not None:
             index.note(known)
@@ -422,4 +424,5 @@ class DeliveryAttempts:
         return unit.results
 
 
-_ACCEPTED: Final[dict[type, str]] = {Open: "K11", React: "K21", Remove: "K21"}
+_POINTS: Final[dict[type, tuple[str, str]]] = {Open: ("K16", "K11"), React: ("K20", "K21"), Remove: ("K20", "K21")}
+"""The points before the call, and when it was accepted, where they are not those of a message."""

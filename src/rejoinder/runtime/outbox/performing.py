@@ -37,7 +37,6 @@ NOTHING: Final = "\u200b"
 """Replaces a message that cannot be deleted (OD-41, OD-61)."""
 WITHDRAWN: Final = "(withdrawn)"
 """Replaces it where the platform takes `NOTHING` for an empty text, as Telegram does: else the old words would stay."""
-OfAMessage = Amend | React | Remove
 
 
 def recognised_by(channel: Channel) -> Recognises:
@@ -91,8 +90,6 @@ async def perform(
     stands, if not where it was sent. What the platform has given to answer with is used until it expires (CH-3)."""
     if now is not None and isinstance(operation, Words):
         operation = in_time(operation, now)
-    if isinstance(operation, OfAMessage):
-        route = await where(operation.message, route, channel, kept.store)
     match operation:
         case Say(part=part, plain=plain):
             part = form_of(part, plain, conceded, place)
@@ -103,13 +100,23 @@ async def perform(
         case Open(part=part):
             part = form_of(part, None, conceded)
             return await (channel.begin(part) if can(channel, CanStream) else channel.send(part))
+        case Amend() | React() | Remove():
+            there = await where(operation.message, route, channel, kept.store)
+            return await _change(operation, channel, there, conceded, kept.store)
+
+
+async def _change(
+    operation: Amend | React | Remove, channel: Channel, route: Route, conceded: frozenset[str], store: StoreReader
+) -> Outcome:
+    """What is done to a message that stands there already."""
+    match operation:
         case Amend():
             return await _amend(operation, channel, route, conceded)
         case React(message=message, emoji=emoji, remove=remove, author=author):
             if can(channel, CanReact):
                 return await channel.react(route, message, emoji, remove=remove, author=author)
         case Remove(message=message, after=after):
-            if after and not await _have_arrived(after, kept.store):
+            if after and not await _have_arrived(after, store):
                 return Rejected("what was to replace it has not arrived")
             return await _remove(message, channel, route)
     return Rejected(f"{channel.name} cannot do it")

@@ -131,7 +131,7 @@ class ConversationSender:
         new_future = asyncio.get_running_loop().create_future
         results = tuple([new_future() for _ in planned])
         # A generator that is left half way is closed by an exception, which costs more than a list.
-        yields = all([isinstance(each.operation, React) for each in planned])  # noqa: C419
+        yields = all([type(each.operation) is React for each in planned])  # noqa: C419
         request = Request(tuple(planned), run, final, also, results, yields)
         self._requests.append(request)
         if not yields:
@@ -315,7 +315,7 @@ class ConversationSender:
                 self._following.setdefault(row.key, []).append(result)
         if not rows or rows[0].state != "sending" or rows[0].planned != now:
             return False
-        await self.attempts.send(rows[0])
+        await self.attempts.send(rows[0], request.planned[0].operation)
         return True
 
     async def _send_next(self) -> bool:

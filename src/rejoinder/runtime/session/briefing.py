@@ -161,7 +161,7 @@ def brief(scene: RunContext) -> Turn:
     starter = first.thread_starter
     user = UserPart(
         messages=_all_spoken(run.asked, scene),
-        thread_starter=_quotes((starter,))[0] if isinstance(starter, EarlierMessage) else None,
+        thread_starter=_quotes((starter,))[0] if starter and isinstance(starter, EarlierMessage) else None,
         history=_quotes(_each_once((*first.thread_history, *overheard))) if overheard or first.thread_history else (),
         system_events=(*session.system_events, *_interrupted(run)),
         after_abort=run.start.after_abort or session.aborted_last_run,
@@ -237,12 +237,12 @@ def system_part(where: AgentContext) -> SystemPart:
     message, agent, channel, settings, among = where.message, where.agent, where.channel, where.settings, where.room
     inbound = message.inbound
     here = settings.channel(inbound.channel)
-    group, intro, extra = None, "", [here.extra_system_prompt]
+    group, intro, extra = None, "", here.extra_system_prompt
     if message.in_group:
         mode = active_mode(message, where.session, channel)
         group = Group(inbound.chat.title, where.participants, mode)
         intro = group_intro(mode)
-        extra.append(group_settings(channel, inbound.chat).extra_system_prompt)
+        extra = "\n\n".join(filter(None, (extra, group_settings(channel, inbound.chat).extra_system_prompt)))
     folder = outbox_folder(where.session.key, settings)
     return SystemPart(
         system_prompt=filled(settings.system_prompts.get(agent.name, ""), message, where.session),
@@ -255,7 +255,7 @@ def system_part(where: AgentContext) -> SystemPart:
         ),
         group=group,
         group_intro=intro,
-        extra_system_prompt=filled("\n\n".join(filter(None, extra)), message, where.session),
+        extra_system_prompt=filled(extra, message, where.session),
     )
 
 
@@ -330,9 +330,9 @@ def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessag
             is_bot=sender.is_bot,
             timestamp=_written(inbound.sent_at) if inbound.sent_at else None,
             receiver_id=receiver,
+            message_id=inbound.message_id or None,
+            handle=asked.handle,
         ),
-        message_id=inbound.message_id or None,
-        handle=asked.handle,
         reply_to=_quoted(inbound, asked.conversation),
         edit_of=_former(inbound, asked.handle),
         forwarded=QuotedMessage(forwarded.text, forwarded.author_name) if forwarded else None,

@@ -8,7 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import (
+    LAST,
     MAX_ANSWER_CHARS,
+    ORDINARY,
     Agent,
     AgentEvent,
     Done,
@@ -132,15 +134,8 @@ class Relay:
                 self._run.seen()
                 if not self._run.may_speak():
                     return None
-                match event:
-                    case TextDelta():  # first, as most are
-                        pass
-                    case Done():
-                        return None
-                    case Failed():
-                        return event
-                    case _:
-                        pass
+                if type(event) not in ORDINARY and isinstance(event, LAST):
+                    return event if isinstance(event, Failed) else None
                 self._heard += 1
                 if self._heard > MOST_HEARD:
                     return self._stop_endless()

@@ -20,7 +20,6 @@ SHORTEN = (
 )
 PATIENCE = 30.0
 """Seconds that the agent has for it; the answer waits."""
-NOTHING: frozenset[str] = frozenset()
 VOICE = frozenset(("voice",))
 
 
@@ -45,9 +44,9 @@ def speech_of(
     )
 
 
-def granted_by_speech(speech: Speech | None) -> frozenset[str]:
-    """Where answers may be spoken, `<voice>` is granted (OD-52)."""
-    return VOICE if speech is not None and speech.mode != "off" else NOTHING
+def granted_with(speech: Speech | None, granted: frozenset[str]) -> frozenset[str]:
+    """Where answers may be spoken, `<voice>` is granted as well (OD-52)."""
+    return granted | VOICE if speech is not None and speech.mode != "off" else granted
 
 
 async def _fewer_words(agent: Agent, text: str, most: int) -> str | None:

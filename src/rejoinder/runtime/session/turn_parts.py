@@ -64,7 +64,7 @@ class TurnParts:
         options = AnswerOptions(
             run=run.claim,
             earlier=run.before,
-            may_speak=lambda: run.may_speak() and not run.message.listening,
+            may_speak=_never if run.message.listening else run.may_speak,
             says_when_empty=is_awaited(run),
             silence=scene.settings.silence,
             prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
@@ -148,3 +148,7 @@ class TurnParts:
             return await answer.use(directive)
 
         return RunTools(agent, where, self._store, directives, use, ask)
+
+
+def _never() -> bool:
+    return False

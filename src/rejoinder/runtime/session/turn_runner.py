@@ -203,11 +203,12 @@ class AgentTurnRunner:
             session = held.session  # read again: a command may have changed it meanwhile
             if (told := answer.outcomes.told()) is not None:
                 session = with_event(session, told)
-            session = replace(
-                session,
-                input_tokens=session.input_tokens + usage.input_tokens,
-                output_tokens=session.output_tokens + usage.output_tokens,
-            )
+            if usage.input_tokens or usage.output_tokens:
+                session = replace(
+                    session,
+                    input_tokens=session.input_tokens + usage.input_tokens,
+                    output_tokens=session.output_tokens + usage.output_tokens,
+                )
             unit = WriteBatch(
                 EndRun(run.claim, ended, now, reason or ""),
                 Trace(run.asked[-1].event, now, steps),

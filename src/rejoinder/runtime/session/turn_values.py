@@ -13,7 +13,7 @@ from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.session.briefing import RunContext, outbox_folder
 from rejoinder.runtime.session.relay import WorkVisibility
 from rejoinder.runtime.session.run import Run
-from rejoinder.runtime.session.speech import granted_by_speech
+from rejoinder.runtime.session.speech import granted_with
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.session import Session
@@ -30,7 +30,7 @@ def occasion_of(scene: RunContext, speech: Speech | None) -> AnswerContext:
         other_bot=run.conversation.messages.facts.other_bot,
         peers=tuple([peer for peer in scene.room if peer != name]) if scene.room else (),
         texts=_texts(run.asked),
-        granted=scene.settings.granted | granted_by_speech(speech),
+        granted=granted_with(speech, scene.settings.granted),
         speech=speech,
         reach=Reach(scene.settings.rules, scene.settings.send_to),
         folder=outbox_folder(run.session, scene.settings),
@@ -48,8 +48,8 @@ def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
     for each in asked:
         inbound = each.message.inbound
         texts += (inbound.text, *inbound.untrusted_context)
-        texts += [said.text for said in each.overheard]
-        texts += [page.text for page in inbound.pages]
+        if each.overheard or inbound.pages:
+            texts += [other.text for other in (*each.overheard, *inbound.pages)]
     return tuple(texts)
 
 

@@ -4,6 +4,7 @@ import aiohttp
 
 from rejoinder.channels.http_faults import proxy_for
 from rejoinder.secret import Secret
+from rejoinder.whole_body import WholeBodyRequest
 
 KEEPALIVE = 15.0
 """Seconds. If the platform has closed a connection that we keep, nobody knows whether a message arrived."""
@@ -42,6 +43,7 @@ class HttpClient:
                 connector=aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE, limit=0),
                 proxy=proxy,
                 proxy_auth=auth,
+                request_class=WholeBodyRequest,
             )
         return self._session
 

@@ -25,6 +25,19 @@ async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str
     return bytes(content)
 
 
+async def read_all(response: aiohttp.ClientResponse) -> bytes:
+    """Like the response's own `read`, which after the end asks once more for what follows."""
+    content = response.content
+    try:
+        body = await content.readany()
+        while not content.at_eof():
+            body += await content.readany()
+    except BaseException:
+        response.close()
+        raise
+    return body
+
+
 class HttpClient:
     def __init__(self, root: str, token: Secret, headers: dict[str, str] | None = None) -> None:
         self._root = root

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
-from rejoinder.alarms import Alarm, call_at
+import pytest
+
+from rejoinder.alarms import Alarm, call_at, timeout
 
 
 def set_alarms(*seconds: float) -> tuple[list[float], list[Alarm], asyncio.Event]:
@@ -73,3 +75,39 @@ def test_each_loop_has_its_own():
 
     asyncio.run(leave_one())
     assert asyncio.run(hear_one()) == [0.0]
+
+
+async def test_what_takes_too_long_is_given_up():
+    with pytest.raises(TimeoutError), timeout(0.01):
+        await asyncio.Event().wait()
+    await asyncio.sleep(0)  # the task itself is not cancelled
+
+
+async def test_what_ends_in_time_is_left_alone():
+    with timeout(0.01):
+        await asyncio.sleep(0)
+    await asyncio.sleep(0.02)
+
+
+async def test_its_own_error_is_told_even_if_it_comes_late():
+    async def fail_when_cancelled() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("late") from None
+
+    with pytest.raises(ValueError, match="late"), timeout(0.01):
+        await fail_when_cancelled()
+    await asyncio.sleep(0)
+
+
+async def test_a_task_that_is_cancelled_meanwhile_ends():
+    async def wait() -> None:
+        with timeout(0.01):
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task

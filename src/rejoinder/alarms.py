@@ -39,6 +39,32 @@ def call_at(when: float, call: Callable[[], None]) -> Alarm:
     return Alarm(when, call, _alarms)
 
 
+class timeout:
+    """Like `asyncio.timeout`, by an alarm: what the block waits for is cancelled, and the block raises TimeoutError."""
+
+    __slots__ = ("_alarm", "_cancelling", "_is_over", "_seconds", "_task")
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._is_over = False
+
+    def __enter__(self) -> None:
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
+        assert task is not None, "only a task can be cancelled"
+        self._task, self._cancelling = task, task.cancelling()
+        self._alarm = call_at(loop.time() + self._seconds, self._end)
+
+    def _end(self) -> None:
+        self._is_over = True
+        self._task.cancel()
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: object) -> None:
+        self._alarm.cancel()
+        if self._is_over and self._task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
+            raise TimeoutError from problem
+
+
 class _Alarms:
     """The alarms of one loop."""
 

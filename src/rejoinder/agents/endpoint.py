@@ -14,6 +14,7 @@ from rejoinder.agents.failures import RunFailed, failed, failed_response
 from rejoinder.agents.lines import LINE_LIMIT
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
 from rejoinder.unicode_repair import from_json
+from rejoinder.whole_body import WholeBodyRequest
 
 T = TypeVar("T")
 
@@ -88,6 +89,7 @@ class Endpoint:
                 cookie_jar=aiohttp.DummyCookieJar(),  # a turn leaves nothing behind for the next one
                 # The number of concurrent runs is limited elsewhere; a queue here would only hide that.
                 connector=_Connector(limit=0),
+                request_class=WholeBodyRequest,
             )
         return self._session
 

@@ -4,6 +4,7 @@ import aiohttp
 
 from rejoinder.channels.http_faults import proxy_for
 from rejoinder.secret import Secret
+from rejoinder.whole_body import WholeBodyRequest
 
 KEEPALIVE = 15.0
 """Seconds. If the platform has closed a connection that we keep, nobody knows whether a message arrived."""
@@ -24,6 +25,19 @@ async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str
     return bytes(content)
 
 
+async def read_all(response: aiohttp.ClientResponse) -> bytes:
+    """Like the response's own `read`, which after the end asks once more for what follows."""
+    content = response.content
+    try:
+        body = await content.readany()
+        while not content.at_eof():
+            body += await content.readany()
+    except BaseException:
+        response.close()
+        raise
+    return body
+
+
 class HttpClient:
     def __init__(self, root: str, token: Secret, headers: dict[str, str] | None = None) -> None:
         self._root = root
@@ -42,6 +56,7 @@ class HttpClient:
                 connector=aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE, limit=0),
                 proxy=proxy,
                 proxy_auth=auth,
+                request_class=WholeBodyRequest,
             )
         return self._session
 

@@ -27,6 +27,11 @@ def timeout(seconds: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(total=seconds, sock_connect=min(seconds, CONNECT_SECONDS))
 
 
+def connect_timeout(seconds: float) -> aiohttp.ClientTimeout:
+    """For a caller that itself gives the call up after so many seconds."""
+    return aiohttp.ClientTimeout(total=None, sock_connect=min(seconds, CONNECT_SECONDS))
+
+
 def proxy_for(root: str) -> tuple[str | None, aiohttp.BasicAuth | None]:
     """The proxy that the environment names. With `trust_env` aiohttp would look it up for every call, in a thread."""
     address = URL(root)

@@ -72,24 +72,24 @@ def run_stages(
     rules: "Rules",
     now: datetime,
     tick: Callable[[], float],
-    before: tuple[Step, ...] = (),
+    earlier: tuple[Step, ...] = (),
 ) -> StageResult:
-    """Runs the stages in order until one answers or drops. `tick` gives seconds, only for the trace; `before`: what was
-    done with the message ahead of them."""
+    """Runs the stages in order until one answers or drops. `tick` gives seconds, only for the trace; `earlier`: what
+    was done with the message ahead of them."""
     found = session
     replies: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
     stored: dict[str, Any] = {}
-    trace = list(before)
+    trace = list(earlier)
     outcome: Outcome = PASS
     began = tick()
     for stage in stages:
         outcome = stage(message, session, rules, now)
-        ended = tick()
-        trace.append(Step(stage.__name__, _DECISIONS[type(outcome)], outcome.reason, ended - began))
-        began = ended
-        if outcome is PASS:
+        before, began = began, tick()
+        if outcome is PASS:  # as most are
+            trace.append(Step(stage.__name__, "continue", None, began - before))
             continue
+        trace.append(Step(stage.__name__, _DECISIONS[type(outcome)], outcome.reason, began - before))
         if isinstance(outcome, Continue):
             message = outcome.message or message
             session = outcome.session or session

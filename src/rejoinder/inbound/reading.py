@@ -65,7 +65,7 @@ def read(text: str, rules: Rules, known: Vocabulary, names: OwnNames, *, entry: 
         return InboundReading(stop=stop)
 
     def called(position: int) -> Called | None:
-        if slash and (reset := _find_reset(text, position, rules.triggers, names.own)):
+        if slash and (reset := _find_reset(text, position, rules, names.own)):
             return reset
         if text[position : position + 1] not in COMMANDS_BEGIN:
             return None
@@ -151,8 +151,10 @@ def _read_first_prompt(
     return InboundReading(stop=stop, reset=reset, tokens=(*before, *tokens), alone=alone is not None)
 
 
-def _find_reset(text: str, start: int, triggers: tuple[str, ...], our_name: str) -> Reset | None:
-    for trigger in triggers:
+def _find_reset(text: str, start: int, rules: Rules, our_name: str) -> Reset | None:
+    if text[start : start + 1].lower()[:1] not in rules.trigger_starts:
+        return None
+    for trigger in rules.triggers:
         end = start + len(trigger)
         if text[start:end].lower() != trigger:
             continue

@@ -86,6 +86,8 @@ class Rules(Struct, frozen=True):
     commands: "Mapping[str, Command]"
     skills: "Mapping[str, Skill]"
     triggers: tuple[str, ...]
+    trigger_starts: frozenset[str]
+    """The characters that triggers begin with: most texts begin with another one."""
 
 
 def make_rules(
@@ -108,7 +110,8 @@ def make_rules(
     channels = {
         name: _channel(name, settings, by_name, names, queues.get(name, USUAL_QUEUE)) for name in settings.channels
     }
-    return Rules(settings, channels, by_name, commands, own_skills, triggers)
+    starts = frozenset(trigger[:1] for trigger in triggers)
+    return Rules(settings, channels, by_name, commands, own_skills, triggers, starts)
 
 
 class TakenNames(Struct, frozen=True):

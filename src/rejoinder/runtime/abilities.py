@@ -11,14 +11,14 @@ from typing import TypeGuard, TypeVar
 from rejoinder.agents.base import CanSteer, TellsSteering
 
 Ability = TypeVar("Ability")
-_KNOWN: dict[tuple[type, type], bool] = {}
+_KNOWN: dict[type, dict[type, bool]] = {}
 
 
 def can(thing: object, ability: type[Ability]) -> TypeGuard[Ability]:
     try:
-        return _KNOWN[type(thing), ability]
+        return _KNOWN[type(thing)][ability]
     except KeyError:
-        known = _KNOWN[type(thing), ability] = isinstance(thing, ability)
+        known = _KNOWN.setdefault(type(thing), {})[ability] = isinstance(thing, ability)
         return known
 
 

@@ -24,13 +24,13 @@ class RecentlyUsed:
 
     def keep(self, thing: object) -> None:
         """It is used now; what was not used for longest goes."""
-        key, latest = id(thing), self._latest
-        if key in latest:
-            latest.move_to_end(key)
-            return
-        latest[key] = thing
-        if len(latest) > self._most:
-            latest.popitem(last=False)
+        latest = self._latest
+        try:
+            latest.move_to_end(id(thing))
+        except KeyError:
+            latest[id(thing)] = thing
+            if len(latest) > self._most:
+                latest.popitem(last=False)
 
     def drop(self, thing: object) -> None:
         self._latest.pop(id(thing), None)

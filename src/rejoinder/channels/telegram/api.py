@@ -5,9 +5,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from rejoinder.alarms import timeout
 from rejoinder.channels.base import OutgoingFile
-from rejoinder.channels.http_client import HttpClient, load_file
-from rejoinder.channels.http_faults import FAILED, server_of, was_written
+from rejoinder.channels.http_client import HttpClient, load_file, read_all
+from rejoinder.channels.http_faults import FAILED, connect_timeout, server_of, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.channels.telegram.files import fields
@@ -31,19 +32,21 @@ class Api:
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/")
         self._token = token
-        self._timeout = http_timeout(seconds)
+        self._seconds = seconds
+        self._connecting = connect_timeout(seconds)
         self._http = HttpClient(self._root, token, {"Content-Type": "application/json"})
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer; the call is given up after `seconds`."""
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
-        timeout = self._timeout if seconds is None else http_timeout(seconds)
+        connecting = self._connecting if seconds is None else connect_timeout(seconds)
         body = msgspec.json.encode(payload)
         try:
-            # No `async with`: reading all of it gives the connection back, and so does failing to.
-            response = await self._http.session.post(address, data=body, timeout=timeout, allow_redirects=False)
-            answer_unread()
-            return _read(response.status, response.reason or "", await response.read())
+            with timeout(seconds or self._seconds):  # aiohttp's own costs twice as much
+                # No `async with`: reading all of it gives the connection back, and so does failing to.
+                response = await self._http.session.post(address, data=body, timeout=connecting, allow_redirects=False)
+                answer_unread()
+                return _read(response.status, response.reason or "", await read_all(response))
         except FAILED as problem:
             return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
 
@@ -52,10 +55,10 @@ class Api:
         form = Form(fields(payload), files)
         address = f"{self._root}/bot{self._token.reveal()}/{method}"
         headers = {"Content-Type": form.content_type, "Content-Length": str(form.size)}
-        timeout = http_timeout(CALL_SECONDS + form.size / SLOWEST)
+        limit = http_timeout(CALL_SECONDS + form.size / SLOWEST)
         try:
             async with self._http.session.post(
-                address, data=form.pieces(), headers=headers, timeout=timeout, allow_redirects=False
+                address, data=form.pieces(), headers=headers, timeout=limit, allow_redirects=False
             ) as response:
                 answer_unread()
                 return _read(response.status, response.reason or "", await response.read())
@@ -66,8 +69,9 @@ class Api:
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""
         address = f"{self._root}/file/bot{self._token.reveal()}/{quote(path)}"
+        patience = http_timeout(self._seconds)
         try:
-            async with self._http.session.get(address, timeout=self._timeout, allow_redirects=False) as response:
+            async with self._http.session.get(address, timeout=patience, allow_redirects=False) as response:
                 return await load_file(response, limit)
         except FAILED as problem:
             return self._http.said(problem)

@@ -4,6 +4,9 @@ Before that commit nothing has happened. After it the message is settled or has 
 replies follow.
 """
 
+from collections.abc import Coroutine
+from typing import Any
+
 from msgspec.structs import replace
 
 from rejoinder.events import Overhear
@@ -36,14 +39,13 @@ class Consequences:
         self._recorder = recorder
         self._routing = routing
 
-    async def of(self, decision: Decision, held: HeldSession) -> None:
+    def of(self, decision: Decision, held: HeldSession) -> Coroutine[Any, Any, None]:
         """For a decision made with its session in hand."""
         if isinstance(decision.walk.outcome, Continue):
-            await self._routing.route(decision, held)
-        elif (work := self._effects.as_turn(decision.walk, decision.agent)) is not None:
-            await self._routing.route(replace(decision, walk=work), held)
-        else:
-            await self.settle(decision, held)
+            return self._routing.route(decision, held)
+        if (work := self._effects.as_turn(decision.walk, decision.agent)) is not None:
+            return self._routing.route(replace(decision, walk=work), held)
+        return self.settle(decision, held)
 
     async def settle(self, decision: Decision, held: HeldSession | None) -> None:
         """For an event that gets no turn."""

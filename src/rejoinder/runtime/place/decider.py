@@ -151,7 +151,7 @@ class Decider:
     async def _decide(self, arrival: Arrival, conversation: Conversation) -> Arrival | None:
         """Returns it if it had to be understood, or spoken, first: then it is to be decided once more."""
         now, rules, here, keys = self._clock(), arrival.rules, arrival.members, arrival.ticket.keys
-        *before, event = arrival.events
+        before, event = arrival.events[:-1], arrival.events[-1]
         inbound = _as_one(arrival.events)
         if inbound.invoked is not None:
             inbound = typed_out(inbound, rules)
@@ -164,16 +164,16 @@ class Decider:
         quoted = None if inbound.reply_to is None else await conversation.look_up(inbound.reply_to.message_id)
         agent = whose_message(inbound, channel, author_of_ours(quoted))
         key = keys[here.index(agent)]
-        for each, its_key in zip(here, keys, strict=False):
+        for position, each in enumerate(here):
             if not conversation.overheard.has_recalled(each):
-                await conversation.overheard.recall(each, its_key, inbound)
+                await conversation.overheard.recall(each, keys[position], inbound)
         if (ending := self._lanes.ending(key)) is not None:
             await self._lanes.end_of(ending)
         turns = await conversation.counting(inbound, now, ours=ours)
         facts = await self._gatherer.facts(inbound, conversation, channel, turns, key, agent, now, quoted, ours=ours)
         message = undecided_message(inbound, facts)
         decided = run_stages(BEFORE_SESSION, message, None, rules, now, perf_counter, arrival.understood)
-        said = event, tuple(before), conversation, conversation, agent, here, now
+        said = event, before, conversation, conversation, agent, here, now
         if not isinstance(decided.outcome, Continue):
             await self._consequences.settle(Decision(*said, decided, turns, ours), None)
             return None

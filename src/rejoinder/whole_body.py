@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 class WholeBodyRequest(aiohttp.ClientRequest):
-    """For `ClientSession(request_class=...)`. A body that is not bytes goes aiohttp's own way."""
+    """For `ClientSession(request_class=...)` where no redirect is followed: aiohttp would not find the body for another
+    address. A body that is not bytes goes aiohttp's own way."""
 
     _whole: bytes | None = None
 

@@ -225,6 +225,8 @@ class InvitedView(Struct, frozen=True):
 
 class PeopleList(Struct, frozen=True):
     people: tuple[InvitedView, ...]
+    closed: str = ""
+    """Why nobody can be invited here; empty: people can."""
 
 
 class Invitation(Struct, frozen=True):

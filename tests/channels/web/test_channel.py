@@ -87,6 +87,17 @@ async def test_a_reply_to_nothing_is_refused(channel):
         assert (await page.ask("history", room="lobby"))["messages"] == []
 
 
+async def test_a_deleted_message_of_ours_stays_for_its_thread_too(channel):
+    async with browsers(channel, "") as [page]:
+        said = await sent(channel)
+        await page.ask("say", room="lobby", text="below it", thread=said)
+        for _ in range(2):
+            assert await channel.delete(LOBBY, said) == Delivered(said)
+        [left] = (await page.ask("history", room="lobby"))["messages"]
+        assert left["gone"]
+        assert len([frame for frame in page.frames if frame["type"] == "deleted"]) == 1
+
+
 async def test_edits_and_deletes_of_ours(channel):
     async with browsers(channel, "") as [page]:
         id = await sent(channel)

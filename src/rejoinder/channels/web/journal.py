@@ -220,7 +220,7 @@ class RoomJournal(Answers):
     async def delete_own(self, person: str, client: str, id: str) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
-        await self._record(self._deleted(await self._own(person, id)), once=_once(person, client, id))
+        await self._record(await self._deleted(await self._own(person, id)), once=_once(person, client, id))
         return id
 
     @retry_on_conflict

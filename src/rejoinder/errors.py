@@ -75,6 +75,7 @@ Fault = Literal[
     "no-database",
     "no-rights",
     "crowded",
+    "no-files",
     "standby",
     "served",
     "closed",
@@ -100,6 +101,8 @@ FAULTS: dict[Fault, str] = {
     "no-rights": "This user may not do that in the database. Make it the owner of the database (docs/scale.md).",
     "crowded": "The database has no room for another connection. Raise max_connections, or stop programs that use "
     "some; rejoinder then continues by itself.",
+    "no-files": "This process has too many files and connections open. Raise its limit (`ulimit -n`, or LimitNOFILE in "
+    "its systemd unit) and restart it.",
     "standby": "The database can only be read: it is a standby, or set to read-only. Name the primary; "
     "rejoinder continues by itself as soon as it can write.",
     "served": "A gateway is running on it. Stop all gateways that use it, and try again.",

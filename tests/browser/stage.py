@@ -222,9 +222,13 @@ class Stage:
                 await self.edit(message, text, edited=True)
             case p.Delete(_, message):
                 gone = self.messages.pop(message)
+                if gone.under is not None:
+                    self.messages[message] = n.Message(
+                        gone.id, gone.room, gone.author, gone.at, gone.seq, "", under=gone.under, gone=True
+                    )
                 for other in [m for m in self.messages.values() if m.reply_to and m.reply_to.id == message]:
                     self.messages[other.id] = replace(other, reply_to=n.Quoted(message, gone.author))
-                await self.happen(p.Deleted(self.number(), gone.room, message))
+                await self.happen(p.Deleted(self.number(), gone.room, message, gone.under is not None))
             case p.React(_, message, emoji, remove):
                 await self.react(message, me.id, emoji, remove=remove)
             case p.Press(_, message, says):

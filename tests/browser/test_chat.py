@@ -103,6 +103,29 @@ async def test_own_messages_are_edited_and_deleted(open_page: Open, gateway: Rea
     await expect(messages(page)).to_have_count(0)
 
 
+async def test_a_deleted_message_still_leads_to_its_thread(open_page: Open, gateway: RealGateway) -> None:
+    """At once and after a reload; nothing else can be done with it."""
+    page = await open_page(gateway.url)
+    said = await say(page, "stay silent, by the secret name")
+    await tool(page, said, "Open thread")
+    await say(page, "stay silent below it", thread=True)
+    await page.keyboard.press("Escape")
+    await tool(page, said, "Delete")
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("The thread under it stays.")
+    await dialog.get_by_role("button", name="Delete").click()
+    for _ in range(2):
+        left = message(page, "This message was deleted.")
+        await expect(left.locator(".thread-link strong")).to_have_text("1 reply")
+        await expect(page.locator("main, .sidebar, .panel:visible").get_by_text("secret name")).to_have_count(0)
+        await left.hover()
+        await expect(left.get_by_role("toolbar").get_by_role("button")).to_have_count(1)
+        await page.reload()
+    await page.locator(".thread-link").click()
+    await expect(message(page, "below it", thread=True)).to_be_visible()
+    await expect(message(page, "This message was deleted.", thread=True)).to_be_visible()
+
+
 async def test_the_words_of_a_deleted_message_are_in_no_quote(open_page: Open, gateway: RealGateway) -> None:
     """Neither at once nor after a reload, though the answer was written while they were there."""
     page = await open_page(gateway.url)

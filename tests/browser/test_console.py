@@ -197,6 +197,16 @@ async def test_charts_say_their_figures(open_page: Open, staged: Playing) -> Non
     await expect(chart).to_have_accessible_name(re.compile("first word: –"))
 
 
+async def test_where_nobody_can_be_invited_the_reason_stands_in_place_of_the_form(
+    open_page: Open, gateway: RealGateway
+) -> None:
+    """A page that is open to this machine only has no logins: an invitation would be refused."""
+    page = await open_page(f"{gateway.url}/console")
+    people = page.get_by_role("region", name="People")
+    await expect(people).to_contain_text("to invite people, set channels.web.host or channels.web.token.")
+    await expect(people.get_by_role("button", name="Invite")).to_have_count(0)
+
+
 async def test_on_the_real_gateway(open_page: Open, gateway: RealGateway) -> None:
     """A message said in the chat appears in the flow with its turn; sessions and figures follow."""
     chat = await open_page(gateway.url)

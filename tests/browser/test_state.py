@@ -129,6 +129,24 @@ CASES: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
         (*LOADED, posted(3), ("apply", {"type": "deleted", "seq": 4, "room": "lobby", "message": "w3"})),
         {"ids": ["w1", "w2"], "unread": 0, "latest": "w2", "seq": 4},
     ),
+    "a deleted message with a thread stays without words": (
+        (
+            *(*LOADED, posted(3, text="x"), posted(4, thread="w3")),
+            ("apply", {"type": "deleted", "seq": 5, "room": "lobby", "message": "w3", "stays": True}),
+        ),
+        {
+            **{"ids": ["w1", "w2", "w3"], "texts": {"w1": "x", "w2": "x", "w3": "", "w4": "x"}, "latest": "w2"},
+            **{"under": {"w1": 0, "w2": 0, "w3": 1, "w4": 0}},
+        },
+    ),
+    "until its thread is empty": (
+        (
+            *(*LOADED, posted(3), posted(4, thread="w3")),
+            ("apply", {"type": "deleted", "seq": 5, "room": "lobby", "message": "w3", "stays": True}),
+            ("apply", {"type": "deleted", "seq": 6, "room": "lobby", "message": "w4"}),
+        ),
+        {"ids": ["w1", "w2"]},
+    ),
     "the words of a deleted message are in no quote": (
         (
             *(*LOADED, posted(3, reply_to={"id": "w2", "author": "ada", "text": "x"})),

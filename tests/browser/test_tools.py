@@ -194,9 +194,29 @@ async def test_on_a_phone_back_closes_what_covers_the_room(open_page: Open, quie
     await expect(page).to_have_url("about:blank")
 
 
-async def test_an_address_that_means_nothing_opens_a_room(open_page: Open, quiet: Playing) -> None:
-    page = await open_page(f"{quiet.url}/#%E0%A4%A")
+@pytest.mark.parametrize(
+    ("address", "called"), [("doesnotexist", "doesnotexist"), ("%E0%A4%A", "%E0%A4%A"), ("gone/w1", "gone")]
+)
+@pytest.mark.parametrize("spoken", [True, False])
+async def test_an_address_of_no_room_says_so_and_opens_the_first(
+    open_page: Open, quiet: Playing, address: str, called: str, spoken: bool
+) -> None:
+    """Whether or not anything has been said in the first room."""
+    if spoken:
+        await quiet.stage.post("lobby", "ada", "Hello!")
+    page = await open_page(f"{quiet.url}/#{address}")
     await expect(page.locator("h1")).to_have_text("lobby")
+    await expect(page.get_by_role("note")).to_contain_text(f"There is no room “{called}” here.")
+    await expect(page).to_have_url(f"{quiet.url}/#lobby")
+
+
+async def test_an_address_of_no_room_that_is_typed_later_changes_nothing_else(open_page: Open, quiet: Playing) -> None:
+    page = await open_page(f"{quiet.url}/#design")
+    await expect(page.locator("h1")).to_have_text("design")
+    await page.evaluate("location.hash = 'doesnotexist'")
+    await expect(page.get_by_role("note")).to_contain_text("There is no room “doesnotexist” here.")
+    await expect(page.locator("h1")).to_have_text("design")
+    await expect(page).to_have_url(f"{quiet.url}/#design")
 
 
 # --- what is drawn differently ------------------------------------------------------------------------

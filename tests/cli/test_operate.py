@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from rejoinder.channels.web.logins import hashed
 from rejoinder.cli import app
-from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.events import Attachment, Chat, Inbound, Sender
 from rejoinder.session import Session
 from rejoinder.store.base import Accept, EndRun, MarkSent, PlanParts, QuarantineEvent, TranscriptEntry
 from rejoinder.store.sql.values import seal
@@ -172,6 +172,21 @@ def test_what_was_no_message_is_explained_alone(folder, sender, entry, told_of):
     assert "Tick 1." in shown
     assert "Tick 2." not in shown
     assert document("explain", "last")["message"] == "702"
+
+
+def test_explain_names_the_files_of_a_message_without_words(folder):
+    """A platform that gives a photo no name says at least what it is."""
+
+    async def receive() -> None:
+        store = open_store("sqlite:rejoinder.db")
+        files = (Attachment("f1", "plan.pdf"), Attachment("f2", kind="photo"))
+        await store.write(
+            Accept((Inbound("telegram", "e9", "900", Chat("1001"), Sender("7"), attachments=files),), NOW)
+        )
+        await store.close()
+
+    asyncio.run(receive())
+    assert "“plan.pdf, photo”" in told("explain", "900")
 
 
 def test_explain_says_what_it_cannot_tell(folder):

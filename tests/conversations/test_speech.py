@@ -209,10 +209,10 @@ async def test_speech_is_chosen_for_a_session(mouth):
             ("/tts always", "Every answer is spoken."),
             ("/tts voice default", "The usual voice speaks."),
             ("/tts limit default", "Answers are read out up to the usual length."),
-            ("/status", "Speech: always (this session), up to 1500 characters"),
+            ("/status", "Speech: always (set here, kept by /new), up to 1500 characters"),
             ("/tts voice slt", "slt speaks."),
             ("/tts limit 60", "Answers are read out up to 60 characters."),
-            ("/status", "Speech: always (this session), voice slt, up to 60 characters"),
+            ("/status", "Speech: always (set here, kept by /new), voice slt, up to 60 characters"),
         ]:
             await chat.says(typed)
             assert told in (await chat.hears()).text

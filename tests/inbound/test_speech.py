@@ -17,11 +17,11 @@ SPEECH = SpeechSettings(on=True, voice="slt", limit=900, by_channel={"web": "tag
 @pytest.mark.parametrize(
     ("session", "channel", "mode", "source"),
     [
-        ({"tts": "inbound"}, "web", "inbound", "this session"),
+        ({"tts": "inbound"}, "web", "inbound", "set here, kept by /new"),
         ({}, "web", "tagged", "channels.web"),
         ({}, "telegram", "always", "the agent helper"),
         ({"agent": "other"}, "telegram", "off", "by default"),
-        ({"tts": "off"}, "telegram", "off", "this session"),
+        ({"tts": "off"}, "telegram", "off", "set here, kept by /new"),
     ],
 )
 def test_the_session_then_the_channel_then_the_agent(session, channel, mode, source):

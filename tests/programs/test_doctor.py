@@ -138,7 +138,7 @@ async def test_telegram():
         assert said.endswith("Copy the token from @BotFather again and set it as `token`.")
     fine, said = await found(f"{TOUR}[channels.telegram]\n{platform.config()}", "channels.telegram")
     assert not fine
-    assert said.startswith(f"Telegram does not answer at {platform.url} (")
+    assert said.startswith(f"Telegram at {platform.url} does not answer (")
 
 
 @pytest.mark.parametrize("kind", ["discord", "slack"])
@@ -148,7 +148,7 @@ async def test_a_platform_that_does_not_answer_is_named_by_its_address(kind):
         config = f"{TOUR}[channels.{kind}]\n{platform.config()}"
     fine, said = await found(config, f"channels.{kind}")
     assert not fine
-    assert said.startswith(f"{kind.title()} does not answer at {platform.url} (")
+    assert said.startswith(f"{kind.title()} at {platform.url} does not answer (")
 
 
 async def test_a_taken_port():

@@ -87,7 +87,9 @@ def test_a_deadlock_passes() -> None:
 
 def test_no_file_descriptor_is_left_for_a_connection() -> None:
     """SC-22: the operating system refuses it, not the server."""
-    found = unavailable(OSError(errno.EMFILE, "Too many open files"), "here")
-    assert found is not None
-    assert found.fault == "away"
-    assert "Too many open files" in str(found)
+    resolving = psycopg.OperationalError("failed to resolve host 'db': [Errno 24] Too many open files")
+    for problem in (OSError(errno.EMFILE, "Too many open files"), resolving):
+        found = unavailable(problem, "here")
+        assert found is not None
+        assert found.fault == "no-files"
+        assert "Raise its limit" in str(found)

@@ -198,3 +198,14 @@ async def test_what_no_message_names_is_gone_after_a_day() -> None:
             assert await there() == [True, False, False, True]
     finally:
         await channel.close()
+
+
+async def test_why_names_the_files_of_a_message_without_words() -> None:
+    """IN-64: the page's "Why?" and the row of the console would be about nothing otherwise."""
+    async with running(settings()) as site, site.page() as page, site.page(path="/console/socket") as console:
+        files = [(await upload(site, b"abc", name))[1]["id"] for name in ("plan.pdf", "a.bin")]
+        await page.send(type="say", client="c1", room="helper~you", text="", files=files)
+        said = (await page.told("done"))["id"]
+        assert (await console.told("received", message=said))["text"] == "plan.pdf, a.bin"
+        [event] = (await site.get(f"/api/messages/{said}/trace"))[1]["events"]
+        assert event["text"] == "plan.pdf, a.bin"

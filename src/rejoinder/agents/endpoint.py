@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import aiohttp
 import msgspec
 
-from rejoinder.agents.failures import RunFailed, failed, failed_response
+from rejoinder.agents.failures import RunFailed, failed, failed_response, too_many_open
 from rejoinder.agents.lines import LINE_LIMIT
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
+from rejoinder.open_files import has_too_many_open
 from rejoinder.unicode_repair import from_json
 from rejoinder.whole_body import WholeBodyRequest
 
@@ -137,6 +138,8 @@ MISHAPS = (aiohttp.ClientError, ConnectionError, EventTooLong)
 
 
 def _failure(url: str, problem: aiohttp.ClientError | ConnectionError | EventTooLong) -> RunFailed:
+    if has_too_many_open(problem):
+        return RunFailed(too_many_open(url))
     match problem:
         case aiohttp.InvalidURL():
             return RunFailed(failed("unreachable", f"{url} is not an address: {problem}"))

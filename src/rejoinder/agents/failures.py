@@ -15,6 +15,7 @@ import msgspec
 
 from rejoinder.agents.base import Failed, FailureKind
 from rejoinder.documents import is_object
+from rejoinder.open_files import TOO_MANY_OPEN
 from rejoinder.unicode_repair import as_json, from_json, repair_text
 
 SENTENCES: dict[FailureKind, str] = {
@@ -101,6 +102,14 @@ class RunFailed(Exception):
 
 def failed(kind: FailureKind, detail: str = "", *, transient: bool = False, retry_after: float | None = None) -> Failed:
     return Failed(kind, SENTENCES[kind], detail, transient, retry_after)
+
+
+def too_many_open(calling: str) -> Failed:
+    """No file descriptor is left for a connection or a program; the same may work a moment later."""
+    sentence = (
+        "The gateway has too many files and connections open; its operator has to raise its limit and restart it."
+    )
+    return Failed("unreachable", sentence, f"{calling}: {TOO_MANY_OPEN}", transient=True)
 
 
 def failed_response(status: int, body: str, headers: Mapping[str, str], secret: str = "") -> Failed:

@@ -2,7 +2,7 @@
 
 import aiohttp
 
-from rejoinder.channels.http_faults import proxy_for
+from rejoinder.channels.http_faults import proxy_for, reason_of
 from rejoinder.secret import Secret
 from rejoinder.whole_body import WholeBodyRequest
 
@@ -67,4 +67,4 @@ class HttpClient:
 
     def said(self, problem: Exception) -> str:
         """What went wrong, for people."""
-        return (str(problem) or type(problem).__name__).replace(self._token.reveal(), "***")
+        return reason_of(problem).replace(self._token.reveal(), "***")

@@ -1,10 +1,12 @@
-"""Whether a byte of a failed HTTP request can have reached the platform."""
+"""Whether a byte of a failed HTTP request can have reached the platform, and what people are told of it."""
 
 import asyncio
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from yarl import URL
+
+from rejoinder.open_files import TOO_MANY_OPEN, has_too_many_open
 
 NOT_WRITTEN = (
     aiohttp.ClientConnectorError,
@@ -21,6 +23,16 @@ CONNECT_SECONDS = 10.0
 def was_written(problem: Exception) -> bool:
     """False if it is certain that the platform has seen nothing of the request."""
     return not isinstance(problem, NOT_WRITTEN) and not _was_closed_before(problem)
+
+
+def reason_of(problem: Exception) -> str:
+    """What went wrong, for people."""
+    return TOO_MANY_OPEN if has_too_many_open(problem) else str(problem) or type(problem).__name__
+
+
+def unanswered(platform: str, reason: str) -> str:
+    """The sentence about a call without an answer. `platform`: its name, perhaps with its address."""
+    return reason if reason == TOO_MANY_OPEN else f"{platform} does not answer ({reason})"
 
 
 def timeout(seconds: float) -> aiohttp.ClientTimeout:

@@ -206,6 +206,11 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
         return "\n".join(filter(None, (passed_on, *self.untrusted_context)))
 
     @property
+    def in_short(self) -> str:
+        """What stands for it in a list or in an explanation: its text, or the names of its files."""
+        return self.text or ", ".join(each.name or each.kind or "file" for each in self.attachments)
+
+    @property
     def route(self) -> Route:
         """Where it was said, and where its answer goes."""
         return Route(self.channel, self.chat.id, self.thread, self.account)

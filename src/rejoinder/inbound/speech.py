@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from rejoinder.inbound.settings import SpeechSettings
-from rejoinder.session import Session, TtsMode
+from rejoinder.session import Session, TtsMode, held_by_session
 
 
 class SpeechChoice(Struct, frozen=True):
@@ -20,7 +20,7 @@ def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> 
     if not speech.on:
         return SpeechChoice("off", "nothing speaks here")
     choices: tuple[tuple[TtsMode | None, str], ...] = (
-        (session.tts, "this session"),
+        (session.tts, held_by_session("tts")),
         (speech.by_channel.get(channel), f"channels.{channel}"),
         (speech.by_agent.get(session.agent), f"the agent {session.agent}"),
     )

@@ -28,6 +28,7 @@ class Invitations:
     """`address`: where invited people reach the page; None: nobody needs a login there."""
 
     def __init__(self, web: "WebChannel", address: str | None) -> None:
+        self.closed = "" if address is not None else NO_LOGIN
         self._journal = web.journal
         self._address = address
         self._on_change: list[Callable[[], Awaitable[None]]] = []

@@ -27,6 +27,7 @@ from rejoinder.session.session import QueueDrop as QueueDrop
 from rejoinder.session.session import QueueMode as QueueMode
 from rejoinder.session.session import Session as Session
 from rejoinder.session.session import TtsMode as TtsMode
+from rejoinder.session.session import held_by_session as held_by_session
 from rejoinder.session.session import is_untouched as is_untouched
 from rejoinder.session.session import lifetimes as lifetimes
 from rejoinder.session.session import ruled_by as ruled_by

@@ -101,6 +101,11 @@ _STICKY = tuple(name for name, lifetime in lifetimes().items() if lifetime is Li
 _TOLD = {field.name: field.default for field in fields(Session) if lifetimes()[field.name] is Lifetime.TURN}
 
 
+def held_by_session(name: str) -> str:
+    """How people are told that a value stands in this field, and not in the configuration: with how long it stays."""
+    return "set here, kept by /new" if name in _STICKY else "this session"
+
+
 def is_untouched(session: Session) -> bool:
     """It has had no turn yet."""
     return session.touched == session.started

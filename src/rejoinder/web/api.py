@@ -33,6 +33,7 @@ from rejoinder.web.summaries import HandledTurn
 MOST_SUBAGENTS, MOST_ENTRIES = 20, 20
 MOST_SESSIONS = 100
 MOST_PARTS = 200
+NO_INVITATIONS = "nobody can be invited here"
 STUCK: tuple[PartState, ...] = ("dead", "held")
 LARGEST_NUMBER = 2**62
 MOST_DIGITS = len(str(LARGEST_NUMBER))
@@ -196,13 +197,15 @@ async def _approve(services: PageServices, _: Flow, request: Request) -> Struct:
 
 
 async def _people(services: PageServices, _: Flow, request: Request) -> Struct:
-    invited = () if services.invitations is None else await services.invitations.listed()
-    return views.PeopleList(tuple(map(views.invited_view, invited)))
+    if services.invitations is None:
+        return views.PeopleList((), NO_INVITATIONS)
+    invited = await services.invitations.listed()
+    return views.PeopleList(tuple(map(views.invited_view, invited)), services.invitations.closed)
 
 
 async def _invite(services: PageServices, _: Flow, request: Request) -> Struct:
     if services.invitations is None:
-        raise NotFound("nobody can be invited here")
+        raise NotFound(NO_INVITATIONS)
     try:
         return views.Invitation(*await services.invitations.invite(request.path_params["name"]))
     except BadUse as problem:

@@ -66,6 +66,11 @@ class Complete(Protocol):
 class Invitations(Protocol):
     """Who may log in besides the owner. What cannot be done raises `BadUse`."""
 
+    @property
+    def closed(self) -> str:
+        """Why nobody can be invited; empty: people can."""
+        ...
+
     async def listed(self) -> tuple[Invited, ...]: ...
 
     async def invite(self, name: str) -> tuple[str, str]:

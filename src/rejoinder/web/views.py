@@ -225,6 +225,8 @@ class InvitedView(Struct, frozen=True):
 
 class PeopleList(Struct, frozen=True):
     people: tuple[InvitedView, ...]
+    closed: str = ""
+    """Why nobody can be invited here; empty: people can."""
 
 
 class Invitation(Struct, frozen=True):
@@ -282,7 +284,7 @@ def waiting_view(waiting: Input) -> WaitingView:
         inbound.channel,
         inbound.chat.id,
         _name(waiting.event),
-        inbound.text[:LONGEST_EXCERPT],
+        inbound.in_short[:LONGEST_EXCERPT],
         waiting.event.accepted,
     )
 
@@ -314,7 +316,7 @@ def event_view(event: InboxEvent, trace: tuple[TraceEntry, ...], handled: tuple[
         inbound.chat.id,
         _name(event),
         inbound.entry,
-        inbound.text[:LONGEST_EXCERPT],
+        inbound.in_short[:LONGEST_EXCERPT],
         event.accepted,
         summary_of(event, steps, handled),
         event.state,

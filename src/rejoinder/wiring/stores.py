@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WAITED_FOR = ("full", "locked", "away", "crowded", "standby")
+WAITED_FOR = ("full", "locked", "away", "crowded", "no-files", "standby")
 
 
 def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:

@@ -302,6 +302,27 @@ async def test_only_ones_own_messages_can_be_changed(channel):
         assert (await page.ask("history", room="lobby"))["messages"] == []
 
 
+async def test_a_deleted_message_stays_without_words_while_a_thread_hangs_under_it(channel):
+    """Nothing else leads to the thread. It is no message any more: not counted, not the latest, not to be changed."""
+    async with browsers(channel, "", "ann") as [page, ann]:
+        first = (await page.ask("say", room="lobby", text="first"))["id"]
+        said = (await page.ask("say", room="lobby", text="secret"))["id"]
+        reply = (await page.ask("say", room="lobby", text="below it", thread=said))["id"]
+        await page.ask("delete", message=said)
+        assert (await ann.told("deleted", message=said))["stays"]
+        [_, left] = (await page.ask("history", room="lobby"))["messages"]
+        assert (left["id"], left["text"], left["gone"], left["under"]["replies"]) == (said, "", True, 1)
+        [inside] = (await page.ask("history", room="lobby", thread=said))["messages"]
+        assert inside["id"] == reply
+        for type, more in (("edit", {"text": "x"}), ("delete", {}), ("react", {"emoji": "👍"})):
+            assert (await page.ask(type, message=said, **more))["reason"] == "This message no longer exists."
+        async with browsers(channel, "bob") as [bob]:
+            [lobby] = [room for room in bob.frames[0]["rooms"] if room["id"] == "lobby"]
+            assert (lobby["latest"]["id"], lobby["unread"]) == (first, 2), "the first and the reply"
+        await page.ask("delete", message=reply)
+        assert [each["id"] for each in (await page.ask("history", room="lobby"))["messages"]] == [first]
+
+
 @pytest.mark.parametrize(
     ("first", "code"),
     [

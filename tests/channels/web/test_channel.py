@@ -87,6 +87,17 @@ async def test_a_reply_to_nothing_is_refused(channel):
         assert (await page.ask("history", room="lobby"))["messages"] == []
 
 
+async def test_a_deleted_message_of_ours_stays_for_its_thread_too(channel):
+    async with browsers(channel, "") as [page]:
+        said = await sent(channel)
+        await page.ask("say", room="lobby", text="below it", thread=said)
+        for _ in range(2):
+            assert await channel.delete(LOBBY, said) == Delivered(said)
+        [left] = (await page.ask("history", room="lobby"))["messages"]
+        assert left["gone"]
+        assert len([frame for frame in page.frames if frame["type"] == "deleted"]) == 1
+
+
 async def test_edits_and_deletes_of_ours(channel):
     async with browsers(channel, "") as [page]:
         id = await sent(channel)
@@ -212,6 +223,23 @@ async def test_an_answer_is_outdated_when_its_question_is_edited(channel):
         await sent(channel, "Wednesday.", answers=asked)
         found = (await page.ask("history", room="lobby"))["messages"]
         assert [each["text"] for each in found if each.get("outdated")] == ["Tuesday."]
+
+
+async def test_reactions_of_agents_are_taken_back_when_their_message_is_edited(channel):
+    """They were about the old words, like the answers. Those of people stay, and so does what is given afterwards."""
+    async with browsers(channel, "", "ann") as [page, ann]:
+        asked = (await page.ask("say", room="lobby", text="Rain?"))["id"]
+        for emoji in ("👍", "☔"):
+            await channel.react(LOBBY, asked, emoji, author="helper")
+        await ann.ask("react", message=asked, emoji="👍")
+        await page.ask("edit", message=asked, text="Sun?")
+        await channel.react(LOBBY, asked, "☀️", author="helper")
+        await page.ask("edit", message=asked, text="Sun?")
+        [found] = (await page.ask("history", room="lobby"))["messages"]
+        shown = [frame["reactions"] for frame in page.frames if frame["type"] == "reacted"]
+    people = {"emoji": "👍", "who": ["ann"]}
+    assert shown[-2:] == [[people], [people, {"emoji": "☀️", "who": ["helper"]}]]
+    assert (found["text"], found["reactions"]) == ("Sun?", shown[-1])
 
 
 async def test_stop_is_heard_and_marks_the_answer(channel):

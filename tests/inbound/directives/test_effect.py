@@ -185,7 +185,7 @@ def test_acknowledgements_come_in_one_line_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("/think", "Thinking: medium (this session). Options: off, minimal, low, medium, high, xhigh"),
+        ("/think", "Thinking: medium (set here, kept by /new). Options: off, minimal, low, medium, high, xhigh"),
         ("/verbose", "Verbose: off (by default). Options: off, on, full"),
         ("/model", "Model: gpt-x (the agent helper). Options: smart, gpt-x, gpt-y"),
         ("/exec", "Exec: not set. Options: host="),
@@ -197,6 +197,18 @@ def test_without_argument_the_current_value_and_the_options(text: str, said: str
     done = send(says(text, OWNER), house(), of=session(think="medium"))
     assert done.replies[0].startswith(said)
     assert outcome(done) == "answer"
+
+
+@pytest.mark.parametrize("name", ["think", "verbose", "reasoning", "model", "elevated"])
+def test_the_answer_promises_that_new_keeps_a_choice_exactly_when_it_does(name: str) -> None:
+    """IN-43, IN-54."""
+    chosen = {"think": "high", "verbose": "on", "reasoning": "on", "model": "gpt-y", "elevated": "full"}
+    rules, of = house(commands=ELEVATED), session(**chosen)
+    after = send(says("/new", OWNER), rules, of=of).session
+    assert after is not None
+    said = send(says(f"/{name}", OWNER), rules, of=of).replies[0]
+    assert (getattr(after, name) is not None) == ("kept by /new" in said)
+    assert f"{chosen[name]} (" in said
 
 
 def test_queue_and_exec_add_up() -> None:

@@ -20,11 +20,12 @@ from rejoinder.agents.acp import wire
 from rejoinder.agents.acp.permissions import Options, Policy, chosen, decide, denied, granted, grants, ordered
 from rejoinder.agents.acp.translation import Translation
 from rejoinder.agents.base import AgentEvent, Failed, Option, Question, TextDelta, Thought
-from rejoinder.agents.failures import RunFailed, failed, kind_of
+from rejoinder.agents.failures import RunFailed, failed, kind_of, too_many_open
 from rejoinder.agents.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Peer, PeerGone, RpcError
 from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.documents import is_object
 from rejoinder.events import Strictness
+from rejoinder.open_files import has_too_many_open
 
 BACKLOG, BACKLOG_CHARS = 10_000, 4_000_000
 """How many events of a run, or characters in them, may wait for a slow reader before the agent has to wait."""
@@ -168,6 +169,8 @@ class AcpConnection:
         try:
             self._process = await start_process(command, cwd=cwd, env=env, on_line=self._peer.take, on_gone=self._gone)
         except OSError as problem:
+            if has_too_many_open(problem):
+                raise RunFailed(too_many_open(command[0])) from problem
             sentence = f"The program of this agent ({command[0]}) cannot be started; its operator has to install it."
             raise RunFailed(Failed("unreachable", sentence, f"{command[0]} in {cwd}: {_why(problem)}")) from problem
         try:

@@ -28,6 +28,7 @@ from rejoinder.channels.discord.cursor import Cursor
 from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, NotSent, Ok, Refused
 from rejoinder.channels.discord.used_allowance import UsedAllowance
 from rejoinder.channels.growing_pauses import pause_after
+from rejoinder.channels.http_faults import reason_of, unanswered
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -110,11 +111,9 @@ class GatewayConnection:
                 self._refused(no, once=once)
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:
                 if once:
-                    said = str(problem) or type(problem).__name__
-                    raise ChannelStopped(
-                        f"[channels.{self._called}] Discord does not answer at {self._api.server} ({said})"
-                    ) from None
-                self._complain(str(problem) or type(problem).__name__)
+                    said = unanswered(f"Discord at {self._api.server}", reason_of(problem))
+                    raise ChannelStopped(f"[channels.{self._called}] {said}") from None
+                self._complain(reason_of(problem))
             else:
                 self._known = True
                 return
@@ -157,7 +156,7 @@ class GatewayConnection:
                 await self._open(session)
                 session = await self._listen()
             except (*UNREACHABLE, *UNREADABLE) as problem:
-                self._complain(str(problem) or type(problem).__name__)
+                self._complain(reason_of(problem))
                 session = self._session() or session
                 await asyncio.sleep(self._pause())
 
@@ -273,7 +272,7 @@ class GatewayConnection:
 
     def _complain(self, said: str) -> None:
         if not self._failures and not self.trouble:
-            log.warning("%s: Discord does not answer (%s); trying until it does", self._called, said)
+            log.warning("%s: %s; trying until it works", self._called, unanswered("Discord", said))
 
     def _pause(self) -> float:
         self._failures += 1

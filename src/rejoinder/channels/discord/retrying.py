@@ -7,6 +7,7 @@ from rejoinder.channels.base import Rejected, RetryAfter
 from rejoinder.channels.discord.connection import Timings
 from rejoinder.channels.discord.outcomes import Answer, Ok, failure
 from rejoinder.channels.growing_pauses import pause_after
+from rejoinder.channels.http_faults import unanswered
 
 
 async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], most: int | None = None) -> Ok | Rejected:
@@ -21,6 +22,6 @@ async def until_answered(pace: Timings, ask: Callable[[], Awaitable[Answer]], mo
             return outcome
         tries += 1
         if most is not None and tries >= most:
-            return Rejected(f"Discord does not answer ({outcome.reason})")
+            return Rejected(unanswered("Discord", outcome.reason))
         wait = outcome.seconds if isinstance(outcome, RetryAfter) else None
         await asyncio.sleep(wait or pause_after(tries, pace.first_pause, pace.longest_pause))

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from rejoinder.channels.base import RetryAfter
 from rejoinder.channels.growing_pauses import pause_after
+from rejoinder.channels.http_faults import unanswered
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import MEANINGS, SERVER_FAULT, Answer, Ok, Refused, refusal, sentence
 from rejoinder.errors import ChannelStopped
@@ -80,14 +81,14 @@ class RetryingCalls:
             return answer
         self._give_up(answer)
         said = sentence(answer) if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(f"[channels.{self._name}] Slack does not answer at {self._api.server} ({said})")
+        raise ChannelStopped(f"[channels.{self._name}] {unanswered(f'Slack at {self._api.server}', said)}")
 
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and isinstance(found := refusal(answer), RetryAfter) and found.limited:
             return found.seconds or self._pace.first_pause
         if not self._failures and not self.trouble:
             said = sentence(answer) if isinstance(answer, Refused) else getattr(answer, "reason", "")
-            log.warning("%s: Slack does not answer (%s); asking until it does", self._name, said)
+            log.warning("%s: %s; trying until it works", self._name, unanswered("Slack", said))
         self._failures += 1
         return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.channels.growing_pauses import pause_after
+from rejoinder.channels.http_faults import unanswered
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.outcomes import SERVER_FAULT, TOO_MANY, Answer, Ok, Refused
 from rejoinder.errors import ChannelStopped
@@ -71,7 +72,7 @@ class RetryingCalls:
             return answer.result
         self._give_up(answer)
         said = answer.description if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(f"[channels.{self._name}] Telegram does not answer at {self._api.server} ({said})")
+        raise ChannelStopped(f"[channels.{self._name}] {unanswered(f'Telegram at {self._api.server}', said)}")
 
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and answer.code == CONFLICT:
@@ -80,7 +81,7 @@ class RetryingCalls:
             return answer.retry_after or self._pace.first_pause
         if not self._failures and not self.trouble:
             said = answer.description if isinstance(answer, Refused) else getattr(answer, "reason", "")
-            log.warning("%s: Telegram does not answer (%s); asking until it does", self._name, said)
+            log.warning("%s: %s; trying until it works", self._name, unanswered("Telegram", said))
         self._failures += 1
         return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 

@@ -158,16 +158,19 @@ class Answers(Records):
         entry = await self.log.entry(id)
         if entry is None:
             return False
-        if entry.state == "deleted":
+        kept = reading.kept(entry)
+        if entry.state == "deleted" or kept.message.gone:
             then()
             return True
-        await self._record(self._deleted(reading.kept(entry)), then=lambda _: then())
+        await self._record(await self._deleted(kept), then=lambda _: then())
         return True
 
-    def _deleted(self, kept: KeptMessage) -> NewEvent:
+    async def _deleted(self, kept: KeptMessage) -> NewEvent:
+        """A message with a thread under it stays in its place without its words: nothing else leads to the thread."""
         was = kept.message
-        nothing = Message(was.id, was.room, was.author, was.at, 0, "", was.thread)
-        return self._changed(kept, nothing, Deleted(0, was.room, was.id), "deleted")
+        stays = bool(await self.log.replies((was.id,), kept.entry.audience or ""))
+        nothing = Message(was.id, was.room, was.author, was.at, 0, "", was.thread, gone=stays)
+        return self._changed(kept, nothing, Deleted(0, was.room, was.id, stays), "whole" if stays else "deleted")
 
     @retry_on_conflict
     async def react_ours(self, id: str, who: str, emoji: str, remove: bool) -> bool:

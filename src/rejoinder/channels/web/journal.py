@@ -13,8 +13,8 @@ from rejoinder.channels.web import logins, reading
 from rejoinder.channels.web.answers import Answers
 from rejoinder.channels.web.avatars import person_member, seen_by_others
 from rejoinder.channels.web.logins import LOGINS, Invited
-from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Room
-from rejoinder.channels.web.protocol import PersonJoined, WasRead
+from rejoinder.channels.web.nouns import Member, Message, Person, Quoted, Reaction, Room
+from rejoinder.channels.web.protocol import PersonJoined, Reacted, WasRead
 from rejoinder.channels.web.reading import KeptMessage
 from rejoinder.channels.web.records import DONE, PAGE, PEOPLE, NewEvent, request_id, retry_on_conflict
 from rejoinder.events import Sender
@@ -191,7 +191,10 @@ class RoomJournal(Answers):
         if text == kept.message.text:
             await self._record(once=once)
             return id
-        message, happened = self._edited(kept, text, (), edited=True)
+        bare = replace(kept.message, reactions=self._without_ours(kept.message.reactions))
+        message, happened = self._edited(replace(kept, message=bare), text, (), edited=True)
+        reacted = NewEvent(Reacted(0, bare.room, bare.id, bare.reactions), kept.entry.audience)
+        taken_back = () if bare == kept.message else (reacted,)
         room = await reading.room(self.log, message.room)
         heard = None
         if room is not None and self._concerns(message, room):
@@ -201,8 +204,13 @@ class RoomJournal(Answers):
             for answer in await reading.answers_to(self.log, kept.message)
             for marked in self._marked(answer, replace(answer.message, outdated=True))
         ]
-        await self._record(happened, *outdated, heard=heard, once=once)
+        await self._record(happened, *taken_back, *outdated, heard=heard, once=once)
         return id
+
+    def _without_ours(self, reactions: tuple[Reaction, ...]) -> tuple[Reaction, ...]:
+        """What agents gave was about the words as they were, like their answers, and they are asked anew."""
+        left = (Reaction(each.emoji, tuple(who for who in each.who if who not in self.agents)) for each in reactions)
+        return tuple(each for each in left if each.who)
 
     @retry_on_conflict
     async def stop(self, person: str, client: str, room_id: str, thread: str | None) -> str:
@@ -220,7 +228,7 @@ class RoomJournal(Answers):
     async def delete_own(self, person: str, client: str, id: str) -> str:
         if (known := await self._known(person, client)) is not None:
             return known
-        await self._record(self._deleted(await self._own(person, id)), once=_once(person, client, id))
+        await self._record(await self._deleted(await self._own(person, id)), once=_once(person, client, id))
         return id
 
     @retry_on_conflict

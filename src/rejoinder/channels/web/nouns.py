@@ -124,6 +124,8 @@ class Message(Struct, frozen=True, omit_defaults=True):
     """The agent was stopped, or interrupted by a further message, while it wrote."""
     note: bool = False
     """A line for the operator that nobody said: why something was not done, or that an agent chose silence."""
+    gone: bool = False
+    """It was deleted, and stays in its place without its words because a thread hangs under it."""
 
 
 class Subagent(Struct, frozen=True, omit_defaults=True):

@@ -295,10 +295,12 @@ class Edited(Struct, frozen=True, tag_field="type", tag="edited", omit_defaults=
     choices: tuple[Choice, ...] = ()
 
 
-class Deleted(Struct, frozen=True, tag_field="type", tag="deleted"):
+class Deleted(Struct, frozen=True, tag_field="type", tag="deleted", omit_defaults=True):
     seq: int
     room: str
     message: str
+    stays: bool = False
+    """It stays in its place as `gone`, with nothing but the thread under it."""
 
 
 class Reacted(Struct, frozen=True, tag_field="type", tag="reacted"):

@@ -54,7 +54,10 @@ def kept(entry: RoomEntry) -> KeptMessage:
 async def message(log: RoomLog, id: str) -> KeptMessage | None:
     """None: it was never there, or is deleted."""
     entry = await log.entry(id)
-    return None if entry is None or entry.state == "deleted" else kept(entry)
+    if entry is None or entry.state == "deleted":
+        return None
+    found = kept(entry)
+    return None if found.message.gone else found
 
 
 async def room(log: RoomLog, id: str) -> Room | None:
@@ -128,13 +131,16 @@ async def thread_before(log: RoomLog, room: Room, thread: str, id: str, limit: i
 
 
 async def _whole(log: RoomLog, entries: Iterable[RoomEntry], person: str) -> tuple[Message, ...]:
-    """The messages with what is said under them, and without the words of messages that were deleted since."""
+    """The messages with what is said under them, and without the words of messages that were deleted since. One that
+    stayed only for its thread is left out once that is empty."""
     messages = [kept(entry).message for entry in entries]
     starts = tuple(each.id for each in messages if each.thread is None)
     under = await log.replies(starts, person) if starts else {}
     gone = await _gone(log, messages)
     return tuple(
-        replace(each, under=_thread(under.get(each.id)), reply_to=_quoted(each.reply_to, gone)) for each in messages
+        replace(each, under=_thread(under.get(each.id)), reply_to=_quoted(each.reply_to, gone))
+        for each in messages
+        if not each.gone or each.id in under
     )
 
 

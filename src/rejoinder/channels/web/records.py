@@ -249,7 +249,7 @@ def _entry(message: Message, audience: str | None, state: EntryState, *, key: st
         text=message.text.casefold(),
         audience=audience,
         private=bool(message.only_for),
-        counted=not message.note,
+        counted=not message.note and not message.gone,
         answers=message.answers,
         key=key,
         state=state,

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from rejoinder.inbound.directives.levels import DEFAULT
-from rejoinder.session import ExecChoice, Session
+from rejoinder.session import ExecChoice, Session, held_by_session
 
 if TYPE_CHECKING:
     from rejoinder.inbound.rules import AgentProfile, Rules
@@ -31,7 +31,7 @@ def effective_level(
     if said is not None and said != DEFAULT:
         return Effective(said, "this turn")
     if said is None and (value := getattr(session, name)) is not None:
-        return Effective(value, "this session")
+        return Effective(value, held_by_session(name))
     key = _DEFAULTS.get(name)
     if key is not None and (value := getattr(rules.settings.defaults, key)) is not None:
         return Effective(value, f"agents.defaults.{key}")
@@ -58,7 +58,7 @@ def effective_model(
     if said is not None and said != DEFAULT:
         return Effective(said, "this turn")
     if said is None and session.model is not None:
-        return Effective(session.model, "this session")
+        return Effective(session.model, held_by_session("model"))
     own = agent.models.default
     return Effective(UNCHOSEN if own is None else own, f"the agent {agent.name}")
 

@@ -9,6 +9,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from rejoinder.errors import BadConfiguration, Fault, StoreUnavailable
+from rejoinder.open_files import has_too_many_open
 from rejoinder.store.sql.faults import known_fault, raised_as_fault
 
 BY_STATE: Final[dict[str, Fault]] = {
@@ -34,6 +35,7 @@ BY_STATE: Final[dict[str, Fault]] = {
 
 BY_TEXT: Final[tuple[tuple[re.Pattern[str], Fault], ...]] = (
     (re.compile(r"too many (clients|connections)|connection slots", re.IGNORECASE), "crowded"),
+    (re.compile(r"too many open files", re.IGNORECASE), "no-files"),
     (re.compile(r"password|role \"|authentication|pg_hba\.conf|certificate", re.IGNORECASE), "no-login"),
     (re.compile(r"database \".*\" does not exist"), "no-database"),
     (re.compile(r"permission denied"), "no-rights"),
@@ -62,8 +64,9 @@ def address(url: str) -> str:
 
 def unavailable(error: BaseException, where: str) -> StoreUnavailable | None:
     """The fault behind an error, or None when the error is not the store's."""
-    if isinstance(error, OSError):  # such as no file descriptor for a new connection
-        return StoreUnavailable("away", where, error.strerror or str(error))
+    if isinstance(error, OSError):
+        fault = "no-files" if has_too_many_open(error) else "away"
+        return StoreUnavailable(fault, where, error.strerror or str(error))
     if not isinstance(error, psycopg.Error):
         return known_fault(error, where)
     fault = _fault(error)

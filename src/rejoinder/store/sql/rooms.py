@@ -75,22 +75,22 @@ def _put_room(db: SqlConnection, log: str, room: RoomRow) -> None:
 
 
 def _put_entry(db: SqlConnection, log: str, seq: int, entry: RoomEntry, now: int) -> None:
-    row = (entry.text, entry.state, seal(entry.body))
+    row = (entry.text, entry.state, seal(entry.body), entry.counted)
     if entry.version:
         sql = (
-            "UPDATE room_entry SET words = ?, state = ?, body = ?, version = version + 1 "
+            "UPDATE room_entry SET words = ?, state = ?, body = ?, counted = ?, version = version + 1 "
             "WHERE log = ? AND id = ? AND version = ?"
         )
         db.move(sql, (*row, log, entry.id, entry.version), "the message %s", entry.id)
         forget_names(db, _namer(log, entry), now, keep=entry.blobs)
     else:
         sql = (
-            "INSERT INTO room_entry (words, state, body, version, log, seq, id, room, thread, author, at, audience, "
-            "private, counted, answers, key) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "INSERT INTO room_entry (words, state, body, counted, version, log, seq, id, room, thread, author, at, "
+            "audience, private, answers, key) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING"
         )
         place = (log, seq, entry.id, entry.room, entry.thread, entry.author, micros(entry.at))
-        more = (entry.audience, entry.private, entry.counted, entry.answers, entry.key)
+        more = (entry.audience, entry.private, entry.answers, entry.key)
         db.move(sql, (*row, *place, *more), "the message %s", entry.id)
     name(db, _namer(log, entry), entry.blobs)
 

@@ -191,6 +191,7 @@ export class App {
       this.room = "";
       this.openRoom(id, false);
       if (thread) this.panel.openThread({ room: id, id: thread }, false);
+      this.#tellIfMissing(address.room);
       this.visited(true);
     }
     this.subagents.look();
@@ -365,8 +366,16 @@ export class App {
     if (history.state?.covers) history.back();
   }
 
+  /** An address that was mistyped, or of a room that is not there. @param {string} room */
+  #tellIfMissing(room) {
+    const missing = room !== "" && !this.state.rooms.has(room);
+    if (missing) this.note(`There is no room “${clean(room.slice(0, 40))}” here.`);
+    return missing;
+  }
+
   #goBack() {
     const { room, thread } = readAddress();
+    if (this.#tellIfMissing(room)) return this.visited(true);
     const { kind } = this.panel;
     if (room !== this.room) {
       if (kind === "thread") this.panel.close(false);
@@ -518,7 +527,7 @@ function readAddress() {
     const [room, thread] = location.hash.slice(1).split("/").map(decodeURIComponent);
     return { room, thread: thread ?? null };
   } catch {
-    return { room: "", thread: null }; // half of a character
+    return { room: location.hash.slice(1), thread: null }; // half of a character: no room is called that
   }
 }
 

@@ -141,7 +141,7 @@ export class Dialogs {
       "form",
       { method: "dialog" },
       h("blockquote", { dir: "auto" }, wordsOf(message, this.app.state.mentions())),
-      h("p", { class: "hint" }, "It disappears for everybody."),
+      h("p", { class: "hint" }, `It disappears for everybody.${message.under ? " The thread under it stays." : ""}`),
       buttons("Delete", "danger"),
     );
     const dialog = open("remove", "Delete this message?", form);

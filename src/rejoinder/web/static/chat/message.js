@@ -64,7 +64,7 @@ export class MessageView {
     if (changed("author") || changed("at") || moved) this.#drawAuthor(message, compact, kind);
     if (changed("edited") || changed("only_for") || moved) this.#drawHead(message, compact);
     if (changed("reply_to")) this.#drawQuote(message);
-    this.#undrawn ||= ["text", "growing", "edited", "stopped", "outdated"].some((field) => changed(field));
+    this.#undrawn ||= ["text", "growing", "edited", "stopped", "outdated", "gone"].some((field) => changed(field));
     if (changed("files")) fill(this.files, ...(message.files ?? []).map(drawFile));
     if (changed("transcript")) this.#drawTranscript(message);
     if (changed("choices")) this.#drawChoices(message);
@@ -153,6 +153,7 @@ export class MessageView {
   #drawBody(message) {
     const { trees, cost } = read(message.text, { growing: message.growing, mentions: this.state.mentions() });
     if (message.edited && !message.growing) mark(trees, "edited", "(edited)");
+    if (message.gone) trees.push(DELETED);
     if (message.stopped) mark(trees, "stopped", "■ stopped");
     patch(this.body, message.outdated ? [outdated(trees)] : trees);
     this.body.classList.toggle("jumbo", ONLY_EMOJI.test(message.text) && message.text.trim() !== "");
@@ -260,6 +261,8 @@ export class MessageView {
     fill(this.status);
   }
 }
+
+const DELETED = { tag: "p", attrs: { class: "gone" }, children: ["This message was deleted."] };
 
 /** Puts a remark behind the last words. @param {import("../shared/patch.js").Tree[]} trees @param {string} kind
  * @param {string} words */

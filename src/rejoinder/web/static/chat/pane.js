@@ -91,6 +91,7 @@ export class Pane {
         label: "Open thread",
         icon: "thread",
         key: "t",
+        onGone: true,
         when: (message) => !message.thread && !threadOf(this.place) && !message.only_for,
         act: (message) => app.openThread(message),
       },

@@ -18,7 +18,7 @@ import { clean } from "../shared/clean.js";
  * @typedef {{id: string, room: string, author: string, at: number, seq: number, text: string, thread?: string | null,
  *   reply_to?: Quoted | null, files?: File[], reactions?: Reaction[], choices?: Choice[],
  *   under?: {replies: number, latest: number} | null, client?: string, only_for?: string, edited?: boolean, transcript?: string,
- *   growing?: boolean, silent?: boolean, answers?: string, outdated?: boolean, stopped?: boolean, note?: boolean}} Message
+ *   growing?: boolean, silent?: boolean, answers?: string, outdated?: boolean, stopped?: boolean, note?: boolean, gone?: boolean}} Message
  * @typedef {{id: string, kind: "direct" | "group", title: string, agents: string[], unread: number, read: number,
  *   latest: Message | null}} Room
  * @typedef {{ids: string[], more: boolean, end: boolean, loaded: boolean}} Timeline
@@ -130,7 +130,7 @@ export class ChatState {
 
   /** Whether one can edit it. A command has run, and an edit runs none. @param {Message} message */
   canEdit(message) {
-    if (!this.isMine(message)) return false;
+    if (!this.isMine(message) || message.gone) return false;
     const shown = this.shown(placeOf(message));
     const at = shown.findIndex(({ id }) => id === message.id);
     return !this.isCommand(message, at < 0 ? undefined : shown[at + 1]);
@@ -289,24 +289,24 @@ export class ChatState {
   /** @param {any} frame @param {Changes} changes */
   _deleted(frame, changes) {
     const gone = this.messages.get(frame.message);
-    this.messages.delete(frame.message);
-    for (const [place, window] of this.timelines) {
-      if (!window.ids.includes(frame.message)) continue;
-      this.timelines.set(place, { ...window, ids: window.ids.filter((id) => id !== frame.message) });
-      changes.timelines.add(place);
-    }
+    if (frame.stays && gone) this.#empty(gone, changes);
+    else this.#remove(frame.message, changes);
     if (gone?.growing) {
       this.#stopsTyping(gone, changes);
       changes.typing.add(placeOf(gone));
     }
-    if (gone?.thread) this.#countReply(gone.thread, -1, 0, changes);
+    if (gone?.thread) {
+      this.#countReply(gone.thread, -1, 0, changes);
+      const root = this.messages.get(gone.thread);
+      if (root?.gone && !root.under) this.#remove(root.id, changes);
+    }
     for (const { id, reply_to } of this.messages.values())
       if (reply_to?.id === frame.message) this.#change(id, changes, (message) => ({ ...message, reply_to: unquoted(reply_to) }));
     const room = this.rooms.get(frame.room);
     if (!room) return;
     if (gone && !this.isMine(gone) && gone.seq > room.read && room.unread > 0) room.unread -= 1;
     if (room.latest?.id === frame.message)
-      room.latest = this.shown(room.id).findLast((message) => !message.note) ?? null;
+      room.latest = this.shown(room.id).findLast((message) => !message.note && !message.gone) ?? null;
     changes.rooms = true;
   }
 
@@ -371,6 +371,23 @@ export class ChatState {
     if (!window?.loaded || !window.end || window.ids.includes(message.id)) return;
     this.timelines.set(place, { ...window, ids: this.#sorted([...window.ids, message.id]) });
     changes.timelines.add(place);
+  }
+
+  /** @param {string} gone @param {Changes} changes */
+  #remove(gone, changes) {
+    this.messages.delete(gone);
+    for (const [place, window] of this.timelines) {
+      if (!window.ids.includes(gone)) continue;
+      this.timelines.set(place, { ...window, ids: window.ids.filter((id) => id !== gone) });
+      changes.timelines.add(place);
+    }
+  }
+
+  /** What is left of a deleted message with a thread under it. @param {Message} message @param {Changes} changes */
+  #empty({ id, room, author, at, seq, thread, client, under }, changes) {
+    this.#change(id, changes, () => ({ id, room, author, at, seq, thread, client, under, text: "", gone: true }));
+    changes.timelines.add(placeOf({ room, thread }));
+    changes.timelines.add(placeOf({ room, thread: id }));
   }
 
   /** @param {string} id @param {Changes} changes @param {(message: Message) => Message} how */

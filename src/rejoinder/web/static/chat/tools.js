@@ -5,7 +5,8 @@ import { icon } from "../shared/icons.js";
 
 /**
  * @typedef {import("./state.js").Message} Message
- * @typedef {{label: string, icon?: string, emoji?: string, key?: string, when?: (message: Message) => boolean, act: (message: Message, button: any) => void}} Tool
+ * @typedef {{label: string, icon?: string, emoji?: string, key?: string, when?: (message: Message) => boolean, onGone?: boolean, act: (message: Message, button: any) => void}} Tool
+ *   `onGone`: also with what is left of a deleted message
  */
 
 const REMARK_LASTS = 1500; // as at a block of code
@@ -29,6 +30,7 @@ export class Tools {
     this.#message = message;
     const buttons = this.#fitting(message).map((tool) => this.#button(tool, message));
     fill(this.element, ...buttons);
+    this.element.hidden = !buttons.length;
     if (this.element.parentElement !== element) element.append(this.element);
     else if (label) buttons.find((button) => button.getAttribute("aria-label") === label)?.focus({ preventScroll: true });
   }
@@ -56,7 +58,7 @@ export class Tools {
 
   /** @param {Message} message */
   #fitting(message) {
-    return this.tools.filter((tool) => !tool.when || tool.when(message));
+    return this.tools.filter((tool) => (!message.gone || tool.onGone) && (!tool.when || tool.when(message)));
   }
 
   /** @param {Tool} tool @param {Message} message */

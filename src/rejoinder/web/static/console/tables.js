@@ -78,7 +78,7 @@ const drawPairing = ({ requests }, card) =>
     : [h("p", { class: "nothing" }, "Nobody is waiting to be let in.")];
 
 /** @param {any} answer @param {Card} card */
-const drawPeople = ({ people }, card) => [
+const drawPeople = ({ people, closed }, card) => [
   ...(people.length
     ? [
         h(
@@ -104,8 +104,12 @@ const drawPeople = ({ people }, card) => [
           ),
         ),
       ]
-    : [h("p", { class: "nothing" }, "Nobody but the owner has a login.")]),
-  invitations.get(card) ?? invitation(card),
+    : closed
+      ? []
+      : [h("p", { class: "nothing" }, "Nobody but the owner has a login.")]),
+  closed
+    ? h("p", { class: "nothing" }, `${closed[0].toUpperCase()}${clean(closed.slice(1))}.`)
+    : (invitations.get(card) ?? invitation(card)),
 ];
 
 /** Kept while the list changes: what is typed, and the link that is shown once. */

@@ -12,12 +12,14 @@ from aiohttp.base_protocol import BaseProtocol
 from rejoinder.channels.http_faults import was_written
 from rejoinder.whole_body import WholeBodyRequest
 
+LARGE = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")  # aiohttp would like a file
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 class Server:
     def __init__(self) -> None:
         self.heads: list[bytes] = []
+        self.heard = asyncio.Event()
         self.bodies: list[bytes] = []
         self.connections: list[asyncio.Task[None] | None] = []
 
@@ -28,6 +30,7 @@ class Server:
                 head = await reader.readuntil(b"\r\n\r\n")
                 fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:-2])
                 self.heads.append(head)
+                self.heard.set()
                 if b"content-length" in fields:
                     self.bodies.append(await reader.readexactly(int(fields[b"content-length"])))
                 else:
@@ -58,6 +61,7 @@ async def post(session: aiohttp.ClientSession, address: str, body: Any) -> bytes
         return await response.read()
 
 
+@LARGE
 async def test_bodies_arrive_whole_over_one_connection() -> None:
     bodies = [b'{"text": "hello"}', b"", b"x" * 3_000_000]
     async with served() as (server, session, address):
@@ -88,6 +92,38 @@ async def test_behind_a_request_that_is_still_being_written_headers_come_first(m
     async with served() as (server, session, address):
         assert await post(session, address, b"body") == b"ok"
     assert server.bodies == [b"body"]
+
+
+@LARGE
+async def test_a_large_body_that_is_answered_early_is_in_nobodys_way() -> None:
+    """What comes next takes another connection."""
+    over, connections = asyncio.Event(), 0
+
+    async def refuse_unread(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(ANSWER)
+        await over.wait()
+        writer.close()
+
+    listener = await asyncio.start_server(refuse_unread, "127.0.0.1", 0, limit=1024)
+    address = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
+    async with aiohttp.ClientSession(request_class=WholeBodyRequest) as session:
+        assert await post(session, address, b"x" * 8_000_000) == b"ok"
+        assert await post(session, address, b"small") == b"ok"
+    assert connections == 2
+    over.set()
+    listener.close()
+
+
+async def test_who_waits_for_permission_writes_the_headers_first() -> None:
+    async with served() as (server, session, address):
+        headers = {"Expect": "100-continue", "Content-Type": "application/json"}
+        posting = asyncio.create_task(session.post(address, data=b"body", headers=headers).__aenter__())
+        await server.heard.wait()
+        posting.cancel()
+    assert server.heads[0].startswith(b"POST / HTTP/1.1\r\n")
 
 
 async def test_to_a_connection_that_was_closed_meanwhile_nothing_is_written() -> None:

@@ -1,8 +1,11 @@
 """SC-21: what waits together goes to the server together, and nobody notices."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -11,6 +14,7 @@ from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, Destination, InboxEvent, RouteEvent, SettleEvent, StoredCursor
 from rejoinder.store.postgresql import PostgresStore, open_store
 from rejoinder.store.postgresql.wire import Wire
+from rejoinder.store.postgresql.writer import PendingWrite
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 from tests.postgres import Server, an_emptied_database, database_of
 
@@ -118,6 +122,62 @@ async def test_who_lost_a_fence_stands_alone(store: PostgresStore) -> None:
     assert [event.inbound.event_id for event in results[2]] == [an_inbound(4).event_id]
     reasons = [event.reason for event in [*await store.events_of("1"), *await store.events_of("2")]]
     assert reasons == ["seen before", "this one"]
+
+
+async def many_of_which_one_is_refused(store: PostgresStore, *, steals: bool) -> list[Any]:
+    """Twenty units that wait together. One has to do with an event that is settled, or was written with a lease that
+    somebody else has meanwhile."""
+    events = await accepted(store, *(from_chat(0, f"chat {chat}") for chat in range(20)))
+    leases = {event.shard: await store.claim(event.shard, "me") for event in events}
+
+    def settle(event: InboxEvent) -> Any:
+        lease = leases[event.shard]
+        assert lease is not None
+        return store.owned(lease).write(SettleEvent(event.id, "seen"))
+
+    if steals:
+        await store.claim(events[0].shard, "me")
+    else:
+        await settle(events[0])
+    return [settle(event) for event in events if event is events[0] or event.shard != events[0].shard]
+
+
+@pytest.mark.parametrize("steals", [False, True])
+async def test_for_one_that_is_refused_the_others_are_not_done_one_by_one(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch, steals: bool
+) -> None:
+    """SC-21."""
+    units = await many_of_which_one_is_refused(store, steals=steals)
+    trips = Trips(monkeypatch)
+    results = await asyncio.gather(*units, return_exceptions=True)
+    assert [type(each) for each in results] == [LeaseLost if steals else Superseded] + [type(None)] * (len(units) - 1)
+    assert trips.count <= 20
+
+
+@pytest.mark.parametrize(("reason", "error"), [(uuid4(), TypeError), ("half a \ud83d", UnicodeEncodeError)])
+async def test_what_cannot_be_stored_fails_alone(store: PostgresStore, reason: Any, error: type[Exception]) -> None:
+    (event,) = await accepted(store, an_inbound(1))
+    results = await asyncio.gather(
+        store.write(SettleEvent(event.id, reason)), accepted(store, an_inbound(2)), return_exceptions=True
+    )
+    assert [type(each) for each in results] == [error, tuple]
+    assert len(await accepted(store, an_inbound(3))) == 1
+
+
+async def test_what_is_written_is_let_go(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fibers in which it was carried out wait for the next ones."""
+    units: list[weakref.ref[PendingWrite]] = []
+
+    class Watched(PendingWrite):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            units.append(weakref.ref(self))
+
+    monkeypatch.setattr("rejoinder.store.postgresql.writer.PendingWrite", Watched)
+    await asyncio.gather(*(accepted(store, from_chat(0, f"chat {chat}")) for chat in range(20)))
+    await accepted(store, an_inbound(1))
+    gc.collect()
+    assert sum(each() is not None for each in units) <= 1, "the last one may be in hand"
 
 
 async def test_the_last_cursor_is_the_one_that_stands(store: PostgresStore) -> None:

@@ -43,7 +43,7 @@ class WriteBatch:
         self._verbs += other._verbs
 
     async def write(self, store: Store, *, insists: bool = False) -> None:
-        """Returns when all of it is durable; raises when nothing of it is. `insists`: see there."""
+        """Returns when all of it is durable; raises when nothing of it is. `insists`: as `insist`."""
         while self._verbs:
             try:
                 results = await store.write(*self._verbs)

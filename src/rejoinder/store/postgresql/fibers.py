@@ -8,7 +8,7 @@ answer is under way.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from greenlet import getcurrent, greenlet
 
@@ -46,17 +46,28 @@ Work = Callable[[], None]
 DONE: Final = object()
 
 
+class Fiber(greenlet):
+    """Runs the works of lanes, one after the other."""
+
+    work: Work | None = None
+
+
+def current_work() -> Work | None:
+    """What is run by the lane that asks."""
+    return getattr(getcurrent(), "work", None)
+
+
 class Lanes:
     """Run works side by side inside what `start` runs. Their fibers are kept for the next works: to make one takes
     longer than most works do."""
 
     def __init__(self) -> None:
-        self._idle: list[greenlet] = []
+        self._idle: list[Fiber] = []
 
     def run(self, lanes: Iterable[Iterable[Work]], next_answers: Callable[[], None]) -> None:
         """Each lane runs its works one after the other. When all of them pause, one round trip brings the answers for
         all."""
-        paused: deque[tuple[deque[Work], greenlet]] = deque()
+        paused: deque[tuple[deque[Work], Fiber]] = deque()
         try:
             for lane in lanes:
                 self._go_on(deque(lane), None, paused)
@@ -72,24 +83,24 @@ class Lanes:
         while self._idle:
             self._idle.pop().throw()
 
-    def _go_on(self, queue: deque[Work], fiber: greenlet | None, paused: deque[tuple[deque[Work], greenlet]]) -> None:
+    def _go_on(self, queue: deque[Work], fiber: Fiber | None, paused: deque[tuple[deque[Work], Fiber]]) -> None:
         """Until it pauses, or the queue is empty."""
         while fiber is not None or queue:
             if fiber is None:
-                fiber = self._idle.pop() if self._idle else greenlet(self._serve)
-                state = fiber.switch(queue.popleft())
-            else:
-                state = fiber.switch()
+                fiber = self._idle.pop() if self._idle else Fiber(self._serve)
+                fiber.work = queue.popleft()
+            state = fiber.switch()
             if state is not DONE:
                 paused.append((queue, fiber))
                 return
             fiber = None
 
-    def _serve(self, work: Work) -> None:
+    def _serve(self) -> None:
         """What a fiber does until it is let go or a work fails."""
-        fiber = getcurrent()
+        fiber = cast(Fiber, getcurrent())
         assert fiber.parent is not None, "it runs in a lane"
-        while True:
-            work()
+        while fiber.work is not None:
+            fiber.work()
+            fiber.work = None  # an idle one keeps nothing alive
             self._idle.append(fiber)
-            work = fiber.parent.switch(DONE)
+            fiber.parent.switch(DONE)

@@ -17,8 +17,8 @@ import psycopg
 from greenlet import getcurrent
 
 from rejoinder.store.postgresql.connection import LATEST, OURS, in_its_words, taking, touch
-from rejoinder.store.postgresql.fibers import pause, wait
-from rejoinder.store.postgresql.wire import Row, ServerAnswer, Skipped, Wire
+from rejoinder.store.postgresql.fibers import Work, current_work, pause, wait
+from rejoinder.store.postgresql.wire import Row, ServerAnswer, Skipped, Wire, encoded
 from rejoinder.store.sql.connection import Insertion, Parameters, Rows, SqlConnection
 
 DRAW: Final = "SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)"
@@ -31,7 +31,8 @@ ALL_LATEST: Final = (
     "SELECT 1 / CAST(count(*) = cardinality($1) AS INT) FROM shard "
     "JOIN unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS believed (id, generation) USING (id, generation)"
 )
-"""A statement of its own: it has to see what is so when all locks are there."""
+"""A statement of its own: a statement sees what was committed when it began, and this one must see what was committed
+before the locks were there."""
 
 T = TypeVar("T")
 
@@ -64,14 +65,14 @@ def resolved(told: tuple[Any, ...], again: SqlConnection | None = None) -> tuple
 class LateRows(ServerAnswer):
     """What a statement has found or changed, as soon as somebody wants to know."""
 
-    __slots__ = ("_db", "_next", "_rows", "sql", "values", "wanted")
+    __slots__ = ("_db", "_next", "_rows", "given", "owner", "sql", "wanted")
 
     def __init__(self, db: "Pipelined", sql: str, values: Sequence[Any]) -> None:
-        self.owner: object = getcurrent()
-        self.result = None
+        super().__init__()
+        self.owner = current_work()
         self._db = db
         self.sql = sql
-        self.values = values
+        self.given = encoded(values)
         self.wanted: int | None = None
         """How many rows it is believed to find or change."""
         self._rows: list[Row] | None = None
@@ -108,11 +109,22 @@ class LateRows(ServerAnswer):
         return self._rows
 
 
-class Fences(NamedTuple):
-    """Generations of shards that are believed to be the latest, and of which the server was not told yet."""
+class Fences:
+    """All fences of one round trip, in two statements: what they are given is known when it begins."""
 
-    shards: list[int]
-    generations: list[int]
+    def __init__(self, taking: LateRows, latest: LateRows) -> None:
+        self._taking, self._latest = taking, latest
+        self._shards: list[int] = []
+        self._generations: list[int] = []
+        taking.owner = latest.owner = None  # of all units behind them
+
+    def add(self, shard: int, generation: int) -> None:
+        self._shards.append(shard)
+        self._generations.append(generation)
+
+    def close(self) -> None:
+        self._taking.given = encoded((OURS, self._shards))
+        self._latest.given = encoded((self._shards, self._generations))
 
 
 class Pipelined(SqlConnection):
@@ -215,20 +227,10 @@ class Pipelined(SqlConnection):
             return self.generation_of(shard) == generation
         if (shard, generation) not in self._fenced:
             self._fenced.add((shard, generation))
-            fences = self._fences = self._fences or self._unsent_fences()
-            fences.shards.append(shard)
-            fences.generations.append(generation)
+            if self._fences is None:
+                self._fences = Fences(self._execute(TAKE_ALL, (OURS, [])), self._execute(ALL_LATEST, ([], [])))
+            self._fences.add(shard, generation)
         return True
-
-    def _unsent_fences(self) -> "Fences":
-        """All that are met before the next round trip go in the same two statements."""
-        fences = Fences([], [])
-        for rows in (
-            self._execute(TAKE_ALL, (OURS, fences.shards)),
-            self._execute(ALL_LATEST, (fences.shards, fences.generations)),
-        ):
-            rows.owner = None  # which of them failed is found out one by one
-        return fences
 
     def generation_of(self, shard: int) -> int:
         self.execute(*taking(shard))
@@ -239,15 +241,17 @@ class Pipelined(SqlConnection):
 
     def round_trip(self) -> None:
         """Until everything so far is answered. What failed is raised here, unless somebody waits for it."""
+        if self._fences is not None:
+            self._fences.close()
         unsent, self._unsent, self._fences = self._unsent, [], None
         for each in unsent:
             sql = each.sql if each.wanted is None else checked(each.sql, each.wanted)
-            self.wire.send(sql, each.values, each)
+            self.wire.send(sql, each.given, each)
         wait(self.wire.round_trip())
         if not self.is_careful:
             for answer in self.wire.failed:
                 if not isinstance(error := answer.error, Skipped | None):
-                    raise Failed(error, answer.owner)
+                    raise Failed(error, answer.owner if isinstance(answer, LateRows) else None)
 
     def arrived(self, answer: ServerAnswer) -> ServerAnswer:
         while answer.result is None:
@@ -291,12 +295,12 @@ class Pipelined(SqlConnection):
 
 
 class Failed(Exception):
-    """A statement failed that nobody was waiting for."""
+    """A statement failed that nobody was waiting for. `work`: whose it was; None if it may be that of several."""
 
-    def __init__(self, error: Exception, fiber: object) -> None:
+    def __init__(self, error: Exception, work: Work | None) -> None:
         super().__init__(str(error))
         self.error = error
-        self.fiber = fiber
+        self.work = work
 
 
 Connect = Callable[[], psycopg.Connection[Row]]

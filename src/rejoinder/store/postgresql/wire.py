@@ -10,7 +10,7 @@ import asyncio
 import select
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import psycopg
 from psycopg import pq
@@ -30,10 +30,9 @@ class Skipped(Exception):
 class ServerAnswer:
     """What the server says to one statement, once it has."""
 
-    __slots__ = ("owner", "result")
+    __slots__ = ("result",)
 
-    def __init__(self, owner: object = None) -> None:
-        self.owner = owner
+    def __init__(self) -> None:
         self.result: pq.abc.PGresult | None = None
 
     @property
@@ -54,8 +53,11 @@ class _Encoders(dict[type, Callable[[Any], bytes | None]]):
     """How a value of each type is written. A type that is not here is written as the one it is made from."""
 
     def __missing__(self, kind: type) -> Callable[[Any], bytes | None]:
-        self[kind] = encoder = next(self[each] for each in kind.__mro__[1:] if each in self)
-        return encoder
+        for each in kind.__mro__:
+            if each in self:
+                self[kind] = self[each]
+                return self[each]
+        raise TypeError(f"a value of the type {kind.__name__} cannot be stored")
 
 
 ENCODERS: Final = _Encoders(
@@ -69,6 +71,21 @@ ENCODERS: Final = _Encoders(
         list: lambda numbers: f"{{{','.join(map(str, numbers))}}}".encode(),
     }
 )
+
+
+class Encoded(NamedTuple):
+    """The values of a statement as libpq takes them."""
+
+    values: list[bytes | None]
+    formats: list[int]
+
+
+def encoded(values: Sequence[Any]) -> Encoded:
+    """What cannot be stored raises TypeError or UnicodeEncodeError."""
+    return Encoded(
+        [ENCODERS[type(value)](value) for value in values],
+        [BINARY if isinstance(value, bytes) else TEXT for value in values],
+    )
 
 
 class Wire:
@@ -106,11 +123,9 @@ class Wire:
             return True
         return False
 
-    def send(self, sql: str, values: Sequence[Any], answer: ServerAnswer) -> None:
+    def send(self, sql: str, given: Encoded, answer: ServerAnswer) -> None:
         """The answer is there after the next round trip."""
-        encoded = [ENCODERS[type(value)](value) for value in values]
-        formats = [BINARY if isinstance(value, bytes) else TEXT for value in values]
-        self._conn.send_query_prepared(self._prepared(sql), encoded, formats, BINARY)
+        self._conn.send_query_prepared(self._prepared(sql), given.values, given.formats, BINARY)
         self._expected.append(answer)
 
     def _prepared(self, sql: str) -> bytes:

@@ -21,7 +21,6 @@ from secrets import token_hex
 from typing import Any, Final, TypeVar
 
 import psycopg
-from greenlet import getcurrent, greenlet
 
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import StoreUnavailable
@@ -39,6 +38,7 @@ log = logging.getLogger(__name__)
 
 SCOPE: Final = "rejoinder/commits"
 """Of the facts in which each writer keeps the number of its last commit."""
+GENERATIONS: Final = "SELECT id, generation FROM shard"
 PAUSE: Final = 0.5
 TRIES: Final = 5
 SLOW: Final = 5.0
@@ -58,9 +58,11 @@ class PendingWrite:
         self.rows, self.accepts = count_rows(verbs)
         self.work = work
         self.known = known
+        self.lease = lease
         self.lane = _lane(verbs, lease)
         self.is_careful = False
-        self.fiber: greenlet | None = None
+        self.in_lane: Callable[[], None] | None = None
+        """What carries it out among others."""
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.result: tuple[Any, ...] = ()
         self.error: Exception | None = None
@@ -239,16 +241,17 @@ class Writer(StoreWriter):
         except Failed as failed:
             if unavailable(failed.error, self._where) is not None or _is_in_the_way(failed.error):
                 raise failed.error from None
-            believed_wrongly = {failed.fiber}
+            wrong = failed.work
         except Lost as lost:
-            believed_wrongly = {lost.unit.fiber}
+            wrong = lost.unit.in_lane
         else:
             for unit in group:
                 unit.result = resolved(unit.result)
             return True
         db.take_back()
+        latest = dict(db.execute(GENERATIONS).fetchall()) if wrong is None else {}
         for unit in group:
-            unit.is_careful = unit.fiber in believed_wrongly
+            unit.is_careful = unit.in_lane is wrong if wrong is not None else _has_lost(unit.lease, latest)
         if not any(unit.is_careful for unit in group):  # whoever it was: none of them is believed
             for unit in group:
                 unit.is_careful = True
@@ -256,7 +259,6 @@ class Writer(StoreWriter):
 
     def _work_of(self, db: Pipelined, unit: PendingWrite) -> Callable[[], None]:
         def work() -> None:
-            unit.fiber = getcurrent()
             try:
                 unit.result, unit.error = unit.work(db), None
             except Failed:
@@ -266,6 +268,7 @@ class Writer(StoreWriter):
                     raise
                 raise Lost(unit) from None
 
+        unit.in_lane = work
         return work
 
     def _one_by_one(self, db: Pipelined, group: list[PendingWrite]) -> bool:
@@ -387,6 +390,10 @@ def _stages(group: Iterable[PendingWrite]) -> Iterator[list[list[PendingWrite]]]
         yield [[unit]]
     if lanes:
         yield [*lanes.values()]
+
+
+def _has_lost(lease: Lease | None, latest: dict[int, int]) -> bool:
+    return lease is not None and latest.get(lease.shard) != lease.generation
 
 
 def _is_in_the_way(error: Exception) -> bool:

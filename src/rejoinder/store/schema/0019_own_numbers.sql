@@ -1,6 +1,7 @@
--- A table with AUTOINCREMENT writes its last number down with every row. The numbers of traces, transcripts and parts say
--- only which came first, and those of events and turns the gateway draws itself: it writes the last ones down, in
--- `sqlite_sequence` as before, when it removes rows.
+-- A table with AUTOINCREMENT writes its last number down with every row. The numbers of events and turns, which other rows
+-- name, the gateway draws itself: it writes the last ones down, in `sqlite_sequence` as before, when it removes rows.
+-- Those of traces, transcripts and parts say which came first; one may come again when the newest row was removed, but no
+-- row names them, and a part that waits for the operator is never removed.
 PRAGMA writable_schema = ON;
 
 UPDATE sqlite_schema SET sql = replace(sql, ' AUTOINCREMENT', '')

@@ -94,7 +94,7 @@ class SqlConnection:
         raise NotImplementedError
 
     def change(self, sql: str, parameters: Parameters = (), /) -> Changed:
-        """A statement that finds nothing. Its count is to be read before the next one."""
+        """A statement whose rows or count, if any, are read before the next one."""
         return self.execute(sql, parameters)
 
     def move(self, sql: str, parameters: Parameters, what: str, *names: object) -> None:

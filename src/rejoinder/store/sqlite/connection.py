@@ -16,7 +16,7 @@ class Connection(sqlite3.Connection, SqlConnection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         sqlite3.Connection.__init__(self, *arguments, **options)
         SqlConnection.__init__(self)
-        self._changes = self.cursor()  # one for all changes, as they leave nothing to be fetched
+        self._changes = self.cursor()  # one for all changes: nothing of one is left to be fetched at the next
         self._owners: dict[int, int] = {}
         self._last_numbers: dict[int, int] = {}
         self.create_function("session_home", 1, session_home, deterministic=True)

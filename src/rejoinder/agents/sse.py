@@ -66,10 +66,10 @@ class EventReader:
                 continue
             name, _, value = line.partition(b":")
             if name == b"data":
-                data.append(value.decode("utf-8", "replace").removeprefix(" "))
+                data.append(_text(value))
                 size += len(line)
             elif name == b"event":
-                event = value.decode("utf-8", "replace").removeprefix(" ")
+                event = _text(value)
             # Everything else (comments, id, retry) has no meaning for a single response.
         self._event, self._data_size = event, size
         if rest:
@@ -78,6 +78,10 @@ class EventReader:
         if self._line_size + self._data_size > self._limit:
             raise EventTooLong(f"one server-sent event is larger than {self._limit} bytes")
         return events
+
+
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace").removeprefix(" ")
 
 
 def _lines(chunk: bytes) -> list[bytes]:

@@ -208,7 +208,7 @@ class RoomJournal(Answers):
         return id
 
     def _without_ours(self, reactions: tuple[Reaction, ...]) -> tuple[Reaction, ...]:
-        """What agents gave was about the words as they were, like their answers, and they are asked anew."""
+        """The agents are asked again: what they gave to the old words goes, like their answers."""
         left = (Reaction(each.emoji, tuple(who for who in each.who if who not in self.agents)) for each in reactions)
         return tuple(each for each in left if each.who)
 

@@ -32,7 +32,7 @@ ALL_LATEST: Final = (
     "JOIN unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS believed (id, generation) USING (id, generation)"
 )
 """A statement of its own: a statement sees what was committed when it began, and this one must see what was committed
-before the locks were there."""
+before the locks were there. It says INT because INTEGER would be translated, and no boolean becomes a BIGINT."""
 
 T = TypeVar("T")
 

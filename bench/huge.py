@@ -23,7 +23,7 @@ from rejoinder.app import MEMORY, Gateway, with_channel
 from rejoinder.channels.base import Limits
 from rejoinder.config.schema import Settings
 from rejoinder.events import Turn
-from rejoinder.programs.garbage_collection import freeze_loaded
+from rejoinder.programs.interpreter import tune_to_serve
 from rejoinder.runtime.runs import Runs
 from rejoinder.secret import Secret
 from rejoinder.testing.fake_channel import FakeChannel, FakeMessenger
@@ -94,7 +94,7 @@ async def _longest_stop(agent: Agent, channel: FakeMessenger) -> float:
     settings = replace(settings, channels={channel.name: settings.channels[channel.name]})
     gateway = Gateway(settings, agents={agent.name: agent}, channels=[channel], store=MEMORY)
     async with Runs() as runs, gateway:
-        freeze_loaded()  # as `rejoinder run` does
+        tune_to_serve()  # as `rejoinder run` does
         runs.start("gateway", gateway.serve())
         await channel.says("hello")
         ticking = runs.start("tick", tick())

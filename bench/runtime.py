@@ -23,7 +23,7 @@ from rejoinder.channels.base import Delivered, Limits, Outcome
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.events import Chat, Inbound, Part, Sender
-from rejoinder.programs.garbage_collection import freeze_loaded
+from rejoinder.programs.interpreter import tune_to_serve
 
 SESSIONS = 50
 
@@ -64,7 +64,7 @@ async def gateway(url: str) -> None:
         channels={"polling": ConfiguredChannel("polling", CommonChannelSettings(agent="helper", dm="open"), None)},
     )
     async with Gateway(settings, channels=[Polling(url)], store=MEMORY) as running:
-        freeze_loaded()  # as `rejoinder run` does
+        tune_to_serve()  # as `rejoinder run` does
         await running.serve()
 
 

@@ -25,7 +25,7 @@ def chat(
     from rejoinder.config.load import FILE
     from rejoinder.programs import one_conversation
     from rejoinder.programs.agent_choice import with_agent
-    from rejoinder.programs.garbage_collection import freeze_loaded
+    from rejoinder.programs.interpreter import tune_to_serve
     from rejoinder.programs.reloading import SettingsSource, Watch
 
     watch = Watch(configuration(file) or FILE)
@@ -34,7 +34,7 @@ def chat(
         print(folded(sentence, sys.stderr), file=sys.stderr)  # beside the chat
     # The screen belongs to the chat: messages for its owner are shown there as notes.
     logging.getLogger("rejoinder").addHandler(logging.NullHandler())
-    freeze_loaded()
+    tune_to_serve()
     overlay: dict[tuple[str, ...], Any] = {}
     source = SettingsSource(
         watch, lambda: with_agent(read_settings(watch.path, overlay), agent)[0], overlay, read_settings

@@ -52,7 +52,7 @@ def run_worker(file: File = None) -> None:
 
 
 def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "ProcessRole") -> None:
-    from rejoinder.programs.garbage_collection import pause_collection
+    from rejoinder.programs.interpreter import pause_collection
 
     pause_collection()
     from rejoinder import app

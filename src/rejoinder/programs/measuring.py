@@ -21,7 +21,7 @@ from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.events import Chat, Inbound, Part, Sender, Turn
-from rejoinder.programs.garbage_collection import freeze_loaded
+from rejoinder.programs.interpreter import tune_to_serve
 
 CHANNEL, AGENT = "bench", "echo"
 
@@ -90,7 +90,7 @@ async def measure(messages: int, sessions: int, folder: Path) -> Figures:
     with TemporaryDirectory(prefix="rejoinder-bench-", dir=folder) as place:
         store = f"sqlite:{Path(place) / 'bench.db'}"
         async with Gateway(settings, agents={AGENT: _Echo()}, channels=[wire], store=store) as gateway:
-            freeze_loaded()
+            tune_to_serve()
             first = await wire.asks(gateway, "alone", 0)
             alone = [await wire.asks(gateway, "alone", number) for number in range(1, messages + 1)]
             rounds = max(1, messages // sessions)

@@ -21,7 +21,7 @@ from rejoinder.events import ChangeInvitations
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
 from rejoinder.programs import config_writing, debug_settings
 from rejoinder.programs.agent_choice import absent_programs
-from rejoinder.programs.garbage_collection import freeze_loaded
+from rejoinder.programs.interpreter import tune_to_serve
 from rejoinder.programs.invitations import command_of_worker
 from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.programs.signals import Told, serve_until_told
@@ -132,7 +132,7 @@ async def serve(
             gateway.commands.provide(ChangeInvitations, partial(command_of_worker, gateway.store))
         tasks.start("hooks over HTTP", _tell_programs(gateway, tasks))
         rehearse(PROSE, gateway.render_options)
-        freeze_loaded()
+        tune_to_serve()
         tasks.start("rehearsal", _rehearse_later(gateway.render_options))
         if source is not None:
             tasks.start("reloading", Reloading(gateway, source).run())

@@ -11,6 +11,7 @@
     +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
     +-- NotUnderstood           a recording or a page could not be read, or words not be spoken: go on without
+    |   +-- TookTooLong         its time was over before it was
 
 The message is the help: what, where, what to do. No traceback reaches a user.
 """
@@ -147,3 +148,10 @@ class NotUnderstood(RejoinderError):
     def __init__(self, why: str, detail: str = "") -> None:
         super().__init__(why)
         self.detail = detail
+
+
+class TookTooLong(NotUnderstood):
+    """Go on without: it was given up when its time was over."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("it took too long", detail)

@@ -3,6 +3,7 @@
     RejoinderError              something the operator can understand and fix
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
+    |   +-- BadAgent            that of one agent
     +-- ChannelStopped          one account cannot be served until a person fixes it; the others go on
     +-- NotStored               the platform would not wait so long: it is told "busy", or nothing
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
@@ -22,7 +23,15 @@ from msgspec import Struct
 
 
 class RejoinderError(Exception):
-    """Base of all; its text is one clear sentence for the person who runs rejoinder."""
+    """Base of all; its text is one clear sentence for the person who runs rejoinder.
+
+    `about`: what the text begins with, where the sentence does not say itself what it is about. A caller that names
+    that already shows `sentence` alone.
+    """
+
+    def __init__(self, sentence: str = "", *, about: str = "") -> None:
+        super().__init__(f"{about}{sentence}")
+        self.sentence = sentence
 
 
 class BadUse(RejoinderError):
@@ -45,13 +54,24 @@ class Mistake(Struct, frozen=True):
 class BadConfiguration(RejoinderError):
     """Never retry: the configuration has to be changed first. Its text has one line for each mistake."""
 
-    def __init__(self, *mistakes: Mistake | str) -> None:
-        super().__init__("\n".join(map(str, mistakes)))
+    def __init__(self, *mistakes: Mistake | str, about: str = "") -> None:
+        super().__init__("\n".join(map(str, mistakes)), about=about)
         self.mistakes = tuple(mistake for mistake in mistakes if isinstance(mistake, Mistake))
 
 
+class BadAgent(BadConfiguration):
+    """Never retry: this agent cannot be opened with these settings."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence, about=f"agent {name!r}: ")
+
+
 class ChannelStopped(RejoinderError):
-    """Never retry by itself: a person has to fix the account first. Its text says what and how."""
+    """Never retry by itself: a person has to fix the account first. Its text says what and how. `section`: where the
+    account is set up, without `channels.`"""
+
+    def __init__(self, sentence: str, section: str = "") -> None:
+        super().__init__(sentence, about=f"[channels.{section}] " if section else "")
 
 
 class NotStored(RejoinderError):

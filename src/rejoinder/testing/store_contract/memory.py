@@ -200,7 +200,7 @@ class Memory(Opened):
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             decided = TraceEntry(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
-            ended = TraceEntry(SOON, (Step("agent helper", "answered", took=2.5),))
+            ended = TraceEntry(SOON, (Step("agent helper", "answered", took=2.5, agent="helper"),))
             for each in (decided, ended):
                 await store.write(Trace(event.id, each.at, each.steps))
             (found,) = await store.events_of("1")

@@ -7,6 +7,7 @@ from rejoinder.events import PromptText, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     AccessRows,
+    AgentSession,
     AllowEdit,
     AppendTranscript,
     BeginTurn,
@@ -87,9 +88,14 @@ class Memory(Opened):
     async def test_the_agents_own_name_for_a_session(self, tmp_path: Path) -> None:
         """TU-33: saved at creation, forgotten when told."""
         async with self.opened(tmp_path) as store:
-            await store.write(SaveAgentSession("s", "sess-1"))
-            await store.write(SaveAgentSession("s", "sess-2"))
-            assert await store.agent_session("s") == "sess-2"
+            for saved in (
+                AgentSession("sess-1"),
+                AgentSession("sess-2", "oak"),
+                AgentSession("a\nb"),
+                AgentSession(""),
+            ):
+                await store.write(SaveAgentSession("s", saved))
+                assert await store.agent_session("s") == saved
             await store.write(SaveAgentSession("s", None))
             assert await store.agent_session("s") is None
 

@@ -67,7 +67,7 @@ class StreamedAnswer:
         prefixed = turn.with_prefix if turn.prefix else None
         self._text = GrowingText(self._drafting, length, prefixed, is_hidden=streaming.mode == "off")
         self._settling = Settling(conversation, turn, self._acting, self._drafting, self._text, streaming, self._stem)
-        self._drafting.take_over(turn.earlier)
+        self._drafting.resume_from(turn.earlier)
 
     @property
     def undelivered(self) -> str | None:

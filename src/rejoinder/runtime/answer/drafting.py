@@ -85,7 +85,7 @@ class Drafting:
             return self.draft.slots
         return tuple(replace(slot, is_open=channel.is_open(route, slot.message)) for slot in self.draft.slots)
 
-    def take_over(self, parts: Iterable[StoredPart]) -> None:
+    def resume_from(self, parts: Iterable[StoredPart]) -> None:
         """Adopts the messages that a previous run opened and did not finish (DU-2)."""
         for part in parts:
             if part.kind != "open":

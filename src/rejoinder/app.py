@@ -328,7 +328,7 @@ class Gateway:
 
     # --- while it runs ------------------------------------------------------------------------------
 
-    def take_over(self, settings: schema.Settings) -> AppliedSettings:
+    def reconfigure(self, settings: schema.Settings) -> AppliedSettings:
         """Applies what can change, from the next message on; turns under way keep the settings they began with.
 
         When it raises BadConfiguration, nothing has changed.

@@ -267,10 +267,10 @@ async def test_jobs_come_and_go_while_the_gateway_runs(tmp_path):
     async with days.running(agent) as gateway:
         assert gateway.scheduler is None
         before = with_channel(with_jobs(), "fake", agent.name, ("ann",))
-        gateway.take_over(replace(before, cron={"tidy": a_job(every="1h")}))
+        gateway.reconfigure(replace(before, cron={"tidy": a_job(every="1h")}))
         await days.known("tidy")
         days.pass_by(hours=1)
         await days.chat.hears("One.")
         await days.job(lambda job: not job.is_open)
-        gateway.take_over(before)
+        gateway.reconfigure(before)
         await days.job(lambda job: not job.schedule)

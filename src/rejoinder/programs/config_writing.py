@@ -44,7 +44,7 @@ class ConfigWriting:
             try:
                 key = read_key(asked.key)
                 kept = await asyncio.to_thread(self._write, key, asked.value)
-                taken = self._gateway.take_over(await asyncio.to_thread(self._source.read))
+                taken = self._gateway.reconfigure(await asyncio.to_thread(self._source.read))
             except (BadUse, BadConfiguration) as wrong:
                 return f"Nothing has changed: {_told(wrong)}"
             except OSError as wrong:

@@ -80,7 +80,7 @@ class Debugging:
         before = dict(self._overlay)
         self._put(overlay)
         try:
-            taken = self._gateway.take_over(await asyncio.to_thread(self._read))
+            taken = self._gateway.reconfigure(await asyncio.to_thread(self._read))
             if key and any(f"{dotted(key)}.".startswith(f"{each}.") for each in taken.later):
                 raise BadUse(f"{dotted(key)} takes effect only at a start; write it into the file, then /restart")
         except BaseException:

@@ -79,14 +79,14 @@ class Reloading:
 
     async def look(self) -> None:
         if self._watch.has_changed():
-            await self._take_over()
+            await self._reconfigure()
 
-    async def _take_over(self) -> None:
+    async def _reconfigure(self) -> None:
         file, not_in_effect = self._watch.path, self._gateway.not_in_effect
         if self._watch.is_gone:
             return await self._refuse(f"{file} is gone. {AS_IT_WAS}, and reads it when it is back.")
         try:
-            taken = self._gateway.take_over(await asyncio.to_thread(self._read))
+            taken = self._gateway.reconfigure(await asyncio.to_thread(self._read))
         except BadConfiguration as wrong:
             told = "; ".join(str(wrong).splitlines())
             where = "" if wrong.mistakes else f"{file}: "

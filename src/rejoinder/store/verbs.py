@@ -2,7 +2,7 @@
 
 Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
 so no crash can come between them. Every transition is fenced: by the state of its row, and in the store of a shard
-(`SharedStore.owned`) by the lease on it. A verb that lost its fence raises `Superseded`, and nothing of its unit is
+(`SharedStore.owned`) by the lease on it. A verb that lost its fence raises `Superseded`, and nothing of its write is
 written; a verb that may find its claim taken (`BeginTurn`, `ResumeTurn`,
 `ClaimPart`) says so by its result.
 """
@@ -83,7 +83,7 @@ class Destination(Struct, frozen=True):
 
 class RouteEvent(Verb[None], frozen=True):
     """The event is decided, and waits in these sessions from now on, once in each. A session in which it begins a turn
-    by the same unit is not among them (`BeginTurn.brings`)."""
+    by the same write is not among them (`BeginTurn.brings`)."""
 
     event: int
     to: tuple[Destination, ...]

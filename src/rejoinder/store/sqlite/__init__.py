@@ -40,7 +40,7 @@ from rejoinder.store.sqlite.connection import NUMBERED, Connection
 from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import Lock
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations, refuse_strange
-from rejoinder.store.sqlite.page_log import take_over_page
+from rejoinder.store.sqlite.page_log import import_page_log
 from rejoinder.store.sqlite.rehearsal import rehearse, rehearse_reading
 from rejoinder.store.sqlite.writer import PendingWrite, Writer
 
@@ -273,7 +273,7 @@ def open_store(
                 migrate(db, path, schema or migrations())
                 _begin(db, shards)
                 if lock is not None and schema is None:
-                    take_over_page(db, path)
+                    import_page_log(db, path)
                     rehearse(db)
             except BaseException:
                 db.close()

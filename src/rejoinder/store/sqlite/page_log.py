@@ -1,4 +1,4 @@
-"""Takes over the chat page that versions before this one kept in a database of its own, `FILE.web.db`.
+"""Imports the chat page that versions before this one kept in a database of its own, `FILE.web.db`.
 
 Rule 1: files first, each in commits of its own, and nothing names them; then everything else in one commit. Who is
         killed in between starts over, and finds the files that are there.
@@ -37,7 +37,7 @@ CHANNEL: Final = "web"
 _unpack = msgspec.msgpack.Decoder(Inbound).decode
 
 
-def take_over_page(db: Connection, path: str) -> None:
+def import_page_log(db: Connection, path: str) -> None:
     """Called when the store is opened, under its lock."""
     old = Path(path + ".web.db")
     if path == ":memory:" or not old.is_file() or not old.stat().st_size:
@@ -46,10 +46,10 @@ def take_over_page(db: Connection, path: str) -> None:
         channel = _channel(page, db, str(old))
         if db.execute("SELECT 1 FROM room_log WHERE name = ?", (channel,)).fetchone() is None:
             page.execute("BEGIN")
-            _take_files(db, page)
+            _import_files(db, page)
             db.execute("BEGIN IMMEDIATE")
             try:
-                _take(db, page, channel)
+                _import_rows(db, page, channel)
                 db.execute("COMMIT")
             except BaseException:
                 if db.in_transaction:
@@ -75,7 +75,7 @@ def _channel(page: sqlite3.Connection, db: Connection, where: str) -> str:
     return CHANNEL if row is None else _unpack(row[0]).channel
 
 
-def _take_files(db: Connection, page: sqlite3.Connection) -> None:
+def _import_files(db: Connection, page: sqlite3.Connection) -> None:
     now = micros(datetime.now(UTC))
     keys = dict(page.execute("SELECT upload, part FROM sent_files"))
     for id, called, mime, size, person in page.execute("SELECT id, name, mime, size, person FROM files WHERE whole"):
@@ -91,7 +91,7 @@ def _take_files(db: Connection, page: sqlite3.Connection) -> None:
         db.execute("UPDATE blob SET whole = 1 WHERE id = ?", (id,))
 
 
-def _take(db: Connection, page: sqlite3.Connection, channel: str) -> None:
+def _import_rows(db: Connection, page: sqlite3.Connection, channel: str) -> None:
     id, token, taken, address, agents = page.execute("SELECT id, token, taken, address, agents FROM journal").fetchone()
     (last,) = page.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()
     db.execute("INSERT INTO room_log (name, id, seq) VALUES (?, ?, ?)", (channel, id, last))
@@ -108,7 +108,7 @@ def _take(db: Connection, page: sqlite3.Connection, channel: str) -> None:
         db.execute("INSERT INTO room_event VALUES (?, ?, ?, ?)", (channel, seq, audience, seal(frame.encode())))
     marks = page.execute("SELECT person, room, seq FROM reads")
     db.executemany("INSERT INTO room_mark VALUES (?, ?, ?, ?)", ((channel, *mark) for mark in marks))
-    _take_unheard(db, page, channel, taken)
+    _import_unheard(db, page, channel, taken)
 
 
 def _take_facts(db: Connection, page: sqlite3.Connection, channel: str, about: dict[str, str | None]) -> None:
@@ -152,7 +152,7 @@ def _take_messages(db: Connection, page: sqlite3.Connection, channel: str) -> No
             name(db, f"entry/{channel}/{message}", (file,))
 
 
-def _take_unheard(db: Connection, page: sqlite3.Connection, channel: str, taken: int) -> None:
+def _import_unheard(db: Connection, page: sqlite3.Connection, channel: str, taken: int) -> None:
     """What the gateway has not read yet, by its own account rather than by the page's."""
     row = db.execute("SELECT body FROM cursor WHERE channel = ? AND name = 'read'", (channel,)).fetchone()
     after = int(unseal(row[0])) if row is not None else taken

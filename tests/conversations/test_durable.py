@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from rejoinder import app
 from rejoinder.channels.base import Delivered
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime import write_batch as unit
+from rejoinder.runtime import write_batch
 from rejoinder.runtime.engine import utc_now
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.upkeep import Upkeep
@@ -109,7 +109,7 @@ def refusing(code, tried):
 )
 async def test_while_nothing_can_be_kept_nothing_is_acknowledged(tmp_path, monkeypatch, caplog, code, fault, when):
     """DU-15: it is said once, health tells it, nothing is answered from memory; then everything goes on."""
-    monkeypatch.setattr(unit, "PAUSE", 0.01)
+    monkeypatch.setattr(write_batch, "PAUSE", 0.01)
     machine = Machine(tmp_path)
     tried = asyncio.Event()
     agent = ScriptedAgent("Hi.", "And you.")
@@ -134,7 +134,7 @@ async def test_while_nothing_can_be_kept_nothing_is_acknowledged(tmp_path, monke
 
 async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch):
     """DU-15: the answer is not lost and not said twice; it goes on when it can be kept."""
-    monkeypatch.setattr(unit, "PAUSE", 0.01)
+    monkeypatch.setattr(write_batch, "PAUSE", 0.01)
     machine = Machine(tmp_path)
     tried, go = asyncio.Event(), asyncio.Event()
 
@@ -156,7 +156,7 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
 async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, monkeypatch, while_it):
     """DU-15, DU-2: a full disk does not hold up a stop, also when a draft is about to be shown; the next process runs
     what could not be kept once more."""
-    monkeypatch.setattr(unit, "PAUSE", 0.01)
+    monkeypatch.setattr(write_batch, "PAUSE", 0.01)
     monkeypatch.setattr(app, "PUTTING_AWAY", 0.1)
     machine = Machine(tmp_path)
     tried, go = asyncio.Event(), asyncio.Event()
@@ -182,7 +182,7 @@ async def test_who_is_told_to_end_ends_also_while_nothing_can_be_kept(tmp_path, 
 
 async def test_what_could_not_be_kept_is_nobodys_to_decide(tmp_path, monkeypatch, caplog):
     """DU-15: a decision that was under way is dropped without a word; the message comes again and is answered once."""
-    monkeypatch.setattr(unit, "PAUSE", 0.05)
+    monkeypatch.setattr(write_batch, "PAUSE", 0.05)
     machine = Machine(tmp_path)
     commits, fails, reads = Writer._commit_to_disk, Writer._failed, SqliteStore._read
     failed = asyncio.Event()

@@ -67,7 +67,7 @@ class WordsOnly:
 
 
 @pytest.fixture
-def units(monkeypatch) -> list[set[str]]:
+def writes(monkeypatch) -> list[set[str]]:
     """What was written together, by the names of the verbs."""
     log: list[set[str]] = []
     write = Writer.write
@@ -102,7 +102,7 @@ async def says_once(machine: Machine, sentence: str, also: tuple[str, ...] = ())
 
 
 @pytest.mark.usefixtures("stable_at_once")
-async def test_a_turn_that_is_quarantined(tmp_path, monkeypatch, units):
+async def test_a_turn_that_is_quarantined(tmp_path, monkeypatch, writes):
     """DU-2: quarantined and told in one commit."""
     machine = Machine(tmp_path)
     for attempt in range(MOST_ALONE):
@@ -114,11 +114,11 @@ async def test_a_turn_that_is_quarantined(tmp_path, monkeypatch, units):
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.turns == {"quarantined": 1})
-    assert any({"QuarantineTurn", "PlanParts"} <= unit for unit in units)
+    assert any({"QuarantineTurn", "PlanParts"} <= each for each in writes)
     await says_once(machine, QUARANTINED.format(messages="“poison”.", way_out=RUN_AGAIN))
 
 
-async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, units):
+async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, writes):
     """DU-2: one that ends the process before it is decided."""
     machine = Machine(tmp_path)
     store = open_store(machine.url)
@@ -133,11 +133,11 @@ async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, units):
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.events == {"quarantined": 1})
-    assert {"QuarantineEvent", "PlanParts"} in units
+    assert {"QuarantineEvent", "PlanParts"} in writes
     await says_once(machine, QUARANTINED.format(messages="“poison”.", way_out=RUN_AGAIN))
 
 
-async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):
+async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, writes):
     """DU-2: `on_crash = "ask"`."""
     machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash="ask")))
     first = ScriptedAgent([never])
@@ -147,7 +147,7 @@ async def test_a_turn_that_was_interrupted(tmp_path, monkeypatch, units):
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await until(gateway, lambda census: census.turns == {"closed": 1})
-    assert any({"EndRun", "PlanParts"} <= unit for unit in units)
+    assert any({"EndRun", "PlanParts"} <= each for each in writes)
     await says_once(machine, INTERRUPTED)
 
 
@@ -171,14 +171,14 @@ async def test_a_backlog_that_is_gathered(tmp_path, monkeypatch):
     assert said(machine).count(AWAY.format(count=2)) == 1
 
 
-async def test_a_run_that_took_too_long(tmp_path, monkeypatch, units):
+async def test_a_run_that_took_too_long(tmp_path, monkeypatch, writes):
     """TU-20: ended and told in one commit."""
     machine = Machine(tmp_path, Settings(gateway=GatewaySettings(idle_timeout_s=0.05)))
     with nothing_is_sent(monkeypatch):
         async with machine.running(ScriptedAgent([never]), killed=True) as gateway:
             await machine.chat.says("hello")
             await until(gateway, lambda census: census.turns == {"closed": 1})
-    assert any({"EndRun", "PlanParts"} <= unit for unit in units)
+    assert any({"EndRun", "PlanParts"} <= each for each in writes)
     await says_once(machine, TIMED_OUT)
 
 
@@ -191,7 +191,7 @@ async def test_a_run_that_took_too_long(tmp_path, monkeypatch, units):
         ("summarize", True, None, "✍️"),
     ],
 )
-async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, units, drop, reacts, sentence, mark):
+async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, writes, drop, reacts, sentence, mark):
     """TU-5: left out, and the sender can see it, in one commit: a mark, or words where there are none."""
     queue = QueueSection(mode="followup", debounce_ms=0, cap=1, drop=drop)
     machine = Machine(tmp_path, Settings(messages=MessagesSettings(queue=queue)))
@@ -203,7 +203,7 @@ async def test_a_message_that_gets_no_turn(tmp_path, monkeypatch, units, drop, r
         async with machine.running(first, killed=True) as gateway:
             ids = [await machine.chat.says(text) for text in ("one", "two", "three")]
             await until(gateway, lambda census: bool(census.inputs.keys() & {"dropped", "summarised"}))
-    assert any({"PlanParts"} < unit and unit & {"DropInputs", "SummariseInputs"} for unit in units)
+    assert any({"PlanParts"} < each and each & {"DropInputs", "SummariseInputs"} for each in writes)
     if sentence is not None:
         await says_once(machine, sentence, ("1.", "2.", "3."))
         return
@@ -227,7 +227,7 @@ async def test_a_mark_that_is_refused_becomes_words(tmp_path):
         await machine.channel.until(lambda: "[bot] 2." in said(machine))
 
 
-async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path, monkeypatch, units):
+async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path, monkeypatch, writes):
     """DE-32: buried and told in one commit, to an owner who wrote to an earlier process."""
     common = CommonChannelSettings(dm="open", owners=("ann",))
     machine = Machine(tmp_path, Settings(channels={"fake": ConfiguredChannel("fake", common, None)}))
@@ -241,7 +241,7 @@ async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path,
         told = await machine.chat.hears()
     sentence = "A message to fake bob was given up: Forbidden: bot was blocked by the user."
     assert told.text.splitlines()[0] == sentence
-    assert {"BuryPart", "PlanParts"} in units
+    assert {"BuryPart", "PlanParts"} in writes
 
 
 async def test_a_notice_of_unknown_fate_is_still_owed_after_a_restart(tmp_path):

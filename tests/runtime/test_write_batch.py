@@ -3,7 +3,7 @@
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime import write_batch as unit
+from rejoinder.runtime import write_batch
 from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.rows import Health
 
@@ -18,7 +18,7 @@ class Ill:
 
 async def test_who_waits_for_a_full_disk_ends_with_the_store(monkeypatch):
     """DU-15: that the disk is full has been said; that somebody who waited for it ends is no further fault of it."""
-    monkeypatch.setattr(unit, "PAUSE", 0)
+    monkeypatch.setattr(write_batch, "PAUSE", 0)
     full = StoreUnavailable("full", "a.db")
     await until_available(Ill("full", None), full)
     with pytest.raises(StoreUnavailable) as ended:

@@ -125,7 +125,7 @@ async def test_who_lost_a_fence_stands_alone(store: PostgresStore) -> None:
 
 
 async def many_of_which_one_is_refused(store: PostgresStore, *, steals: bool) -> list[Any]:
-    """Twenty units that wait together. One has to do with an event that is settled, or was written with a lease that
+    """Twenty writes that wait together. One has to do with an event that is settled, or was written with a lease that
     somebody else has meanwhile."""
     events = await accepted(store, *(from_chat(0, f"chat {chat}") for chat in range(20)))
     leases = {event.shard: await store.claim(event.shard, "me") for event in events}
@@ -147,10 +147,10 @@ async def test_for_one_that_is_refused_the_others_are_not_done_one_by_one(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch, steals: bool
 ) -> None:
     """SC-21."""
-    units = await many_of_which_one_is_refused(store, steals=steals)
+    writes = await many_of_which_one_is_refused(store, steals=steals)
     trips = Trips(monkeypatch)
-    results = await asyncio.gather(*units, return_exceptions=True)
-    assert [type(each) for each in results] == [LeaseLost if steals else Superseded] + [type(None)] * (len(units) - 1)
+    results = await asyncio.gather(*writes, return_exceptions=True)
+    assert [type(each) for each in results] == [LeaseLost if steals else Superseded] + [type(None)] * (len(writes) - 1)
     assert trips.count <= 20
 
 
@@ -166,18 +166,18 @@ async def test_what_cannot_be_stored_fails_alone(store: PostgresStore, reason: A
 
 async def test_what_is_written_is_let_go(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fibers in which it was carried out wait for the next ones."""
-    units: list[weakref.ref[PendingWrite]] = []
+    writes: list[weakref.ref[PendingWrite]] = []
 
     class Watched(PendingWrite):
         def __init__(self, *arguments: Any) -> None:
             super().__init__(*arguments)
-            units.append(weakref.ref(self))
+            writes.append(weakref.ref(self))
 
     monkeypatch.setattr("rejoinder.store.postgresql.writer.PendingWrite", Watched)
     await asyncio.gather(*(accepted(store, from_chat(0, f"chat {chat}")) for chat in range(20)))
     await accepted(store, an_inbound(1))
     gc.collect()
-    assert sum(each() is not None for each in units) <= 1, "the last one may be in hand"
+    assert sum(each() is not None for each in writes) <= 1, "the last one may be in hand"
 
 
 async def test_the_last_cursor_is_the_one_that_stands(store: PostgresStore) -> None:

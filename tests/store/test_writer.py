@@ -185,7 +185,7 @@ async def test_what_comes_meanwhile_is_the_next_group(tmp_path, monkeypatch) -> 
 
 
 async def test_a_group_has_an_end(tmp_path, monkeypatch) -> None:
-    """At most 200 rows in a commit, in order; a larger unit is not cut, and goes alone."""
+    """At most 200 rows in a commit, in order; a larger write is not cut, and goes alone."""
     async with watched(tmp_path, monkeypatch) as (store, groups):
         async with busy(store):
             writes = [asyncio.ensure_future(store.write(accept(number))) for number in range(2 * GROUP + 50)]

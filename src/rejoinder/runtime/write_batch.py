@@ -1,4 +1,4 @@
-"""A unit of work: verbs are added to it, one commit writes them all, and each has its result."""
+"""A batch of writes: verbs are added to it, one commit writes them all, and each has its result."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -29,7 +29,7 @@ class WriteBatch:
         return bool(self._verbs)
 
     def add(self, verb: Verb[Result]) -> Callable[[], Result]:
-        """Returns a function that gives the verb's result once the unit is written."""
+        """Returns a function that gives the verb's result once the batch is written."""
         place = len(self._verbs)
         self._verbs.append(verb)
         return lambda: self.results[place]
@@ -38,7 +38,7 @@ class WriteBatch:
         self._verbs += verbs
 
     def include(self, other: "WriteBatch") -> None:
-        """The verbs of the other unit are written with this one; the other then has its results as if written alone."""
+        """The verbs of the other batch are written with this one; then it has its results as if written alone."""
         self._included.append((len(self._verbs), other))
         self._verbs += other._verbs
 

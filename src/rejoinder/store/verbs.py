@@ -2,7 +2,7 @@
 
 Verbs written together happen together or not at all: `write(PlanParts(...), EndRun(...))` is one transaction,
 so no crash can come between them. Every transition is fenced: by the state of its row, and in the store of a shard
-(`SharedStore.owned`) by the lease on it. A verb that lost its fence raises `Superseded`, and nothing of its unit is
+(`SharedStore.owned`) by the lease on it. A verb that lost its fence raises `Superseded`, and nothing of its write is
 written; a verb that may find its claim taken (`BeginTurn`, `ResumeTurn`,
 `ClaimPart`) says so by its result.
 """
@@ -15,6 +15,7 @@ from msgspec import Struct
 from rejoinder.events import Inbound, Route, Step
 from rejoinder.session import Session
 from rejoinder.store.rows import (
+    AgentSession,
     AllowEdit,
     Busy,
     HookEvent,
@@ -82,7 +83,7 @@ class Destination(Struct, frozen=True):
 
 class RouteEvent(Verb[None], frozen=True):
     """The event is decided, and waits in these sessions from now on, once in each. A session in which it begins a turn
-    by the same unit is not among them (`BeginTurn.brings`)."""
+    by the same write is not among them (`BeginTurn.brings`)."""
 
     event: int
     to: tuple[Destination, ...]
@@ -330,10 +331,10 @@ class QuarantineSession(Verb[None], frozen=True):
 
 
 class SaveAgentSession(Verb[None], frozen=True):
-    """The agent's own name for a session, to continue it after a restart; None forgets it."""
+    """What the agent itself has of a session, to continue it after a restart; None forgets it."""
 
     session: str
-    saved: str | None
+    saved: AgentSession | None
 
 
 class AppendTranscript(Verb[None], frozen=True):

@@ -5,6 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
+from rejoinder.events import Strictness
 from rejoinder.inbound.directives.argument import Argument, InvalidArgument, ValidArgument, Word, one_of, option, quoted
 from rejoinder.inbound.directives.levels import DEFAULT
 from rejoinder.session import ExecAsk, ExecChoice, ExecHost, ExecSecurity
@@ -52,3 +53,12 @@ def read_exec(words: Iterator[Word]) -> Argument:
     if end is None:
         return None
     return InvalidArgument(problem, end) if problem else ValidArgument(choice, end)
+
+
+def strictness_of(chosen: ExecChoice) -> Strictness | None:
+    """The restriction that applies even to what the agent's own settings allow (IN-59); None: there is none."""
+    if chosen.security == "deny":
+        return "deny"
+    if chosen.ask == "always":
+        return "ask"
+    return "list" if chosen.security == "allowlist" else None

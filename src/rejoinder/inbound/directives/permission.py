@@ -1,11 +1,13 @@
-"""What `/elevated` and `/exec` decide before the agent asks for permission (IN-59).
+"""What `/elevated` and `/exec` decide before the agent asks for permission, and who may grant it then (IN-59).
 
 Rule 1: they set the policy of the session; a stricter policy applies to everybody who speaks in it.
 Rule 2: a looser policy lends its rights to no one: it counts only in a turn whose every word is from people who could
 have set it themselves. What runs by itself because of somebody's words (TU-36) has no more rights than they have.
+Rule 3: what an agent asks permission for happens on the operator's machine, so only people who may use commands grant
+it: a stranger in an open group must not.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -66,3 +68,17 @@ def _may_elevate(said: Iterable[InboundMessage], behind: Iterable[Initiators], r
         and all(named(each.inbound.channel, each.inbound.account, each.inbound.sender) for each in said)
         and all(named(each.channel, each.account, Sender(person)) for each in behind for person in each.people)
     )
+
+
+def may_grant(asked: Collection[InboundMessage]) -> frozenset[str]:
+    """The people who asked for a turn and may answer its questions: no bots, no jobs, no guests, and no senders whose
+    messages are only listened to. For a turn that no person's message began, those behind it."""
+    people = [message.inbound.sender.id for message in asked if _is_wish(message)]
+    return frozenset([*people, *[person for message in asked for person in message.answerable]])
+
+
+def _is_wish(message: InboundMessage) -> bool:
+    """Whether it is the wish of a person who may use commands."""
+    if message.background or message.listening:
+        return False
+    return message.command_authorised and not message.inbound.sender.is_bot

@@ -144,13 +144,13 @@ class Settling:
         return plan.say(words, self._conversation.route, self._options, plain, f"{self._stem}/own")
 
     def _kept(self) -> WriteBatch:
-        unit = WriteBatch(
+        batch = WriteBatch(
             *self._turn.kept_with_it(),
             *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
         if (handed := self._acting.handoffs.kept) is not None:
-            unit.include(handed)
-        return unit
+            batch.include(handed)
+        return batch
 
     async def _post(self, planned: list[PlannedOperation]) -> str:
         """Waits until it is delivered, and returns the id of its first message, if that is known."""

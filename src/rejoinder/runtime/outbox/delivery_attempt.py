@@ -419,9 +419,9 @@ class DeliveryAttempts:
 
     async def _keep(self, *verbs: Verb[object]) -> tuple[object, ...]:
         """Writes what has happened already, however long the store takes to recover (DU-15)."""
-        unit = WriteBatch(*verbs)
-        await unit.insist(self._store)
-        return unit.results
+        batch = WriteBatch(*verbs)
+        await batch.insist(self._store)
+        return batch.results
 
 
 _POINTS: Final[dict[type, tuple[str, str]]] = {Open: ("K16", "K11"), React: ("K20", "K21"), Remove: ("K20", "K21")}

@@ -289,11 +289,11 @@ class ConversationSender:
             return False
         now = self._clock()
         intents = tuple([intent(each, self.route) for each in request.planned])
-        unit = WriteBatch(PlanParts(intents, now, request.run, request.final, claims))
+        batch = WriteBatch(PlanParts(intents, now, request.run, request.final, claims))
         if request.also is not None:
-            unit.include(request.also)
+            batch.include(request.also)
         try:
-            await unit.write(self._store)
+            await batch.write(self._store)
         except StoreUnavailable:
             raise
         except Exception as error:  # a request that cannot be planned must not hold up those behind it
@@ -304,7 +304,7 @@ class ConversationSender:
             return False
         self._requests.popleft()
         crashpoint("K15")
-        rows: tuple[StoredPart, ...] = unit.results[0]
+        rows: tuple[StoredPart, ...] = batch.results[0]
         for row, result in zip(rows, request.results, strict=True):
             if (known := result_of(row)) is not None:
                 settle(result, known)

@@ -51,14 +51,14 @@ class Consequences:
         """For an event that gets no turn."""
         walked, conversation = decision.walk, decision.conversation
         record = await self._recorder.begin(decision)
-        unit = record.unit
+        batch = record.batch
         overheard = any(isinstance(effect, Overhear) for effect in walked.effects)
-        unit.add_all((SettleEvent(decision.event.id, reason(walked, overheard=overheard), overheard),))
+        batch.add_all((SettleEvent(decision.event.id, reason(walked, overheard=overheard), overheard),))
         session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
-            unit.add_all(held.becomes(session))
-            unit.add_all(self._recorder.kept_start(held, session, conversation))
-        await unit.write(self._store)
+            batch.add_all(held.becomes(session))
+            batch.add_all(self._recorder.kept_start(held, session, conversation))
+        await batch.write(self._store)
         self._recorder.settled(decision, record)
         if held is not None and session is not None:
             self._recorder.keep(held, session, conversation)

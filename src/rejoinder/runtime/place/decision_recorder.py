@@ -1,5 +1,5 @@
 """What every decision leads to, whether it gets a turn or not: a message of the index, a trace, replies, and what its
-effects want written. All of it is one unit, to which its caller adds; once that is written, hooks and replies follow.
+effects want written. All of it is one batch, to which its caller adds; once that is written, hooks and replies follow.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,9 +24,9 @@ from rejoinder.store.base import IndexedMessage, KeepHookEvents, SettleEvent, Tr
 class DecisionRecord(Struct, frozen=True):
     """A decision on its way into the store."""
 
-    unit: WriteBatch
+    batch: WriteBatch
     noted: Callable[[], tuple[IndexedMessage, ...]]
-    """Its messages as the index has them, once the unit is written."""
+    """Its messages as the index has them, once the batch is written."""
     performed: Sequence[EffectResult]
     speaks: bool
     """Something is said in answer."""
@@ -43,28 +43,28 @@ class DecisionRecorder:
 
     async def begin(self, decision: Decision) -> DecisionRecord:
         """Performs the effects; nothing is written yet."""
-        unit, walked, now, event = WriteBatch(), decision.walk, decision.now, decision.event
+        batch, walked, now, event = WriteBatch(), decision.walk, decision.now, decision.event
         conversation, performed = decision.conversation, ()
         if walked.effects:
             performed = [await self._effects.perform(effect, asking(decision)) for effect in walked.effects]
         inbounds, readable = [event.inbound], walked.message.refusal is None
         if decision.before:
             inbounds = [each.inbound for each in (*decision.before, event)]
-        noted = unit.add(conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
+        noted = batch.add(conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
         for each in decision.before:
             joined = f"joined to {event.inbound.message_id}"
-            unit.add_all((SettleEvent(each.id, joined), Trace(each.id, now, (Step("debounce", joined),))))
-        unit.add_all((Trace(event.id, now, walked.trace),))
+            batch.add_all((SettleEvent(each.id, joined), Trace(each.id, now, (Step("debounce", joined),))))
+        batch.add_all((Trace(event.id, now, walked.trace),))
         for each in performed:
-            unit.add_all(each.verbs)
+            batch.add_all(each.verbs)
         if said := replies(decision, performed):
             said = map(self._prefix(decision), said)
             context, only_for = event.inbound.reply_context, self._only_for(decision)
             stem = said_about(event.id)
-            unit.add_all((conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
+            batch.add_all((conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
         if by_owner := is_owners(decision):
-            unit.add_all(self._owners.to_keep(conversation.route))
-        return DecisionRecord(unit, noted, performed, bool(said), by_owner)
+            batch.add_all(self._owners.to_keep(conversation.route))
+        return DecisionRecord(batch, noted, performed, bool(said), by_owner)
 
     def settled(self, decision: Decision, record: DecisionRecord) -> None:
         """Makes the decision effective, after its commit."""

@@ -18,8 +18,8 @@ class TranscriptInheritance:
         self._sessions = sessions
         self._store = services.store
 
-    async def claim(self, unit: WriteBatch, session: Session, inbound: Inbound, now: datetime) -> Session:
-        """Adds the chat's transcript to the unit of a thread's first turn, and marks the session as having it."""
+    async def claim(self, batch: WriteBatch, session: Session, inbound: Inbound, now: datetime) -> Session:
+        """Adds the chat's transcript to the batch of a thread's first turn, and marks the session as having it."""
         parent = inherits_from(session, inbound, self._settings.now.rules.settings.session)
         if parent is None:
             return session
@@ -28,5 +28,5 @@ class TranscriptInheritance:
         # Dated to the start of the session: entries older than a session do not belong to it.
         entries = tuple([replace(entry, at=session.started, turn=None) for entry in past])
         if entries:
-            unit.add_all((AppendTranscript(session.key, entries),))
+            batch.add_all((AppendTranscript(session.key, entries),))
         return replace(session, inherited=True)

@@ -95,31 +95,31 @@ class TurnRouting:
     ) -> None:
         """`sessions` by agent, all of them held; `own` is the session the decision was made for, woken or not."""
         walked, conversation, event = decision.walk, decision.conversation, decision.event
-        message, session, unit = walked.message, walked.session or own.session, record.unit
+        message, session, batch = walked.message, walked.session or own.session, record.batch
         if session.agent not in message.agents:
-            unit.add_all(own.becomes(session))
+            batch.add_all(own.becomes(session))
         there = decision.answered_in
         if there is conversation:
             heard, met = conversation.messages.count + 1 + len(decision.before), None
         else:  # the message its thread hangs under is the first of the thread too
             met = there.to_meet((said_by(message),), decision.now)
             heard = there.messages.count + (met is not None)
-        rooted = unit.add(met) if met is not None else None
+        rooted = batch.add(met) if met is not None else None
         place = TurnPlace(there, conversation, message, event.id, heard, decision.now)
         if message.inbound.thread is not None:
             for agent in message.agents:
                 held, theirs = sessions[agent]
-                sessions[agent] = held, await self._inheritance.claim(unit, theirs, message.inbound, decision.now)
+                sessions[agent] = held, await self._inheritance.claim(batch, theirs, message.inbound, decision.now)
         waiting: list[Destination] = []
         destined: list[TurnDestination] = []
         for agent in message.agents:
-            destined.append(self._destination(unit, *sessions[agent], place, decision, waiting))
-        unit.add_all((RouteEvent(event.id, tuple(waiting)),))
+            destined.append(self._destination(batch, *sessions[agent], place, decision, waiting))
+        batch.add_all((RouteEvent(event.id, tuple(waiting)),))
         if session.agent not in message.agents:
-            unit.add_all(self._recorder.kept_start(own, session, conversation))
+            batch.add_all(self._recorder.kept_start(own, session, conversation))
         for each in destined:
-            unit.add_all(self._recorder.kept_start(each.held, each.session, there))
-        await unit.write(self._store)
+            batch.add_all(self._recorder.kept_start(each.held, each.session, there))
+        await batch.write(self._store)
         self._recorder.settled(decision, record)
         if rooted is not None:
             there.noted(rooted())
@@ -134,14 +134,14 @@ class TurnRouting:
 
     def _destination(
         self,
-        unit: WriteBatch,
+        batch: WriteBatch,
         held: HeldSession,
         session: Session,
         place: TurnPlace,
         decision: Decision,
         waiting: list[Destination],
     ) -> TurnDestination:
-        """Adds to the unit what this session needs: the start of its turn if nothing is ahead of it. If something is,
+        """Adds to the batch what this session needs: the start of its turn if nothing is ahead of it. If something is,
         the message is one of those `waiting`."""
         message, agent, route = place.message, session.agent, place.conversation.route
         overheard = () if message.stands_alone else place.said_in.overheard.of(agent)
@@ -151,10 +151,10 @@ class TurnRouting:
         start = self._lanes.start_of(held.key, agent, queue, in_line)
         if start is None:
             waiting.append(Destination(held.key, payload))
-            unit.add_all(held.becomes(session))
+            batch.add_all(held.becomes(session))
             return TurnDestination(held, session, queue, in_line, None)
         beginning = TurnBeginning((place.event,), route, place.heard, place.now, message, payload)
-        return TurnDestination(held, session, queue, in_line, begin_turn(unit, held, session, start, beginning))
+        return TurnDestination(held, session, queue, in_line, begin_turn(batch, held, session, start, beginning))
 
     async def _enqueue(self, place: TurnPlace, destined: list[TurnDestination]) -> None:
         conversation, said_in, message = place.conversation, place.said_in, place.message

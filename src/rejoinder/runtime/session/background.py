@@ -124,14 +124,14 @@ class BackgroundStarter:
             if (why := refusal(message, session, rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
-            unit = WriteBatch(*held.becomes(session), *also)
+            batch = WriteBatch(*held.becomes(session), *also)
             started = SessionStarted(session.key, session.agent, conversation.route, session.started)
             if is_new:
-                unit.add_all(self._hooks.kept(started))
-            originated = unit.add(Originate(inbound, to, now, tick))
+                batch.add_all(self._hooks.kept(started))
+            originated = batch.add(Originate(inbound, to, now, tick))
             if new_session:
-                unit.add_all((SaveAgentSession(held.key, None),))
-            await unit.write(self._store)
+                batch.add_all((SaveAgentSession(held.key, None),))
+            await batch.write(self._store)
             crashpoint("K4")
             held.became(session)
         if is_new:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
 from rejoinder.channels.base import CanSendFiles
-from rejoinder.events import EarlierMessage, Inbound, PromptAudio, PromptImage, PromptPart, Strictness, Turn
+from rejoinder.events import EarlierMessage, Inbound, PromptAudio, PromptImage, PromptPart, Turn
 from rejoinder.filetypes import in_words, safe_name
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.directives.effective import (
@@ -20,6 +20,8 @@ from rejoinder.inbound.directives.effective import (
     effective_exec,
     effective_level,
 )
+from rejoinder.inbound.directives.exec import strictness_of
+from rejoinder.inbound.directives.permission import may_grant
 from rejoinder.inbound.groups import MOST_OVERHEARD, active_mode, group_intro, participants
 from rejoinder.inbound.media import ShownFile, show_media
 from rejoinder.inbound.message import InboundMessage
@@ -38,7 +40,7 @@ from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.run import Run
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.settings import ChannelFacts, RuntimeSettings
-from rejoinder.session import ExecChoice, Session
+from rejoinder.session import Session
 from rejoinder.turns.prompt import (
     ChatMetadata,
     Group,
@@ -177,7 +179,7 @@ def brief(scene: RunContext) -> Turn:
         boundary=_boundary(),
         model=model_of(scene),
         think=scene.chosen("think") if profile.think_levels else None,
-        permissions=_stricter(exec),
+        permissions=strictness_of(exec),
         host=exec.host if "host" in profile.takes_exec else None,
         node=exec.node if "node" in profile.takes_exec else None,
     )
@@ -207,15 +209,6 @@ def _quotes(earlier: Iterable[EarlierMessage]) -> tuple[QuotedMessage, ...]:
     return tuple(
         [QuotedMessage(s.text, s.author_name or s.author_id, s.handle or None, s.message_id or None) for s in earlier]
     )
-
-
-def _stricter(chosen: ExecChoice) -> Strictness | None:
-    """The restriction that applies even to what the agent's own settings allow (IN-59)."""
-    if chosen.security == "deny":
-        return "deny"
-    if chosen.ask == "always":
-        return "ask"
-    return "list" if chosen.security == "allowlist" else None
 
 
 def _interrupted(run: Run) -> tuple[str, ...]:
@@ -392,13 +385,5 @@ def _former(inbound: Inbound, handle: str | None) -> QuotedMessage | None:
 
 
 def people_of(run: Run) -> frozenset[str]:
-    """The people who asked for this run and may answer its questions: no bots, no jobs, no guests, and no senders whose
-    messages are only listened to.
-
-    What an agent asks permission for happens on the operator's machine: a stranger in an open group must not grant it.
-    """
-    messages = (asked.message for asked in run.asked)
-    theirs = (message for message in messages if not (message.background or message.listening))
-    senders = (message.inbound.sender for message in theirs if message.command_authorised)
-    asked_for = (person for asked in run.asked for person in asked.message.answerable)
-    return frozenset([*(sender.id for sender in senders if not sender.is_bot), *asked_for])
+    """Who may answer the questions of this run."""
+    return may_grant([asked.message for asked in run.asked])

@@ -67,17 +67,17 @@ class TurnBeginning(Struct, frozen=True):
 
 
 def begin_turn(
-    unit: WriteBatch, held: HeldSession, session: Session, start: Start, beginning: TurnBeginning
+    batch: WriteBatch, held: HeldSession, session: Session, start: Start, beginning: TurnBeginning
 ) -> Callable[[], GrantedTurn | Busy]:
-    """Adds the beginning of a turn to a unit, for the session as this unit leaves it.
+    """Adds the beginning of a turn to a batch, for the session as this batch leaves it.
 
     A background turn does not count as use of the session: a session ends when people have been away. A chore
     (`compacts`) asks the agent nothing, so the session keeps everything it has yet to tell the agent.
     """
     message, now, events, brings = beginning.message, beginning.now, beginning.events, beginning.brings
     if message.compacts:
-        begun = unit.add(BeginTurn(held.key, beginning.route, events, now, tells=False, brings=brings))
-        unit.add_all(held.becomes(session))
+        begun = batch.add(BeginTurn(held.key, beginning.route, events, now, tells=False, brings=brings))
+        batch.add_all(held.becomes(session))
         return lambda: _granted(held, session, session, begun())
     told = TurnContext(
         session.system_events,
@@ -87,11 +87,11 @@ def begin_turn(
         start.passed_over,
     )
     context = pack_context(told)
-    begun = unit.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
+    begun = batch.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
     touched = max(session.touched if message.background else now, session.started + A_MOMENT)
     taken = turn_taken(session, touched)
-    unit.add_all(held.becomes(taken))
+    batch.add_all(held.becomes(taken))
     return lambda: _granted(held, session, taken, begun())
 
 
@@ -140,13 +140,13 @@ class LaneJournal:
         now, is_told = self._clock(), run.is_gathered and not run.message.listening
         prefix = await self._prefixes.of(run.message, run.session, run.agent) if is_told else no_prefix
         async with self._sessions.changing(run.session, run.agent, now) as held:
-            unit, heard, before = WriteBatch(), _heard(run), held.session
+            batch, heard, before = WriteBatch(), _heard(run), held.session
             beginning = TurnBeginning(run.events, run.conversation.route, heard, now, run.message)
-            granted = begin_turn(unit, held, before, run.start, beginning)
+            granted = begin_turn(batch, held, before, run.start, beginning)
             if is_told:  # planned first, so it is shown above this answer and below earlier ones
-                unit.add_all((notices.answered_together(run.conversation, run.asked, now, prefix),))
+                batch.add_all((notices.answered_together(run.conversation, run.asked, now, prefix),))
             run.claiming.sends()
-            await unit.insist(self._store)
+            await batch.insist(self._store)
             answer = granted()
             if is_told:
                 notices.wake((run.conversation,))
@@ -159,10 +159,10 @@ class LaneJournal:
     async def _resume(self, run: Run, resumed: ResumedTurn) -> Busy | None:
         """Begins a turn again, telling the agent the same."""
         turn, now = resumed.turn, self._clock()
-        unit = WriteBatch()
-        claimed = unit.add(ResumeTurn(turn.id))
+        batch = WriteBatch()
+        claimed = batch.add(ResumeTurn(turn.id))
         run.claiming.sends()
-        await unit.insist(self._store)
+        await batch.insist(self._store)
         claim = claimed()
         if isinstance(claim, Busy):
             return claim
@@ -182,14 +182,14 @@ class LaneJournal:
     ) -> tuple[DroppedInput, ...]:
         events, now = _events(asked), self._clock()
         verb = SummariseInputs(session, events) if reason is None else DropInputs(session, events, reason)
-        unit = WriteBatch(verb)
+        batch = WriteBatch(verb)
         told: list[tuple[TurnInput, Prefix, Callable[[], tuple[StoredPart, ...]]]] = []
         for each in asked:
             prefix = await self._prefixes.of(each.message, session, agent)
             if (notice := notices.left_out(each, reason, now, prefix)) is not None:
-                told.append((each, prefix, unit.add(notice)))
-        await self._superseded(unit)
-        if not unit.is_written:
+                told.append((each, prefix, batch.add(notice)))
+        await self._superseded(batch)
+        if not batch.is_written:
             # The run has just taken one of them in; the others are still left out, each by itself.
             alone = [await self.left_out(session, agent, (each,), reason) for each in asked] if len(asked) > 1 else []
             return tuple(each for group in alone for each in group)
@@ -199,32 +199,32 @@ class LaneJournal:
     async def end(self, run: Run) -> None:
         now, timed_out = self._clock(), run.state.cause is EndCause.TIMEOUT
         if run.state.runs_again:
-            unit = WriteBatch(ReleaseRun(run.claim)) if run.granted is not None else WriteBatch()
+            batch = WriteBatch(ReleaseRun(run.claim)) if run.granted is not None else WriteBatch()
         elif run.granted is None and run.resumed is not None:
-            unit = await self._giving_up(run, run.resumed, now)
+            batch = await self._giving_up(run, run.resumed, now)
         elif run.granted is None:
-            unit = WriteBatch(DropInputs(run.session, run.events, "stopped"))
+            batch = WriteBatch(DropInputs(run.session, run.events, "stopped"))
         else:
             turn = run.claim.turn
-            unit = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if timed_out else "stopped", now))
-            unit.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
+            batch = WriteBatch(WithdrawParts(turn), EndRun(run.claim, "failed" if timed_out else "stopped", now))
+            batch.add_all((*transcript(run, now), *self._hooks.kept(run.turn_ended(turn, "cancelled"))))
         is_untold = run.state.runs_again or run.message.listening
         told = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
         if told:
-            unit.add_all((run.conversation.to_say(map(run.prefix, told), now),))
-        await self._superseded(unit)
+            batch.add_all((run.conversation.to_say(map(run.prefix, told), now),))
+        await self._superseded(batch)
         run.record_end()
-        if unit.is_written:
+        if batch.is_written:
             notices.wake((run.conversation,))
             self._hooks.rows_written()
 
     async def _giving_up(self, run: Run, resumed: ResumedTurn, now: datetime) -> WriteBatch:
         """For a turn that was stopped before it could be resumed: the next process must not resume it either, and what
         it had begun to say is removed."""
-        turn, unit = resumed.turn.id, WriteBatch()
-        claimed = unit.add(ResumeTurn(turn))
-        await self._superseded(unit)
-        claim = claimed() if unit.is_written else None  # None: the turn is no longer open
+        turn, batch = resumed.turn.id, WriteBatch()
+        claimed = batch.add(ResumeTurn(turn))
+        await self._superseded(batch)
+        claim = claimed() if batch.is_written else None  # None: the turn is no longer open
         if not isinstance(claim, Claim):
             return WriteBatch()
         notices.clear(run.conversation, resumed.parts)
@@ -232,10 +232,10 @@ class LaneJournal:
         ended = self._hooks.kept(run.turn_ended(turn, "cancelled"))
         return WriteBatch(WithdrawParts(turn), EndRun(claim, "stopped", now), removed, *ended)
 
-    async def _superseded(self, unit: WriteBatch) -> None:
-        """Writes a unit whose subject may have been settled elsewhere meanwhile; then nothing is written."""
+    async def _superseded(self, batch: WriteBatch) -> None:
+        """Writes a batch whose subject may have been settled elsewhere meanwhile; then nothing is written."""
         try:
-            await unit.insist(self._store)
+            await batch.insist(self._store)
         except Superseded as lost:
             log.debug("%s", lost)
 

@@ -1,6 +1,6 @@
 """Notices the gateway itself owes a person: rows, written in the commit that makes them true.
 
-Rule 1: the code that writes a fact adds its notice to the same unit. A crash leaves both or neither, so no person is
+Rule 1: the code that writes a fact adds its notice to the same batch. A crash leaves both or neither, so no person is
         told twice, or waits for an answer that will not come (DU-2, TU-5).
 Rule 2: after the commit, the same code wakes the sender of the conversation.
 Rule 3: where the agent only listens, no notice is owed (IN-33).

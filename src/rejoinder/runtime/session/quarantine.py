@@ -130,11 +130,11 @@ class Quarantine:
     async def _write_off(
         self, session: str, *verbs: Verb[object], message: str, route: Route | None, parts: tuple[StoredPart, ...] = ()
     ) -> None:
-        unit, conversation = WriteBatch(*verbs), None if route is None else self._conversations.at(route)
+        batch, conversation = WriteBatch(*verbs), None if route is None else self._conversations.at(route)
         if conversation is not None:
             prefix = await self._prefixes.of_unreadable(conversation.route.channel, session)
-            unit.add_all((notices.unreadable(conversation, message, self._clock(), prefix, parts),))
-        await unit.write(self._store)
+            batch.add_all((notices.unreadable(conversation, message, self._clock(), prefix, parts),))
+        await batch.write(self._store)
         if conversation is not None:
             notices.wake((conversation,))
             notices.clear(conversation, parts)

@@ -47,7 +47,7 @@ class RequestedCompaction:
     async def _end(self, run: Run, shortened: CompactionResult | None, step: Step) -> None:
         now, event = self._clock(), run.asked[-1].event
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
-        unit = WriteBatch(
+        batch = WriteBatch(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
             run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),
@@ -57,10 +57,10 @@ class RequestedCompaction:
             session = held.session
             if shortened is not None:
                 session = with_event(session, shortened.note)
-                unit.add_all(shortened.kept)
-            unit.add_all(held.becomes(session))
+                batch.add_all(shortened.kept)
+            batch.add_all(held.becomes(session))
             try:
-                await unit.insist(self._store)
+                await batch.insist(self._store)
             except Superseded:
                 held.read_again()  # it was stopped just as it ended
                 return

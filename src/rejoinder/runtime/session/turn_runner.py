@@ -209,7 +209,7 @@ class AgentTurnRunner:
                     input_tokens=session.input_tokens + usage.input_tokens,
                     output_tokens=session.output_tokens + usage.output_tokens,
                 )
-            unit = WriteBatch(
+            batch = WriteBatch(
                 EndRun(run.claim, ended, now, reason or ""),
                 Trace(run.asked[-1].event, now, steps),
                 *(() if answer.is_kept or (run.message.heartbeat and not answer.begun) else transcript(run, now)),
@@ -220,7 +220,7 @@ class AgentTurnRunner:
                 if is_armed("K22"):  # receipts usually share the commit that ends the turn; this one takes them first
                     await self._store.write(SteerInputs(run.claim, ()))
                 crashpoint("K22")
-                await unit.insist(self._store)
+                await batch.insist(self._store)
             except Superseded:
                 held.read_again()  # it was stopped just as it ended: none of this counts
                 return

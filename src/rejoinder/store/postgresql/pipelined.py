@@ -116,7 +116,7 @@ class Fences:
         self._taking, self._latest = taking, latest
         self._shards: list[int] = []
         self._generations: list[int] = []
-        taking.owner = latest.owner = None  # of all units behind them
+        taking.owner = latest.owner = None  # of all writes behind them
 
     def add(self, shard: int, generation: int) -> None:
         self._shards.append(shard)

@@ -1,8 +1,8 @@
 """The one writer of a process, on the event loop: what waits together is carried out together, and committed at once.
 
-Rule 1: units that arrive while a group is under way form the next group: one commit for all of them. Within a group
-        units of different shards are under way at the same time, those of one shard in their order.
-Rule 2: a group is first carried out optimistically (pipelined.py), usually in one round trip with its commit. A unit
+Rule 1: writes that arrive while a group is under way form the next group: one commit for all of them. Within a group
+        writes of different shards are under way at the same time, those of one shard in their order.
+Rule 2: a group is first carried out optimistically (pipelined.py), usually in one round trip with its commit. A write
         that lost a fence is done again behind its own savepoint, in the place it had in the order; a fault of the store
         fails the whole group.
 Rule 3: nobody is told anything before the commit.
@@ -113,15 +113,15 @@ class Writer(StoreWriter):
         """A write that changes nothing: whether one is possible."""
         await self.submit(PendingWrite((), _touch))
 
-    async def submit(self, unit: PendingWrite) -> Any:
+    async def submit(self, write: PendingWrite) -> Any:
         self.refuse_when_closed()
-        self._waiting.append(unit)
+        self._waiting.append(write)
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             self._ended = self._loop.create_future()
             self._loop.call_soon(start, self._run)
         self._wake()
-        return await unit.answer
+        return await write.answer
 
     @property
     def is_held_up(self) -> bool:
@@ -151,8 +151,8 @@ class Writer(StoreWriter):
                 done = True
             self._since = None
             if done:
-                for unit in group:
-                    unit.settle()
+                for write in group:
+                    write.settle()
                 self._tell_others()
             else:
                 self._waiting.extendleft(reversed(group))
@@ -236,59 +236,59 @@ class Writer(StoreWriter):
         try:
             db.begin()
             for lanes in _stages(group):
-                self._lanes.run(([self._work_of(db, unit) for unit in lane] for lane in lanes), db.round_trip)
+                self._lanes.run(([self._work_of(db, write) for write in lane] for lane in lanes), db.round_trip)
             self._commit(db, group)
         except Failed as failed:
             if unavailable(failed.error, self._where) is not None or _is_in_the_way(failed.error):
                 raise failed.error from None
             wrong = failed.work
         except Lost as lost:
-            wrong = lost.unit.in_lane
+            wrong = lost.write.in_lane
         else:
-            for unit in group:
-                unit.result = resolved(unit.result)
+            for write in group:
+                write.result = resolved(write.result)
             return True
         db.take_back()
         latest = dict(db.execute(GENERATIONS).fetchall()) if wrong is None else {}
-        for unit in group:
-            unit.is_careful = unit.in_lane is wrong if wrong is not None else _has_lost(unit.lease, latest)
-        if not any(unit.is_careful for unit in group):  # whoever it was: none of them is believed
-            for unit in group:
-                unit.is_careful = True
+        for write in group:
+            write.is_careful = write.in_lane is wrong if wrong is not None else _has_lost(write.lease, latest)
+        if not any(write.is_careful for write in group):  # whoever it was: none of them is believed
+            for write in group:
+                write.is_careful = True
         return False
 
-    def _work_of(self, db: Pipelined, unit: PendingWrite) -> Callable[[], None]:
+    def _work_of(self, db: Pipelined, write: PendingWrite) -> Callable[[], None]:
         def work() -> None:
             try:
-                unit.result, unit.error = unit.work(db), None
+                write.result, write.error = write.work(db), None
             except Failed:
                 raise
             except Exception as error:
                 if unavailable(error, self._where) is not None or _is_in_the_way(error):
                     raise
-                raise Lost(unit) from None
+                raise Lost(write) from None
 
-        unit.in_lane = work
+        write.in_lane = work
         return work
 
     def _one_by_one(self, db: Pipelined, group: list[PendingWrite]) -> bool:
         db.begin()
-        for unit in group:
-            db.execute("SAVEPOINT unit")
+        for write in group:
+            db.execute("SAVEPOINT one_write")
             try:
-                unit.result, unit.error = unit.work(db), None
+                write.result, write.error = write.work(db), None
             except Exception as error:
                 if unavailable(error, self._where) is not None or _is_in_the_way(error):
                     raise
-                unit.error = error
-                db.execute("ROLLBACK TO unit")
+                write.error = error
+                db.execute("ROLLBACK TO one_write")
                 db.forget_all()
-            db.execute("RELEASE unit")
+            db.execute("RELEASE one_write")
         self._commit(db, group)
         return True
 
     def _commit(self, db: Pipelined, group: list[PendingWrite]) -> None:
-        if any(unit.accepts for unit in group):
+        if any(write.accepts for write in group):
             crashpoint("K3")
         self._groups += 1
         number = seal(str(self._groups).encode())
@@ -303,8 +303,8 @@ class Writer(StoreWriter):
             if not self._was_committed(number, group):
                 raise
             return
-        for unit in group:
-            if unit.accepts:
+        for write in group:
+            if write.accepts:
                 crashpoint("K4")
         self._touched, db.touched = db.touched, set()
 
@@ -333,21 +333,21 @@ class Writer(StoreWriter):
         return False
 
     def _look_up(self, number: bytes, group: list[PendingWrite]) -> bool:
-        """If it was committed, also what its units return."""
+        """If it was committed, also what its writes return."""
         sql = "SELECT body FROM fact WHERE scope = ? AND key = ? FOR UPDATE"
         with closing(self._begin()) as db:
             if bytes(db.execute(sql, (SCOPE, self._name)).fetchone()[0]) != number:
                 return False
-            for unit in group:
-                unit.result = resolved(unit.result, db)
+            for write in group:
+                write.result = resolved(write.result, db)
         return True
 
     def _refuse_waiting(self, error: Exception) -> None:
         """Those that were not begun need not wait until it is known what became of those that were."""
         while self._waiting:
-            unit = self._waiting.popleft()
-            unit.error = error
-            unit.settle()
+            write = self._waiting.popleft()
+            write.error = error
+            write.settle()
 
     def _pause(self) -> None:
         assert self._loop is not None, "it runs there"
@@ -361,8 +361,8 @@ class Writer(StoreWriter):
             log.error("The store %s failed in an unexpected way", self._where, exc_info=error)
         self._let_go()
         self._told.tell(fault)
-        for unit in group:
-            unit.error = fault or error
+        for write in group:
+            write.error = fault or error
 
     def _let_go(self) -> None:
         if self._db is not None:
@@ -371,23 +371,23 @@ class Writer(StoreWriter):
 
 
 class Lost(Exception):
-    """A unit has lost its fence, or is told something that may not be so."""
+    """A write has lost its fence, or is told something that may not be so."""
 
-    def __init__(self, unit: PendingWrite) -> None:
-        self.unit = unit
+    def __init__(self, write: PendingWrite) -> None:
+        self.write = write
 
 
 def _stages(group: Iterable[PendingWrite]) -> Iterator[list[list[PendingWrite]]]:
     """What can be under way at the same time, in lanes of what has to keep its order."""
     lanes: defaultdict[int | str, list[PendingWrite]] = defaultdict(list)
-    for unit in group:
-        if unit.lane is not None:
-            lanes[unit.lane].append(unit)
+    for write in group:
+        if write.lane is not None:
+            lanes[write.lane].append(write)
             continue
         if lanes:
             yield [*lanes.values()]
             lanes.clear()
-        yield [[unit]]
+        yield [[write]]
     if lanes:
         yield [*lanes.values()]
 

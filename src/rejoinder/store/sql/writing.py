@@ -14,7 +14,7 @@ from rejoinder.store.sql.recover import recover
 log = logging.getLogger(__name__)
 
 GROUP: Final = 200
-"""The most rows in one commit; a single larger unit is committed alone."""
+"""The most rows in one commit; a single larger write is committed alone."""
 
 Verbs = tuple[Verb[Any], ...]
 Known = Callable[[Any], None]

@@ -3,12 +3,12 @@
 Statements take microseconds, commits wait for the disk. In the thread statements would be slow as well: between two of
 them the thread needs the interpreter lock, and a busy loop releases that only every few milliseconds.
 
-Rule 1: a unit is carried out at once, and committed after all tasks that are awake had a chance to submit theirs: they
+Rule 1: a write is carried out at once, and committed after all tasks that are awake had a chance to submit theirs: they
         share the commit. Units that arrive while the commit is under way form the next group.
 Rule 2: no caller is answered before the commit of its group, and every caller is answered right after it. In memory
         nothing is ever durable: callers are answered at once, and a group is committed when full or before a read.
-Rule 3: a unit that lost its fence rolls back only itself; a fault of the store rolls back the whole group.
-Rule 4: a unit that has to be done again has the same results as before: what callers were told early stays true.
+Rule 3: a write that lost its fence rolls back only itself; a fault of the store rolls back the whole group.
+Rule 4: a write that has to be done again has the same results as before: what callers were told early stays true.
 Rule 5: after a fault the next group tries again. Nothing is kept in memory for later.
 Rule 6: whatever may take long is done in the thread: a commit, a new connection, the wait for another program that
         holds the file. Meanwhile only the thread uses the connection.
@@ -111,15 +111,15 @@ class Writer(StoreWriter):
     ) -> asyncio.Future[tuple[Any, ...]]:
         return self.submit(PendingWrite(verbs, lambda db: perform(db, verbs, lease), known))
 
-    def submit(self, unit: PendingWrite) -> asyncio.Future[Any]:
+    def submit(self, write: PendingWrite) -> asyncio.Future[Any]:
         """Begins at once; what it returns is the answer to await."""
         if self._closed:
             self.refuse_when_closed()
-        self._waiting.append(unit)
-        self._loop = unit.answer.get_loop()
+        self._waiting.append(write)
+        self._loop = write.answer.get_loop()
         if not self._away:
             self._carry_out()
-        return unit.answer
+        return write.answer
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop | None:
@@ -157,30 +157,30 @@ class Writer(StoreWriter):
     # --- a group, on the loop -----------------------------------------------------------------------
 
     def _carry_out(self) -> None:
-        """Carries out the waiting units, as far as this commit has room for them."""
+        """Carries out the waiting writes, as far as this commit has room for them."""
         if not self._is_open and not self._begin():
             return
         done: list[PendingWrite] = []
         while self._waiting and (not self._group or self._rows + self._waiting[0].rows <= GROUP):
-            unit = self._waiting.popleft()
-            self._group.append(unit)
-            self._rows += unit.rows
-            self._accepts |= unit.accepts
+            write = self._waiting.popleft()
+            self._group.append(write)
+            self._rows += write.rows
+            self._accepts |= write.accepts
             try:
-                self._do(unit)
+                self._do(write)
             except Exception as error:  # noqa: BLE001 - whatever it is, it must reach those who wait
                 return self._failed(error)
-            done.append(unit)
+            done.append(write)
         if self._waiting:
             self._commit()
         elif not self._due and self._loop is not None and self._reopen is not None:
             self._due = True
             self._commit_after(A_DECISION, self._loop)
-        for unit in done:
+        for write in done:
             if self._reopen is None:
-                unit.settle()
-            if unit.known is not None and unit.error is None:
-                unit.known(unit.result)
+                write.settle()
+            if write.known is not None and write.error is None:
+                write.known(write.result)
 
     def _begin(self) -> bool:
         """Returns False when beginning needs the thread, or fails."""
@@ -206,37 +206,37 @@ class Writer(StoreWriter):
     def _opened(self, db: Connection) -> None:
         self._is_open, self._is_careful, self._drawn_before = True, False, db.numbers.drawn()
 
-    def _do(self, unit: PendingWrite) -> None:
+    def _do(self, write: PendingWrite) -> None:
         db = self._db
         assert db is not None, "it is open"
         if self._is_careful:
-            return self._do_carefully(db, unit)
+            return self._do_carefully(db, write)
         try:
-            unit.result = unit.work(db)
+            write.result = write.work(db)
         except Exception as error:
             if unavailable(error, self._where) is not None:
                 raise
             self._do_again(db)
 
     def _do_again(self, db: Connection) -> None:
-        """A unit has lost its fence: does the group again, each unit behind its own savepoint, which costs more."""
+        """A write has lost its fence: does the group again, each write behind its own savepoint, which costs more."""
         db.take_back()
         db.numbers.draw_again_from(self._drawn_before)
         db.execute("BEGIN IMMEDIATE")
         self._is_careful = True
-        for unit in self._group:
-            self._do_carefully(db, unit)
+        for write in self._group:
+            self._do_carefully(db, write)
 
-    def _do_carefully(self, db: Connection, unit: PendingWrite) -> None:
-        db.execute("SAVEPOINT unit")
+    def _do_carefully(self, db: Connection, write: PendingWrite) -> None:
+        db.execute("SAVEPOINT one_write")
         try:
-            unit.result = unit.work(db)
+            write.result = write.work(db)
         except Exception as error:
             if unavailable(error, self._where) is not None:
                 raise
-            unit.error = error
-            db.take_back("unit")
-        db.execute("RELEASE unit")
+            write.error = error
+            db.take_back("one_write")
+        db.execute("RELEASE one_write")
 
     def _commit_after(self, iterations: int, loop: asyncio.AbstractEventLoop) -> None:
         if iterations:
@@ -260,21 +260,21 @@ class Writer(StoreWriter):
     def _committed(self) -> None:
         group = self._ended()
         self._told.tell(None)
-        for unit in group:
-            if unit.accepts:
+        for write in group:
+            if write.accepts:
                 crashpoint("K4")
         self._settle(group)
 
     def _failed(self, error: Exception) -> None:
-        group = [*self._ended(), *self._waiting]  # the waiting units would meet the same fault
+        group = [*self._ended(), *self._waiting]  # the waiting writes would meet the same fault
         self._waiting.clear()
         self._take_back()
         fault = unavailable(error, self._where)
         if fault is None:
             log.error("The store %s failed in an unexpected way", self._where, exc_info=error)
         self._told.tell(fault)
-        for unit in group:
-            unit.error = fault or error
+        for write in group:
+            write.error = fault or error
         self._settle(group)
 
     def _ended(self) -> list[PendingWrite]:
@@ -283,8 +283,8 @@ class Writer(StoreWriter):
         return group
 
     def _settle(self, group: list[PendingWrite]) -> None:
-        for unit in group:
-            unit.settle()
+        for write in group:
+            write.settle()
         if self._look_due:
             self._look()
         if self._waiting:

@@ -274,7 +274,7 @@ class Operator(Opened):
             assert changes == ["after"]
 
     async def test_who_was_slower_loses(self, tmp_path: Path) -> None:
-        """DU-12: the fences hold between operator and gateway; nothing of the unit that lost is written."""
+        """DU-12: the fences hold between operator and gateway; nothing of the write that lost is written."""
         if not self.survives:
             return
         async with self.both(tmp_path) as (store, operator):

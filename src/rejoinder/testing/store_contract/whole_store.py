@@ -34,7 +34,7 @@ from rejoinder.testing.store_contract.opened import Opened
 
 class WholeStoreBehaviour(Opened):
     async def test_verbs_written_together_happen_together(self, tmp_path: Path) -> None:
-        """DU-12: a verb that lost takes back all of its unit, and nothing of any other."""
+        """DU-12: a verb that lost takes back all of its write, and nothing of any other."""
         async with self.opened(tmp_path) as store:
             run = await begun(store, 1)
             await store.write(EndRun(run, "answered", NOW))

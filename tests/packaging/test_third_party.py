@@ -36,7 +36,7 @@ pecks = true
 [channels.deck]
 kind = "perch"
 dm = "allowlist"
-allow = ["deck:north:ann"]
+allow = ["deck:north:ann", "deck:south:bob"]
 [channels.deck.accounts]
 north = {north}
 south = {south}
@@ -60,13 +60,13 @@ north = {north}
 class Person:
     """Somebody at an account of the channel."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer, self._said = reader, writer, 0
+    def __init__(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._name, self._reader, self._writer, self._said = name, reader, writer, 0
 
     async def says(self, *texts: str) -> None:
         for text in texts:
             self._said += 1
-            self._writer.write(json.dumps({"id": f"m{self._said}", "text": text}).encode() + b"\n")
+            self._writer.write(json.dumps({"id": f"{self._name}-{self._said}", "text": text}).encode() + b"\n")
         await self._writer.drain()
 
     async def sees(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ async def person(name: str, port: int) -> Person:
             await asyncio.sleep(0.01)  # nobody tells when a program listens
         else:
             writer.write(f"{name}\n".encode())
-            return Person(reader, writer)
+            return Person(name, reader, writer)
 
 
 @asynccontextmanager
@@ -135,12 +135,16 @@ def installed(tmp_path: Path) -> dict[str, str]:
 
 
 async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, installed: dict[str, str]):
-    """CH-1, OD-55: a channel with its own renderer, pace, reactions and accounts, an agent kind, a store engine, a
-    directive with an effect that sends, a command and hooks, all by entry points and in one conversation."""
+    """CH-1, CH-4, OD-55: a channel with its own renderer, pace, abilities, reactions and accounts, an agent kind, a
+    store engine, a directive with an effect that sends, a command and hooks, all by entry points and in one
+    conversation."""
     north, south = free_port(), free_port()
     (tmp_path / "rejoinder.toml").write_text(CONFIGURATION.format(folder=tmp_path, north=north, south=south))
-    who = ("ann", north), ("keeper", north), ("ann", south)
-    async with asyncio.timeout(2 * PATIENCE), running(tmp_path, installed, *who) as (ann, keeper, namesake):
+    who = ("ann", north), ("keeper", north), ("ann", south), ("bob", south), ("keeper", south)
+    async with (
+        asyncio.timeout(2 * PATIENCE),
+        running(tmp_path, installed, *who) as (ann, keeper, namesake, bob, other_keeper),
+    ):
         await ann.says("hello")
         frames = [await ann.sees(), await ann.sees()]
         assert [frame["account"] for frame in frames] == ["north", "north"]
@@ -148,24 +152,33 @@ async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, insta
         assert [frame["text"] for frame in frames if "text" in frame] == ["AHOY, hello"], "their renderer"
         assert (await keeper.sees())["text"] == "A peck at SEED: hello", "their directive's effect"
 
+        await bob.says("what may you do?")
+        frames = [await bob.sees(), await bob.sees(), await other_keeper.sees()]
+        assert {(frame["account"], frame["for"]) for frame in frames} == {("south", "south")}, "opened by itself"
+        assert sorted(frame["number"] for frame in frames) == [1, 2, 3], "it counts its own messages only"
+        (answer,) = (frame for frame in frames[:2] if "text" in frame)
+        assert answer["text"] == "AHOY, silent", "their abilities: the agent is told of no reply, which it cannot have"
+        assert answer["silent"]
+
         await namesake.says("hello")
         await ann.says("/roost barn", "/roost attic", "/roost tree")
         answers = [await ann.sees() for _ in range(3)]
         assert [each["text"] for each in answers] == [f"Asleep in the {where}." for where in ("BARN", "ATTIC", "TREE")]
         assert answers[2]["at"] - answers[0]["at"] > 0.45, "their pace: four a second in a chat, one at once"
 
-        happened = await written(tmp_path / "log.jsonl", 10)
+        happened = await written(tmp_path / "log.jsonl", 13)
         decided = [(each["account"], each["outcome"]) for each in happened if each["hook"] == "decided"]
-        expected = [("north", "turn"), *[("north", "answer")] * 3, ("south", "drop")]
+        expected = [("north", "turn"), *[("north", "answer")] * 3, ("south", "drop"), ("south", "turn")]
         assert sorted(decided) == sorted(expected), "who may write is said of an account"
         sent = [(each["account"], each["chat"]) for each in happened if each["hook"] == "sent"]
-        assert sorted(sent) == [("north", "ann")] * 4 + [("north", "keeper")]
+        assert sorted(sent) == [("north", "ann")] * 4 + [("north", "keeper"), ("south", "bob"), ("south", "keeper")]
         assert "ann" in asked(tmp_path, installed, "sessions"), "their store, read beside the gateway"
-    dry = asked(
-        tmp_path, installed, "reply", "--channel", "perch", input='<actions><peck at="x">y</peck></actions>\n**z**'
-    )
+    said = '[[silent]]\n[[reply_to:m1]]\n<actions><peck at="x">y</peck></actions>\n**z**'
+    dry = asked(tmp_path, installed, "reply", "--channel", "perch", input=said)
     assert "on perch" in dry
     assert "done: tells the keeper what was pecked at" in dry
+    assert "done: sends without a notification" in dry
+    assert "unsupported: this platform cannot do it" in dry, "no native replies there"
 
 
 async def test_one_file_in_the_house_is_enough(tmp_path: Path):

@@ -1,5 +1,9 @@
-"""An agent kind that repeats what it hears, stares at it, and tells whoever keeps it."""
+"""An agent kind that repeats what it hears without a sound, stares at it, and tells whoever keeps it.
 
+Asked "what may you do?" it says which headers it was told of.
+"""
+
+import re
 from collections.abc import AsyncIterator
 
 from msgspec import Struct
@@ -25,8 +29,9 @@ class Parrot:
     async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         heard = text_of(turn)
         peck = f'<peck at="seed">{heard}</peck>' if self._settings.pecks else ""
-        yield TextDelta(f'<actions><react emoji="eyes" />{peck}</actions>\n')
-        yield TextDelta(f"**{self._settings.word}**, {heard}")
+        yield TextDelta(f'[[silent]]\n<actions><react emoji="eyes" />{peck}</actions>\n')
+        may = ", ".join(re.findall(r"^- `\[\[(\w+)", turn.system, re.MULTILINE))
+        yield TextDelta(f"**{self._settings.word}**, {may if heard == 'what may you do?' else heard}")
         yield Done()
 
 

@@ -1,15 +1,17 @@
-"""A channel with several accounts: each has a port, people say who they are, then both sides speak lines of JSON."""
+"""A channel with several accounts: each has a port, people say who they are, then both sides speak lines of JSON.
+
+It has no native replies, but it can be quiet.
+"""
 
 import asyncio
 import json
 import re
 import time
-from contextlib import AsyncExitStack
 from typing import Any
 
 from msgspec import Struct
 
-from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome, RetryAfter
+from rejoinder.channels.base import ONLY, Delivered, Inlet, Limits, Outcome, RetryAfter
 from rejoinder.channels.declaration import ChannelKind, Pace
 from rejoinder.events import Chat, Inbound, Part, Route, Sender
 from rejoinder.rendering import Renderer, Rendering
@@ -24,47 +26,52 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """The port of each account."""
 
 
+def accounts(settings: Settings) -> dict[str, Settings]:
+    return {name: Settings({name: port}) for name, port in settings.accounts.items()}
+
+
 class Perch:
+    """One account: it knows nothing of the others."""
+
     limits = LIMITS
 
-    def __init__(self, name: str, settings: Settings) -> None:
-        self.name = name
-        self._ports = settings.accounts
-        self._writers: dict[tuple[str, str], asyncio.StreamWriter] = {}
+    def __init__(self, name: str, settings: Settings, account: str = ONLY) -> None:
+        self.name, self.account = name, account
+        (self._port,) = settings.accounts.values()
+        self._writers: dict[str, asyncio.StreamWriter] = {}
         self._sent = 0
 
     async def listen(self, deliver: Inlet) -> None:
-        async with AsyncExitStack() as stack:
-            for account, port in self._ports.items():
-                server = await asyncio.start_server(self._meets(account, deliver), "127.0.0.1", port)
-                await stack.enter_async_context(server)
+        async with await asyncio.start_server(self._meets(deliver), "127.0.0.1", self._port):
             await asyncio.Event().wait()
 
-    def _meets(self, account: str, deliver: Inlet) -> Any:
+    def _meets(self, deliver: Inlet) -> Any:
         async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             person = (await reader.readline()).decode().strip()
-            self._writers[account, person] = writer
+            self._writers[person] = writer
             async for line in reader:
                 said = json.loads(line)
                 chat, sender = Chat(person), Sender(person)
-                await deliver(Inbound(self.name, said["id"], said["id"], chat, sender, said["text"], account=account))
-            del self._writers[account, person]
+                inbound = Inbound(self.name, said["id"], said["id"], chat, sender, said["text"], account=self.account)
+                await deliver(inbound)
+            del self._writers[person]
             writer.close()
 
         return meet
 
     async def send(self, part: Part) -> Outcome:
-        return await self._write(part.route, text=part.text, reply_to=part.reply_to)
+        return await self._write(part.route, text=part.text, silent=part.silent)
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         return await self._write(route, reaction=emoji, to=message)
 
     async def _write(self, route: Route, **frame: Any) -> Outcome:
-        writer = self._writers.get((route.account, route.chat))
+        writer = self._writers.get(route.chat)
         if writer is None:
             return RetryAfter()
         self._sent += 1
-        writer.write(json.dumps({"account": route.account, "at": time.monotonic(), **frame}).encode() + b"\n")
+        told = {"account": self.account, "for": route.account, "number": self._sent, "at": time.monotonic(), **frame}
+        writer.write(json.dumps(told).encode() + b"\n")
         await writer.drain()
         return Delivered(f"own-{self._sent}")
 
@@ -76,8 +83,9 @@ def _render(source: str, tables: object) -> Rendering:
 CHANNEL = ChannelKind(
     settings=Settings,
     open=Perch,
+    accounts=accounts,
     limits=LIMITS,
-    can=frozenset({"reply", "react", "send"}),
+    can=frozenset({"react", "send", "silent"}),
     renderer=Renderer(_render),
     reactions=ReactionNames(lambda emoji: Projection({"👀": "stares"}.get(emoji)), words="stares"),
     pace=Pace(chat=(1, 4.0)),

@@ -9,6 +9,7 @@ token, tries at once. While the refusal lasts, one call at a time tries whether 
 
 import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -23,6 +24,10 @@ A_TRY: Final = 2.0
 """Seconds for which other calls wait for the one that tries a refused account."""
 
 
+def _nothing() -> None:
+    """Nobody else uses the account."""
+
+
 class OneChat:
     """The limits that all conversations of one chat share: to the platform its threads are the same chat."""
 
@@ -35,7 +40,9 @@ class OneChat:
 class AccountPace:
     """One account of one channel: the limits that all its conversations share."""
 
-    def __init__(self, channel: Channel, rate: Rate | None, chat_rate: Rate | None) -> None:
+    def __init__(
+        self, channel: Channel, rate: Rate | None, chat_rate: Rate | None, changed: Callable[[], None] = _nothing
+    ) -> None:
         self.channel = channel
         self.rate = rate
         """The part of it that this process may use."""
@@ -48,7 +55,7 @@ class AccountPace:
         self._refusals = 0
         self._is_trying = False
         self.refused_until = 0.0
-        self.changed: Callable[[], None] = _nothing
+        self._changed = changed
         """Called when the platform has refused or accepted the account, or told it to wait."""
         self._told = False  # another process said what holds
 
@@ -71,7 +78,7 @@ class AccountPace:
             self.refused_until = now + min(LONGEST_REFUSAL, FIRST_REFUSAL * 2**self._refusals)
             self._refusals = min(self._refusals + 1, 10)
         self.trouble, self._is_trying, self._told = why, False, False
-        self.changed()
+        self._changed()
         return max(0.0, self.refused_until - now)
 
     def try_again(self) -> None:
@@ -84,12 +91,12 @@ class AccountPace:
         """The platform has accepted a call."""
         self.trouble, self._is_trying, self._refusals, self.refused_until = "", False, 0, 0.0
         self._told = False
-        self.changed()
+        self._changed()
 
     def wait_for(self, seconds: float) -> None:
         """The platform has told the whole account to wait."""
         self.until = max(self.until, asyncio.get_running_loop().time() + seconds)
-        self.changed()
+        self._changed()
 
     # --- what other processes know of it (SC-16) ------------------------------------------------------
 
@@ -118,10 +125,6 @@ class AccountStanding(Struct, frozen=True):
     trouble: str = ""
 
 
-def _nothing() -> None:
-    """Nobody else uses the account."""
-
-
 class AccountPaces:
     """Those of one process, by channel and account."""
 
@@ -138,13 +141,13 @@ class AccountPaces:
     def __iter__(self) -> Iterator[tuple[tuple[str, str], AccountPace]]:
         return iter(tuple(self._known.items()))
 
-    def of(self, channel: str, account: str, make: Callable[[], AccountPace]) -> AccountPace:
+    def of(self, channel: str, account: str, make: Callable[[Callable[[], None]], AccountPace]) -> AccountPace:
+        """`make` is given what the new one has to call when it changes."""
         known = self._known.get((channel, account))
         if known is None:
-            known = self._known[channel, account] = make()
+            known = self._known[channel, account] = make(partial(self._note, channel, account))
             if self._grown is not None:
                 known.take_share(self._part, self._grown)
-                known.changed = lambda: self._note(channel, account)
                 known.hear(self._heard.get((channel, account)))
         return known
 
@@ -160,8 +163,9 @@ class AccountPaces:
         return changed
 
     def _note(self, channel: str, account: str) -> None:
-        self._changed[channel, account] = None
-        self.news.set()
+        if self._grown is not None:
+            self._changed[channel, account] = None
+            self.news.set()
 
     def share(self, part: float) -> None:
         """Shards have moved: this process has so much of them now."""

@@ -70,7 +70,9 @@ def test_a_process_takes_its_part_of_an_account():
     async def main() -> None:
         accounts = AccountPaces()
         accounts.share(0.0)
-        account = accounts.of("fake", "default", lambda: AccountPace(FakeMessenger(), Rate(10, 0.4), None))
+        account = accounts.of(
+            "fake", "default", lambda changed: AccountPace(FakeMessenger(), Rate(10, 0.4), None, changed)
+        )
         pace = ConversationPace(account, "chat")
         accounts.share(0.5)
         assert account.rate == Rate(5, 0.2)
@@ -93,7 +95,7 @@ def test_a_refusal_ends_for_all_when_one_finds_its_end():
     async def main() -> None:
         accounts = AccountPaces()
         accounts.share(0.5)
-        account = accounts.of("fake", "default", lambda: AccountPace(FakeMessenger(), None, None))
+        account = accounts.of("fake", "default", lambda changed: AccountPace(FakeMessenger(), None, None, changed))
         pace = ConversationPace(account, "chat")
         accounts.hear({("fake", "default"): AccountStanding(HOUR, "Unauthorized")})
         assert account.trouble == "Unauthorized"
@@ -106,6 +108,23 @@ def test_a_refusal_ends_for_all_when_one_finds_its_end():
         assert pace.seconds_to_wait("final") > 0.0
         account.accept()
         assert pace.seconds_to_wait("final") == 0.0
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        runner.run(main())
+
+
+def test_others_are_told_of_an_account_that_was_there_first():
+    """SC-16: also if it was used before the process began to share; who shares with nobody has nobody to tell."""
+
+    async def main() -> None:
+        accounts = AccountPaces()
+        account = accounts.of("fake", "default", lambda changed: AccountPace(FakeMessenger(), None, None, changed))
+        account.refuse("Unauthorized")
+        assert not accounts.take_changed()
+        accounts.share(0.5)
+        account.refuse("Unauthorized")
+        assert [*accounts.take_changed()] == [("fake", "default")]
+        assert not accounts.take_changed()
 
     with asyncio.Runner(loop_factory=VirtualTime) as runner:
         runner.run(main())

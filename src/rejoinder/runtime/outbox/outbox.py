@@ -1,7 +1,7 @@
 """All senders of a gateway, and what is done to parts from outside: after a restart, by an owner, by hand."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from weakref import WeakValueDictionary
 
@@ -70,9 +70,9 @@ class Outbox:
         return limits if limits.size <= most else replace(limits, size=most)
 
     def _account(self, route: Route) -> AccountPace:
-        def make() -> AccountPace:
+        def make(changed: Callable[[], None]) -> AccountPace:
             delivery = self._services.settings.now.channel(route.channel).delivery
-            return AccountPace(serving(self._channels, route), delivery.account_rate, delivery.chat_rate)
+            return AccountPace(serving(self._channels, route), delivery.account_rate, delivery.chat_rate, changed)
 
         return self._services.accounts.of(route.channel, route.account, make)
 

@@ -1,12 +1,17 @@
 """DU-13: one gateway for one store; who asks whether one runs is in nobody's way."""
 
+import asyncio
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from rejoinder.errors import StoreUnavailable
+from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.lock import Lock, holder
 
 
@@ -29,6 +34,42 @@ def test_a_second_gateway_is_refused_by_name(store: Path) -> None:
         Lock(store)
     held.release()
     Lock(store).release()
+
+
+HOLDS = """
+import asyncio, sys
+from rejoinder.store.sqlite import open_store
+
+async def hold():
+    store = open_store("sqlite:" + sys.argv[1])
+    await store.check()
+    assert await store.claim(0, "the first") is not None
+    print("held", flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(hold())
+"""
+
+
+def test_after_kill_9_the_next_start_gets_the_store_at_once(store: Path) -> None:
+    """SC-5: the kernel's lock on the database is the lease, and it goes with its process: nothing has to run out."""
+    with subprocess.Popen([sys.executable, "-c", HOLDS, str(store)], stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        with pytest.raises(StoreUnavailable, match=f"a gateway is running on it: process {first.pid}"):
+            Lock(store)
+        first.kill()
+        assert first.wait() == -signal.SIGKILL
+    asyncio.run(claims_at_once(store))
+
+
+async def claims_at_once(store: Path) -> None:
+    following = open_store(f"sqlite:{store}")
+    try:
+        await following.check()
+        assert await following.claim(0, "the next") is not None
+    finally:
+        await following.close()
 
 
 def test_the_file_beside_is_only_a_name(store: Path) -> None:

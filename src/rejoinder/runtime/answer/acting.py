@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from hashlib import blake2b
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -134,6 +135,8 @@ class Acting:
                 await self._speak(effect.text, name)
             case ShapeReply():
                 self.shape.shape(effect, name, declared)
+            case _:  # other packages choose among these; what they add is an `act`
+                assert_never(effect)
 
     async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
         """Runs another package's directive. Its failure does not fail the answer (OD-51)."""

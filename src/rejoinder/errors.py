@@ -3,6 +3,7 @@
     RejoinderError              something the operator can understand and fix
     +-- BadUse                  the command line or an argument is wrong: exit status 2
     +-- BadConfiguration        the configuration is wrong: file, line, key and the fix; exit status 2
+    |   +-- BadAgent            that of one agent
     +-- ChannelStopped          one account cannot be served until a person fixes it; the others go on
     +-- NotStored               the platform would not wait so long: it is told "busy", or nothing
     +-- StoreUnavailable        nothing can be kept now: acknowledge nothing, try later
@@ -11,6 +12,7 @@
     +-- Unreadable              one stored thing cannot be read: quarantine it, and go on with the others
     +-- FileRefused             an agent's file is not sent: the agent is told why
     +-- NotUnderstood           a recording or a page could not be read, or words not be spoken: go on without
+    |   +-- TookTooLong         its time was over before it was
 
 The message is the help: what, where, what to do. No traceback reaches a user.
 """
@@ -21,7 +23,15 @@ from msgspec import Struct
 
 
 class RejoinderError(Exception):
-    """Base of all; its text is one clear sentence for the person who runs rejoinder."""
+    """Base of all; its text is one clear sentence for the person who runs rejoinder.
+
+    `about`: what the text begins with, where the sentence does not say itself what it is about. A caller that names
+    that already shows `sentence` alone.
+    """
+
+    def __init__(self, sentence: str = "", *, about: str = "") -> None:
+        super().__init__(f"{about}{sentence}")
+        self.sentence = sentence
 
 
 class BadUse(RejoinderError):
@@ -44,13 +54,24 @@ class Mistake(Struct, frozen=True):
 class BadConfiguration(RejoinderError):
     """Never retry: the configuration has to be changed first. Its text has one line for each mistake."""
 
-    def __init__(self, *mistakes: Mistake | str) -> None:
-        super().__init__("\n".join(map(str, mistakes)))
+    def __init__(self, *mistakes: Mistake | str, about: str = "") -> None:
+        super().__init__("\n".join(map(str, mistakes)), about=about)
         self.mistakes = tuple(mistake for mistake in mistakes if isinstance(mistake, Mistake))
 
 
+class BadAgent(BadConfiguration):
+    """Never retry: this agent cannot be opened with these settings."""
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence, about=f"agent {name!r}: ")
+
+
 class ChannelStopped(RejoinderError):
-    """Never retry by itself: a person has to fix the account first. Its text says what and how."""
+    """Never retry by itself: a person has to fix the account first. Its text says what and how. `section`: where the
+    account is set up, without `channels.`"""
+
+    def __init__(self, sentence: str, section: str = "") -> None:
+        super().__init__(sentence, about=f"[channels.{section}] " if section else "")
 
 
 class NotStored(RejoinderError):
@@ -147,3 +168,10 @@ class NotUnderstood(RejoinderError):
     def __init__(self, why: str, detail: str = "") -> None:
         super().__init__(why)
         self.detail = detail
+
+
+class TookTooLong(NotUnderstood):
+    """Go on without: it was given up when its time was over."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("it took too long", detail)

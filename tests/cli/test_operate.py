@@ -98,6 +98,7 @@ def test_explain_as_a_document(folder):
         "decision": "continue",
         "reason": None,
         "took": 0.000_041,
+        "agent": "",
     }
     (handed,) = event["sessions"]
     turn = handed["turn"]

@@ -6,7 +6,7 @@ from time import monotonic
 import pytest
 from msgspec.structs import replace
 
-from rejoinder.agents.base import Done, Failed, SessionOpened, Thought, ToolEnded, ToolStarted, Usage
+from rejoinder.agents.base import Done, Failed, SessionOpened, Thought, ToolEnded, ToolRenamed, ToolStarted, Usage
 from rejoinder.agents.failures import failed
 from rejoinder.app import with_channel
 from rejoinder.config.agents import AgentDefaults
@@ -303,6 +303,26 @@ async def test_who_is_verbose_is_told_of_the_other_model_and_of_tools():
             "Model fallback: second answers instead of first: the credential is not accepted.\n\n"
             "Looking.\n\n_🔧 read notes.txt_\n\n```\nabc\n```\n\nDone."
         )
+
+
+@pytest.mark.parametrize(
+    ("events", "shown"),
+    [
+        ((ToolStarted("1", "Terminal"), ToolRenamed("1", "ls -la")), "_🔧 Terminal_ ls -la"),
+        ((ToolStarted("1", "ls"), ToolRenamed("1", "ls")), "_🔧 ls_"),
+        ((ToolStarted("1", "ls"), ToolStarted("2", " ls")), "_🔧 ls_ ×2"),
+        ((ToolStarted("1", "🔧 ls"), ToolRenamed("1", "🔧 la")), "_🔧 🔧 ls_ 🔧 la"),
+        ((ToolStarted("1", " "), ToolStarted("2", "")), "_🔧 _ ×2"),
+    ],
+    ids=["renamed", "to the same", "twice", "with the mark in its title", "without a title"],
+)
+async def test_a_tool_is_marked_where_it_is_shown_and_named_without_the_mark(events, shown):
+    """DE-23: what is shown of a tool only grows, and equal neighbours share a line."""
+    async with conversation(ScriptedAgent([*events, "Done."])) as chat:
+        await chat.says("/verbose on")
+        await chat.hears("Verbose: on.")
+        await chat.says("hello")
+        await chat.hears(f"This is a new session.\n\n{shown}\n\nDone.")
 
 
 async def test_no_model_is_said_to_answer_that_fails_too():

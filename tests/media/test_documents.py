@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rejoinder.errors import NotUnderstood
+from rejoinder.errors import NotUnderstood, TookTooLong
 from rejoinder.events import Attachment
 from rejoinder.inbound.documents import document_kind, is_animated, picture_side, unread_kind
 from rejoinder.media import documents as documents_module
@@ -197,6 +197,26 @@ async def test_a_reader_has_no_network_and_limits(monkeypatch, code, why):
         with pytest.raises(NotUnderstood, match=why):
             await read("a.html", HTML, reader=reader)
     server.close()
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        (TookTooLong("it was ended after 2 s"), "it took too long"),
+        (NotUnderstood("the program for it wrote too long a text"), "reading it failed"),
+    ],
+    ids=["its time was over", "its words sound like that"],
+)
+async def test_only_a_reader_whose_time_was_over_took_too_long(monkeypatch, problem, told):
+    """ME-11: the error says so by what it is, and not by its words."""
+
+    async def run(*_, **__):
+        raise problem
+
+    monkeypatch.setattr(documents_module, "run", run)
+    with pytest.raises(NotUnderstood) as raised:
+        await read("a.html", HTML)
+    assert str(raised.value) == told
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.outbound.tools import display_for, tool_line
+from rejoinder.outbound.tools import display_for, tool_name
 
 
 @pytest.mark.parametrize(
@@ -25,16 +25,16 @@ def test_who_is_not_on_the_list_sees_no_more_than_the_kind(configured, group, tr
 
 
 @pytest.mark.parametrize(
-    ("kind", "display", "group", "line"),
+    ("kind", "display", "group", "name"),
     [
-        ("read", "full", False, "🔧 Read notes.txt"),
-        ("read", "compact", False, "🔧 read"),
-        ("read", "full", True, "🔧 Read notes.txt"),
-        ("execute", "full", False, "🔧 Read notes.txt"),
-        ("execute", "full", True, "🔧 execute"),
-        ("other", "full", True, "🔧 other"),
+        ("read", "full", False, "Read notes.txt"),
+        ("read", "compact", False, "read"),
+        ("read", "full", True, "Read notes.txt"),
+        ("execute", "full", False, "Read notes.txt"),
+        ("execute", "full", True, "execute"),
+        ("other", "full", True, "other"),
     ],
 )
-def test_no_command_line_in_a_group(kind, display, group, line):
+def test_no_command_line_in_a_group(kind, display, group, name):
     """DE-23: where anybody may read along it is the kind, whatever is configured; a title is one line."""
-    assert tool_line("Read\n notes.txt", kind, display, group=group) == line
+    assert tool_name("Read\n notes.txt", kind, display, group=group) == name

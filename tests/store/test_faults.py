@@ -20,6 +20,7 @@ from rejoinder.session import Session
 from rejoinder.store import sqlite
 from rejoinder.store.base import (
     Accept,
+    AgentSession,
     Destination,
     IndexedMessage,
     NoteMessages,
@@ -291,7 +292,7 @@ async def furnish(path: Path) -> tuple[object, ...]:
             told = IndexedMessage(f"{number}", "anna", NOW, text=f"text {number}")
             await store.write(NoteMessages(HERE, (told,)), PlanParts((an_intent(number),), NOW))
         await store.write(RouteEvent(1, (Destination("s", b"payload"),)), SettleEvent(2, "overheard"))
-        await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), SaveAgentSession("s", "saved"))
+        await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), SaveAgentSession("s", AgentSession("saved")))
         return await everything(store)
 
 

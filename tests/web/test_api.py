@@ -107,5 +107,5 @@ async def test_a_trace_tells_the_first_word_and_ends_in_a_sentence():
             [event] = (await site.get(f"/api/messages/{said}/trace"))[1]["events"]
             sentence = event["sentence"]
     first, whole = event["steps"][-2:]
-    assert (first["stage"], whole["stage"]) == ("first word", "agent helper")
+    assert (first["stage"], whole["stage"], whole["agent"]) == ("first word", "agent helper", "helper")
     assert first["took"] < whole["took"]

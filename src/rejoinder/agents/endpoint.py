@@ -14,14 +14,16 @@ from rejoinder.agents.failures import RunFailed, failed, failed_response, too_ma
 from rejoinder.agents.lines import LINE_LIMIT
 from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
 from rejoinder.open_files import has_too_many_open
+from rejoinder.posting import HttpResponse, Poster
 from rejoinder.unicode_repair import from_json
-from rejoinder.whole_body import WholeBodyRequest
 
 T = TypeVar("T")
 
 CONNECT_SECONDS = 4.5
 """For each of two attempts (TU-22), with the pause between them: an unreachable address is reported within ten seconds.
 In this time the operating system sends three SYNs."""
+TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS)
+"""Idle and hard timeouts belong to the run, which knows what it waits for."""
 ERROR_BODY_BYTES = 64 << 10
 LOOKED_AT_BYTES = 1 << 20
 CHUNK_BYTES = 16 << 10
@@ -36,7 +38,7 @@ class Endpoint:
         self._base_url = base_url.rstrip("/")
         self._headers = headers
         self.secret = secret
-        self._session: aiohttp.ClientSession | None = None
+        self._poster: Poster | None = None
 
     async def post(self, path: str, body: Any) -> "PostedRequest":
         """The response of a successful request; raises RunFailed with the classified reason for any other."""
@@ -45,33 +47,35 @@ class Endpoint:
             response = await self.send(url, msgspec.json.encode(body))
             if 200 <= response.status < 300:
                 return PostedRequest(url, response)
-            async with response:
+            try:
                 said = await response.content.read(ERROR_BODY_BYTES)
+            finally:
+                response.close()
         except MISHAPS as problem:
             raise _failure(url, problem) from problem
         raise self.refusal(response.status, said, response.headers)
 
-    async def send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
+    async def send(self, url: str, body: bytes) -> HttpResponse:
         """A connection kept from the last turn may have been closed meanwhile, which shows only when it is used.
 
         So a kept connection that breaks before the response begins gets one retry. If a new connection breaks, the
         caller decides whether to retry.
         """
-        session = self._open_session()
+        poster = self._opened()
         if _is_new.get():
             _is_new.set(False)
         try:
-            return await session.post(url, data=body, allow_redirects=False)
+            return await poster.post(url, body, TIMEOUT)
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError):
             if _is_new.get():
                 raise
-            return await session.post(url, data=body, allow_redirects=False)
+            return await poster.post(url, body, TIMEOUT)
 
     async def look(self, path: str, seconds: float) -> tuple[int, bytes]:
         """The status and the beginning of the body; raises RunFailed when there is no answer."""
         url = self._base_url + path
         try:
-            async with asyncio.timeout(seconds), self._open_session().get(url, allow_redirects=False) as response:
+            async with asyncio.timeout(seconds), self._opened().session.get(url, allow_redirects=False) as response:
                 return response.status, await response.content.read(LOOKED_AT_BYTES)
         except TimeoutError:
             raise RunFailed(failed("timeout", f"{url}: no answer within {seconds:.0f} s")) from None
@@ -81,23 +85,22 @@ class Endpoint:
     def refusal(self, status: int, said: bytes, headers: Mapping[str, str]) -> RunFailed:
         return RunFailed(failed_response(status, said.decode("utf-8", "replace"), headers, self.secret))
 
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
+    def _opened(self) -> Poster:
+        if self._poster is None:
+            session = aiohttp.ClientSession(
                 headers={"Content-Type": "application/json", **self._headers},
-                # Idle and hard timeouts belong to the run, which knows what it waits for.
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS),
+                timeout=TIMEOUT,
                 cookie_jar=aiohttp.DummyCookieJar(),  # a turn leaves nothing behind for the next one
                 # The number of concurrent runs is limited elsewhere; a queue here would only hide that.
                 connector=_Connector(limit=0),
-                request_class=WholeBodyRequest,
             )
-        return self._session
+            self._poster = Poster(session)
+        return self._poster
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        if self._poster is not None:
+            await self._poster.session.close()
+            self._poster = None
 
 
 _is_new: ContextVar[bool] = ContextVar("_is_new", default=False)
@@ -120,16 +123,16 @@ class _Connector(aiohttp.TCPConnector):
 class PostedRequest:
     """A request that was accepted; inside its `async with` block every error of the response is a RunFailed."""
 
-    def __init__(self, url: str, response: aiohttp.ClientResponse) -> None:
+    def __init__(self, url: str, response: HttpResponse) -> None:
         self._url = url
         self._response = response
 
-    async def __aenter__(self) -> aiohttp.ClientResponse:
+    async def __aenter__(self) -> HttpResponse:
         return self._response
 
     async def __aexit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: Any) -> None:
         if not self._response.closed:  # one that was read to its end has given its connection back by itself
-            await self._response.__aexit__(kind, problem, trace)
+            self._response.close()
         if isinstance(problem, MISHAPS):
             raise _failure(self._url, problem) from problem
 
@@ -160,12 +163,12 @@ def _why(problem: aiohttp.ClientConnectorError) -> str:
     return str(fault.strerror) if isinstance(problem, aiohttp.ClientConnectorDNSError) else os.strerror(fault.errno)
 
 
-def content_type(response: aiohttp.ClientResponse) -> str:
+def content_type(response: HttpResponse) -> str:
     """Without its parameters. aiohttp's own property parses it as a mail header, which would slow the first turn."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
-async def chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+async def chunks(response: HttpResponse) -> AsyncGenerator[bytes, None]:
     """The body as it comes. While more is there than is read at once, the others get their turn in between."""
     while chunk := await response.content.read(CHUNK_BYTES):
         yield chunk
@@ -173,7 +176,7 @@ async def chunks(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None
             await asyncio.sleep(0)
 
 
-async def whole_body(response: aiohttp.ClientResponse, limit: int = LINE_LIMIT) -> bytes:
+async def whole_body(response: HttpResponse, limit: int = LINE_LIMIT) -> bytes:
     """Raises RunFailed for a body larger than the limit: it would be decoded in one go, and everybody would wait."""
     pieces: list[bytes] = []
     left = limit
@@ -187,7 +190,7 @@ async def whole_body(response: aiohttp.ClientResponse, limit: int = LINE_LIMIT) 
     return b"".join(pieces)
 
 
-async def server_events(response: aiohttp.ClientResponse) -> AsyncGenerator[ServerEvent, None]:
+async def server_events(response: HttpResponse) -> AsyncGenerator[ServerEvent, None]:
     reader = EventReader()
     async with aclosing(chunks(response)) as body:
         async for chunk in body:

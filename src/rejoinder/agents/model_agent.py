@@ -40,6 +40,7 @@ from rejoinder.agents.thinking_levels import LEVELS, Provider, Setting, Thinking
 from rejoinder.alarms import call_at
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
+from rejoinder.posting import HttpResponse
 from rejoinder.secret import Secret
 from rejoinder.unicode_repair import from_json
 
@@ -314,7 +315,7 @@ def together(told: Iterable[ServerEvent], reading: AnswerReading) -> tuple[list[
     return events, failure
 
 
-async def _drain(response: aiohttp.ClientResponse) -> None:
+async def _drain(response: HttpResponse) -> None:
     """Reads the rest of a response whose answer is complete: otherwise the connection cannot be reused."""
     late = call_at(asyncio.get_running_loop().time() + LAST_BYTES, response.close)
     try:

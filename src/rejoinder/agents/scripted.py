@@ -17,7 +17,7 @@ from rejoinder.agents.base import AgentEvent, Done, Failed, TextDelta
 from rejoinder.agents.declaration import AgentKind
 from rejoinder.agents.settings import AgentSettings
 from rejoinder.agents.thinking_levels import LEVELS
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadAgent
 from rejoinder.events import Turn
 
 # One step of a reply: text, a pause in seconds, any event, or a function to call and await.
@@ -77,7 +77,7 @@ def open_agent(name: str, settings: Settings) -> ScriptedAgent:
         replies = msgspec.json.decode(Path(settings.script).read_bytes(), type=Replies)
     except (OSError, msgspec.DecodeError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else problem
-        raise BadConfiguration(f"agent {name!r}: `script` {settings.script} cannot be read: {why}") from None
+        raise BadAgent(name, f"`script` {settings.script} cannot be read: {why}") from None
     return ScriptedAgent(*replies, name=name)
 
 

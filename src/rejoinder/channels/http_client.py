@@ -3,8 +3,8 @@
 import aiohttp
 
 from rejoinder.channels.http_faults import proxy_for, reason_of
+from rejoinder.posting import HttpResponse, Poster
 from rejoinder.secret import Secret
-from rejoinder.whole_body import WholeBodyRequest
 
 KEEPALIVE = 15.0
 """Seconds. If the platform has closed a connection that we keep, nobody knows whether a message arrived."""
@@ -25,7 +25,7 @@ async def load_file(response: aiohttp.ClientResponse, limit: int) -> bytes | str
     return bytes(content)
 
 
-async def read_all(response: aiohttp.ClientResponse) -> bytes:
+async def read_all(response: HttpResponse) -> bytes:
     """Like the response's own `read`, which after the end asks once more for what follows."""
     content = response.content
     try:
@@ -43,27 +43,34 @@ class HttpClient:
         self._root = root
         self._token = token
         self._headers = headers
-        self._session: aiohttp.ClientSession | None = None
+        self._poster: Poster | None = None
 
-    @property
-    def session(self) -> aiohttp.ClientSession:
+    def _opened(self) -> Poster:
         """Opened when it is first used."""
-        if self._session is None:
+        if self._poster is None:
             proxy, auth = proxy_for(self._root)
-            self._session = aiohttp.ClientSession(
+            session = aiohttp.ClientSession(
                 headers=self._headers,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 connector=aiohttp.TCPConnector(keepalive_timeout=KEEPALIVE, limit=0),
                 proxy=proxy,
                 proxy_auth=auth,
-                request_class=WholeBodyRequest,
             )
-        return self._session
+            self._poster = Poster(session, has_proxy=proxy is not None)
+        return self._poster
+
+    @property
+    def session(self) -> aiohttp.ClientSession:
+        return self._opened().session
+
+    async def post(self, url: str, body: bytes, connecting: aiohttp.ClientTimeout) -> HttpResponse:
+        """The answer; its connection comes back when it is read to its end or closed."""
+        return await self._opened().post(url, body, connecting)
 
     async def close(self) -> None:
-        if self._session is not None:
-            session, self._session = self._session, None
-            await session.close()
+        if self._poster is not None:
+            poster, self._poster = self._poster, None
+            await poster.session.close()
 
     def said(self, problem: Exception) -> str:
         """What went wrong, for people."""

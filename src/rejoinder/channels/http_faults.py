@@ -7,8 +7,10 @@ import aiohttp
 from yarl import URL
 
 from rejoinder.open_files import TOO_MANY_OPEN, has_too_many_open
+from rejoinder.posting import ConnectionClosed
 
 NOT_WRITTEN = (
+    ConnectionClosed,
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
     aiohttp.ClientProxyConnectionError,

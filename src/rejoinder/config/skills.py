@@ -12,7 +12,9 @@ def read_skills(folder: str) -> tuple[Skill, ...]:
     """The skills by name; raises BadConfiguration with the file that is wrong and why."""
     root = Path(folder)
     if not root.is_dir():
-        raise BadConfiguration(f"commands.skills = {folder!r}: there is no such folder; make it, or take the key out")
+        raise BadConfiguration(
+            f"{folder!r}: there is no such folder; make it, or take the key out", about="commands.skills = "
+        )
     found: dict[str, tuple[Skill, Path]] = {}
     for file in sorted(root.glob(f"*/{FILE}")):
         skill = _read(file)

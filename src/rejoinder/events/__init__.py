@@ -35,7 +35,6 @@ from rejoinder.events.effects import SpeakText as SpeakText
 from rejoinder.events.effects import StopRun as StopRun
 from rejoinder.events.effects import UseTool as UseTool
 from rejoinder.events.effects import WriteConfig as WriteConfig
-from rejoinder.events.hooks import AGENT_STEP as AGENT_STEP
 from rejoinder.events.hooks import DeliveryFailed as DeliveryFailed
 from rejoinder.events.hooks import JobTicked as JobTicked
 from rejoinder.events.hooks import MessageDecided as MessageDecided

@@ -8,9 +8,6 @@ from msgspec import Struct
 from rejoinder.events.inbound import Inbound, Route
 from rejoinder.events.vocabulary import ResetCause, TurnOutcome
 
-AGENT_STEP = "agent "
-"""What the step of an agent's turn begins with; its name follows."""
-
 
 class Step(Struct, frozen=True, omit_defaults=True):
     """One step of a message on its way: what a stage decided about it, or what an agent or a directive came to."""
@@ -20,6 +17,8 @@ class Step(Struct, frozen=True, omit_defaults=True):
     reason: str | None = None
     took: float = 0.0
     """Seconds."""
+    agent: str = ""
+    """Whose turn this is the end of."""
 
 
 class MessageReceived(Struct, frozen=True):

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from rejoinder.errors import NotUnderstood
+from rejoinder.errors import NotUnderstood, TookTooLong
 from rejoinder.media.program import run
 from rejoinder.media.settings import DocumentSettings
 from rejoinder.media_services import DocumentKind, DocumentText
@@ -68,9 +68,9 @@ class DocumentReader:
             async with self._processes:
                 ran = await run(command, folder, seconds=said.timeout_s, most=MOST_ANSWERED)
             told = _told.decode(ran.output)
+        except TookTooLong:
+            raise
         except (NotUnderstood, msgspec.DecodeError) as problem:
-            if isinstance(problem, NotUnderstood) and "too long" in str(problem):
-                raise
             detail = problem.detail if isinstance(problem, NotUnderstood) else str(problem)
             raise NotUnderstood("reading it failed", f"{name!r}: {detail}") from None
         if told.why:

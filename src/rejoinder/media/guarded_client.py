@@ -18,7 +18,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from msgspec import Struct
 
-from rejoinder.errors import NotUnderstood
+from rejoinder.errors import NotUnderstood, TookTooLong
 from rejoinder.media.addresses import PORT, Target, checked, redirected, target
 
 REDIRECTS = 5
@@ -160,6 +160,6 @@ async def within(seconds: float) -> AsyncGenerator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise NotUnderstood("it took too long", f"{seconds:g} s") from None
+        raise TookTooLong(f"{seconds:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as problem:
         raise NotUnderstood("it could not be loaded", f"{type(problem).__name__}: {problem}") from None

@@ -17,7 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from rejoinder.environment import environment_for
-from rejoinder.errors import NotUnderstood
+from rejoinder.errors import NotUnderstood, TookTooLong
 
 MOST_WRITTEN = 64 << 20
 """Bytes of a file that a program may write."""
@@ -63,7 +63,7 @@ async def run(
         async with asyncio.timeout(seconds):
             code = await process.wait()
     except TimeoutError:
-        raise NotUnderstood("it took too long", f"{command[0]} was ended after {seconds:.0f} s") from None
+        raise TookTooLong(f"{command[0]} was ended after {seconds:.0f} s") from None
     finally:
         with suppress(ProcessLookupError, PermissionError):  # no process of the group is left
             os.killpg(process.pid, signal.SIGKILL)

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from rejoinder.errors import NotUnderstood
+from rejoinder.errors import NotUnderstood, TookTooLong
 from rejoinder.media import service, sound
 from rejoinder.media.program import run
 from rejoinder.media.settings import TextToSpeech
@@ -42,7 +42,7 @@ class SpeechSynthesizer:
             async with asyncio.timeout(seconds), self._free, _folder() as folder:
                 return await self._speak(text, voice or self._settings.voice, form, folder)
         except TimeoutError:
-            raise NotUnderstood("it took too long", f"{seconds:.0f} s") from None
+            raise TookTooLong(f"{seconds:.0f} s") from None
 
     async def measure(self, content: bytes, mime: str) -> Recording:
         if (program := sound.ffmpeg()) is None:

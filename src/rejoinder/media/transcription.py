@@ -13,7 +13,7 @@ import aiohttp
 import msgspec
 from msgspec import Struct
 
-from rejoinder.errors import NotUnderstood
+from rejoinder.errors import NotUnderstood, TookTooLong
 from rejoinder.media import service, sound
 from rejoinder.media.program import run
 from rejoinder.media.settings import SpeechToText
@@ -51,7 +51,7 @@ class Transcriber:
                 finally:
                     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         except TimeoutError:
-            raise NotUnderstood("it took too long", f"{name}: {self._settings.timeout_s:.0f} s") from None
+            raise TookTooLong(f"{name}: {self._settings.timeout_s:.0f} s") from None
         words = repair_text(words.strip())[:MOST_WORDS]
         if not words:
             raise NotUnderstood(WITHOUT_WORDS)

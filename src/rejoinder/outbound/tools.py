@@ -15,7 +15,8 @@ def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Di
     return "compact" if wanted == "full" and not trusted else wanted
 
 
-def tool_line(title: str, kind: str, display: Display, *, group: bool) -> str:
-    """In a group anybody may read along, so no command line is shown there, whatever is configured."""
+def tool_name(title: str, kind: str, display: Display, *, group: bool) -> str:
+    """What is shown after the mark. In a group anybody may read along, so no command line is shown there, whatever is
+    configured."""
     by_kind = display == "compact" or (group and kind in TELLING)
-    return f"{TOOL_MARK}{kind if by_kind else ' '.join(title.split())}"
+    return kind if by_kind else " ".join(title.split())

@@ -142,13 +142,7 @@ async def _looked(what: str, look: Look) -> Finding:
     except OSError as problem:
         return Finding(what, False, ": ".join(filter(None, (problem.filename, problem.strerror or str(problem)))))
     except RejoinderError as problem:
-        return _wrong(what, problem)
-
-
-def _wrong(what: str, problem: RejoinderError) -> Finding:
-    name = what.rpartition(".")[2]
-    said = str(problem).removeprefix(f"[{what}] ").removeprefix(f"agent {name!r}: ").removeprefix(f"{what} = ")
-    return Finding(what, False, said)
+        return Finding(what, False, problem.sentence)
 
 
 # --- what is looked at ------------------------------------------------------------------------------
@@ -175,7 +169,7 @@ async def _channel(name: str, said: schema.ConfiguredChannel, settings: schema.S
     try:
         accounts = opening.open_accounts(name, said)
     except RejoinderError as problem:
-        yield _wrong(what, problem)
+        yield Finding(what, False, problem.sentence)
         return
     store = settings.gateway.store
     for account, channel in accounts.items():

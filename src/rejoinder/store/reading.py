@@ -15,6 +15,7 @@ from rejoinder.store.questions import KeptQuestion
 from rejoinder.store.rooms import RoomReader
 from rejoinder.store.rows import (
     AccessRows,
+    AgentSession,
     Census,
     InboxEvent,
     IndexedMessage,
@@ -124,7 +125,7 @@ class StoreReader(BlobReader, RoomReader, Protocol):
         """What each session still has to do; sessions with nothing to do are left out."""
         ...
 
-    async def agent_session(self, session: str) -> str | None: ...
+    async def agent_session(self, session: str) -> AgentSession | None: ...
 
     async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[TranscriptEntry, ...]:
         """The latest entries since a session started, in order. A reset deletes nothing: it moves the start."""

@@ -227,6 +227,15 @@ class KeptSession(Struct, frozen=True):
     version: int
 
 
+class AgentSession(Struct, frozen=True):
+    """A session as its agent has saved it."""
+
+    id: str
+    """The agent's own name for it."""
+    machine: str = ""
+    """Where it lies, if it cannot be continued elsewhere (SC-7)."""
+
+
 class TranscriptEntry(Struct, frozen=True):
     """One side of an exchange, as the agent was told or answered it."""
 

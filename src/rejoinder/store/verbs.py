@@ -15,6 +15,7 @@ from msgspec import Struct
 from rejoinder.events import Inbound, Route, Step
 from rejoinder.session import Session
 from rejoinder.store.rows import (
+    AgentSession,
     AllowEdit,
     Busy,
     HookEvent,
@@ -330,10 +331,10 @@ class QuarantineSession(Verb[None], frozen=True):
 
 
 class SaveAgentSession(Verb[None], frozen=True):
-    """The agent's own name for a session, to continue it after a restart; None forgets it."""
+    """What the agent itself has of a session, to continue it after a restart; None forgets it."""
 
     session: str
-    saved: str | None
+    saved: AgentSession | None
 
 
 class AppendTranscript(Verb[None], frozen=True):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -322,11 +323,12 @@ def test_why_tells_what_each_stage_decided() -> None:
 @pytest.mark.parametrize(
     ("steps", "sentence"),
     [
-        ((Step("agent ada", "answered", None, 1.9),), "Answered by ada in 1.9 s."),
-        ((Step("agent ada", "answered", None, 1.9), Step("react eyes", "done")), "Answered by ada in 1.9 s."),
-        ((Step("agent ada", "silent"),), "ada read it and chose to stay silent."),
-        ((Step("agent ada", "cancelled", took=1.0),), "ada was stopped after 1.0 s."),
-        ((Step("agent ada", "failed", "the model is down"),), "ada failed: the model is down."),
+        ((Step("agent ada", "answered", None, 1.9, "ada"),), "Answered by ada in 1.9 s."),
+        ((Step("agent ada", "answered", None, 1.9, "ada"), Step("react eyes", "done")), "Answered by ada in 1.9 s."),
+        ((Step("agent ada", "silent", agent="ada"),), "ada read it and chose to stay silent."),
+        ((Step("agent ada", "cancelled", took=1.0, agent="ada"),), "ada was stopped after 1.0 s."),
+        ((Step("agent ada", "failed", "the model is down", agent="ada"),), "ada failed: the model is down."),
+        ((Step("agent of another", "answered", None, 1.9, "ada"),), "Answered by ada in 1.9 s."),
         ((Step("commands", "answer", "/whoami"),), "The gateway answered it itself: /whoami."),
         ((Step("access", "continue"),), "It has no answer yet."),
     ],
@@ -335,6 +337,14 @@ def test_why_begins_with_one_plain_sentence(steps: tuple[Step, ...], sentence: s
     """IN-64: who only wants to know reads no further."""
     (said,) = send(says("/why"), house(), last_trace=steps).replies
     assert said.startswith(f"{sentence}\n\n")
+
+
+def test_why_reads_what_an_earlier_version_stored() -> None:
+    """IN-64: it had the agent's name in the stage alone."""
+    row = b'[{"stage":"access","decision":"continue"},{"stage":"agent ada","decision":"answered","took":1.9}]'
+    steps = msgspec.json.decode(row, type=tuple[Step, ...])
+    (said,) = send(says("/why"), house(), last_trace=steps).replies
+    assert said == "Answered by ada in 1.9 s.\n\naccess: continue\nagent ada: answered (1.9 s)"
 
 
 def test_status_tells_all_there_is() -> None:

@@ -9,7 +9,7 @@ from rejoinder.agents.base import Exchange
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText
 from rejoinder.runtime.session.reminding import Reminder, exchanges, noted
-from rejoinder.store.base import TranscriptEntry
+from rejoinder.store.base import AgentSession, TranscriptEntry
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -44,10 +44,10 @@ def test_a_transcript_as_questions_and_answers(lines: tuple[str, ...], found: tu
 class Kept:
     """A store that keeps one session of an agent."""
 
-    def __init__(self, stored: str) -> None:
+    def __init__(self, stored: AgentSession) -> None:
         self._stored = stored
 
-    async def agent_session(self, session: str) -> str:
+    async def agent_session(self, session: str) -> AgentSession:
         return self._stored
 
 
@@ -90,4 +90,5 @@ async def test_a_session_is_loaded_where_it_was_saved(saved_on: str, here: str, 
 def test_only_what_lies_on_a_machine_names_it():
     """SC-7: not an agent on a shared disk, nor one whose sessions are elsewhere anyway."""
     bound, shared, other = Bound(), Bound(shared=True), object()
-    assert [noted("id-1", each, "oak") for each in (bound, shared, other)] == ["id-1\noak", "id-1", "id-1"]
+    saved = [noted("id-1", each, "oak") for each in (bound, shared, other)]
+    assert saved == [AgentSession("id-1", "oak"), AgentSession("id-1"), AgentSession("id-1")]

@@ -9,7 +9,7 @@ from rejoinder.agents.acp.permissions import Policy
 from rejoinder.agents.acp.servers import McpServer
 from rejoinder.agents.declaration import AgentKind, Program
 from rejoinder.agents.settings import ModelSettings
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadAgent, BadConfiguration
 from rejoinder.keys import Seconds, Text
 from rejoinder.secret import Secret
 
@@ -60,14 +60,14 @@ def open_agent(name: str, settings: Settings) -> "AcpAgent":
     from rejoinder.agents.acp.agent import AcpAgent
 
     if not settings.command:
-        raise BadConfiguration(f"agent {name!r}: `command` is empty; it is the program and its arguments")
+        raise BadAgent(name, "`command` is empty; it is the program and its arguments")
     if not Path(settings.cwd).expanduser().is_dir():
         raise BadConfiguration(
             f"agents.{name}.cwd: {settings.cwd} is not a directory; make it, or name the folder the agent works in"
         )
     for server, wanted in settings.mcp_servers.items():
         if bool(wanted.command) == (wanted.url is not None):
-            raise BadConfiguration(f"agent {name!r}: `mcp_servers.{server}` needs either a `command` or a `url`")
+            raise BadAgent(name, f"`mcp_servers.{server}` needs either a `command` or a `url`")
     return AcpAgent(name, settings)
 
 

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from typing import Any
 
-import aiohttp
 import msgspec
 from msgspec import Struct
 
@@ -32,6 +31,7 @@ from rejoinder.agents.lines import Lines, LineTooLong
 from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.documents import is_array, is_object
 from rejoinder.events import Turn
+from rejoinder.posting import HttpResponse
 from rejoinder.unicode_repair import from_json
 
 EVENT_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AgentEvent.__args__ if issubclass(kind, Struct))
@@ -106,7 +106,7 @@ class HttpAgent:
                 self._asked.pop(question, None)
 
 
-async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, None]:
+async def _read(response: HttpResponse) -> AsyncGenerator[AgentEvent, None]:
     match content_type(response):
         case "text/plain":
             async with aclosing(_texts(response)) as texts:
@@ -131,7 +131,7 @@ async def _read(response: aiohttp.ClientResponse) -> AsyncGenerator[AgentEvent, 
             raise stopped_in_the_middle()
 
 
-async def _texts(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
+async def _texts(response: HttpResponse) -> AsyncGenerator[str, None]:
     """Pieces of text with whole characters, however the bytes were cut."""
     decoder = getincrementaldecoder("utf-8")("replace")
     async with aclosing(chunks(response)) as body:
@@ -142,7 +142,7 @@ async def _texts(response: aiohttp.ClientResponse) -> AsyncGenerator[str, None]:
         yield text
 
 
-async def _json_lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+async def _json_lines(response: HttpResponse) -> AsyncGenerator[bytes, None]:
     lines = Lines()
     try:
         async with aclosing(chunks(response)) as body:

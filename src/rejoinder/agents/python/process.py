@@ -24,7 +24,7 @@ from rejoinder.agents.process import AgentProcess, start_process
 from rejoinder.agents.python import Settings, wire
 from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.environment import environment_for
-from rejoinder.errors import BadConfiguration
+from rejoinder.errors import BadAgent
 from rejoinder.events import Turn
 
 START_SECONDS = 60.0
@@ -45,7 +45,7 @@ def isolated(name: str, settings: Settings) -> "IsolatedAgent":
     folder = str(Path(settings.path).expanduser().resolve()) if settings.path else ""
     module = settings.call.partition(":")[0].partition(".")[0]
     if PathFinder.find_spec(module, [*filter(None, [folder]), *sys.path]) is None:
-        raise BadConfiguration(f"agent {name!r}: there is no module {module!r} for `call`; `path` says where it is")
+        raise BadAgent(name, f"there is no module {module!r} for `call`; `path` says where it is")
     return IsolatedAgent(name, settings)
 
 

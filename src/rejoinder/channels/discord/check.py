@@ -22,7 +22,7 @@ MESSAGE_CONTENT = 1 << 18 | 1 << 19
 MOST_GUILDS, MOST_TOLD = 20, 5
 TALKED_IN = frozenset({0, 5, 15, 16})
 NO_INTENT = (
-    "[channels.{name}] {bot} may not read messages: switch on the Message Content Intent on the page of your "
+    "{bot} may not read messages: switch on the Message Content Intent on the page of your "
     "application (Bot, Privileged Gateway Intents)"
 )
 
@@ -30,7 +30,7 @@ NO_INTENT = (
 async def check_bot(called: str, api: Api, me: str, name: str) -> str:
     application = await _asked(called, api, "/oauth2/applications/@me")
     if not int(application.get("flags", 0)) & MESSAGE_CONTENT:
-        raise ChannelStopped(NO_INTENT.format(name=called, bot=name))
+        raise ChannelStopped(NO_INTENT.format(bot=name), called)
     id = str(application["id"])
     guilds: list[dict[str, Any]] = await _asked(called, api, "/users/@me/guilds")
     who = f"it is {name} (application {id}), and may read messages"
@@ -71,4 +71,4 @@ async def _asked(called: str, api: Api, path: str) -> Any:
     answer = await api.call("GET", path)
     if isinstance(answer, Ok):
         return answer.result
-    raise ChannelStopped(f"[channels.{called}] Discord gives no information about this bot: {failure(answer).reason}")
+    raise ChannelStopped(f"Discord gives no information about this bot: {failure(answer).reason}", called)

@@ -47,16 +47,15 @@ UNREADABLE = (ValueError, zlib.error)
 """What the SDK raises for a frame that is not Discord's."""
 
 WRONG_TOKEN = (
-    "[channels.{name}] Discord does not know this bot ({said}). Take the token from the page of your application "
+    "Discord does not know this bot ({said}). Take the token from the page of your application "
     "(Bot, Reset Token) and set it as `token`."
 )
 MISSING_INTENTS = (
-    "[channels.{name}] Discord does not let this bot read messages: switch on the Message Content Intent on the page "
+    "Discord does not let this bot read messages: switch on the Message Content Intent on the page "
     "of your application (Bot, Privileged Gateway Intents) and start again."
 )
 MANY_SERVERS = (
-    "[channels.{name}] This bot is in more servers than one connection may serve, and sharding is not supported; "
-    "remove it from some."
+    "This bot is in more servers than one connection may serve, and sharding is not supported; remove it from some."
 )
 REFUSED = (
     "Discord refuses this bot now ({said}); it is tried again. If the token was changed, set the new one "
@@ -112,7 +111,7 @@ class GatewayConnection:
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:
                 if once:
                     said = unanswered(f"Discord at {self._api.server}", reason_of(problem))
-                    raise ChannelStopped(f"[channels.{self._called}] {said}") from None
+                    raise ChannelStopped(said, self._called) from None
                 self._complain(reason_of(problem))
             else:
                 self._known = True
@@ -125,16 +124,17 @@ class GatewayConnection:
         foreign = getattr(no, "foreign", False)
         if foreign and no.status < SERVER_FAULT and not self._known:
             raise ChannelStopped(
-                f"[channels.{self._called}] What answers under this api_root is not Discord ({no.status}). "
-                "Set the address of its API, or check for a proxy on the way to it."
+                f"What answers under this api_root is not Discord ({no.status}). "
+                "Set the address of its API, or check for a proxy on the way to it.",
+                self._called,
             )
         if once or (no.status < SERVER_FAULT and no.status != TOO_MANY and not self._known):
-            raise ChannelStopped(f"[channels.{self._called}] Discord does not serve this bot: {no.text or no.status}")
+            raise ChannelStopped(f"Discord does not serve this bot: {no.text or no.status}", self._called)
         self._complain(no.text or str(no.status))
 
     def _not_known(self, said: str) -> None:
         if not self._known:
-            raise ChannelStopped(WRONG_TOKEN.format(name=self._called, said=said))
+            raise ChannelStopped(WRONG_TOKEN.format(said=said), self._called)
         told = REFUSED.format(said=said)
         if self.trouble != told:
             log.error("%s: %s", self._called, told)
@@ -213,9 +213,9 @@ class GatewayConnection:
 
     async def _closed(self, code: int) -> Cursor | None:
         if code in (BAD_INTENTS, NO_INTENTS):
-            raise ChannelStopped(MISSING_INTENTS.format(name=self._called))
+            raise ChannelStopped(MISSING_INTENTS, self._called)
         if code in (WRONG_SHARD, MUST_SHARD):
-            raise ChannelStopped(MANY_SERVERS.format(name=self._called))
+            raise ChannelStopped(MANY_SERVERS, self._called)
         if code == REFUSED_TOKEN:
             self._not_known("its gateway refuses the token")
         await asyncio.sleep(self._pause())

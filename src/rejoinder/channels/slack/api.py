@@ -11,10 +11,13 @@ import aiohttp
 import msgspec
 from yarl import URL
 
-from rejoinder.channels.http_client import OK, HttpClient, load_file
-from rejoinder.channels.http_faults import FAILED, server_of, timeout, was_written
+from rejoinder.alarms import timeout
+from rejoinder.channels.http_client import OK, HttpClient, load_file, read_all
+from rejoinder.channels.http_faults import FAILED, connect_timeout, server_of, was_written
+from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.slack.outcomes import Answer, NoResponse, NotSent, Ok, Refused
 from rejoinder.crashpoint import answer_unread
+from rejoinder.posting import HttpResponse
 from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
@@ -31,34 +34,37 @@ class Api:
     def __init__(self, root: str, token: Secret, seconds: float = CALL_SECONDS) -> None:
         self._root = root.rstrip("/") + "/"
         self._token = token
-        self._timeout = timeout(seconds)
+        self._seconds = seconds
+        self._timeout = http_timeout(seconds)
+        self._connecting = connect_timeout(seconds)
         self._http = HttpClient(self._root, token)
+        self._calls = HttpClient(self._root, token, {**_JSON, "Authorization": f"Bearer {token.reveal()}"})
 
     async def call(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The answer to a method that takes JSON; the call is given up after `seconds`."""
-        return await self._post(self._root + method, msgspec.json.encode(payload), _JSON, seconds)
+        connecting = self._connecting if seconds is None else connect_timeout(seconds)
+        try:
+            with timeout(self._seconds if seconds is None else seconds):
+                response = await self._calls.post(self._root + method, msgspec.json.encode(payload), connecting)
+                answer_unread()
+                return _read(response, await read_all(response))
+        except FAILED as problem:
+            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
 
     async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The same for the methods that only read: they take a form."""
         form = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in payload.items()}
-        return await self._post(self._root + method, form, {}, seconds)
+        headers = {"Authorization": f"Bearer {self._token.reveal()}"}
+        return await self._post(self._root + method, form, headers, seconds)
 
     async def respond(self, address: str, payload: dict[str, Any]) -> Answer:
         """Answers at an address that Slack gave for one interaction. No token is needed there, and none is sent."""
-        return await self._post(address, msgspec.json.encode(payload), _JSON, None, known=False)
+        return await self._post(address, msgspec.json.encode(payload), _JSON, None)
 
     async def _post(
-        self,
-        address: str,
-        body: bytes | dict[str, str],
-        headers: dict[str, str],
-        seconds: float | None,
-        *,
-        known: bool = True,
+        self, address: str, body: bytes | dict[str, str], headers: dict[str, str], seconds: float | None
     ) -> Answer:
-        within = self._timeout if seconds is None else timeout(seconds)
-        if known:
-            headers = {**headers, "Authorization": f"Bearer {self._token.reveal()}"}
+        within = self._timeout if seconds is None else http_timeout(seconds)
         try:
             async with self._http.session.post(
                 address, data=body, headers=headers, timeout=within, allow_redirects=False
@@ -92,7 +98,7 @@ class Api:
         headers, seconds = {"Content-Length": str(size)}, CALL_SECONDS + size / SLOWEST
         try:
             async with self._http.session.post(
-                address, data=content, headers=headers, timeout=timeout(seconds), allow_redirects=False
+                address, data=content, headers=headers, timeout=http_timeout(seconds), allow_redirects=False
             ) as response:
                 return "" if response.status == OK else f"status {response.status}"
         except (aiohttp.ClientError, TimeoutError, OSError) as problem:
@@ -113,6 +119,7 @@ class Api:
 
     async def close(self) -> None:
         await self._http.close()
+        await self._calls.close()
 
 
 LOGIN_PAGE = (
@@ -126,7 +133,7 @@ def _is_html(content: bytes) -> bool:
     return content[:200].lstrip().lower().startswith((b"<!doctype", b"<html"))
 
 
-def _read(response: aiohttp.ClientResponse, body: bytes) -> Answer:
+def _read(response: HttpResponse, body: bytes) -> Answer:
     status, reason = response.status, response.reason or ""
     wait = response.headers.get("Retry-After", "")
     seconds = float(wait) if wait.isdecimal() else None

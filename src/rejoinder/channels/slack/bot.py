@@ -128,8 +128,9 @@ class SlackApp:
         how = await self._listening.check(self._called, CHECK_SECONDS)
         if answer.scopes and (lacks := missing(answer.scopes)):
             raise ChannelStopped(
-                f"[channels.{self._called}] the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
-                "or paste the manifest of `rejoinder init --slack-manifest`, and reinstall the app."
+                f"the bot token lacks {', '.join(lacks)}: add them under OAuth & Permissions "
+                "or paste the manifest of `rejoinder init --slack-manifest`, and reinstall the app.",
+                self._called,
             )
         found = f"it is @{answer.result.get('user')} in {answer.result.get('team')}, by {how}"
         if answer.scopes and (lacks := [f"{name} ({SCOPES[name]})" for name in missing(answer.scopes, SCOPES)]):

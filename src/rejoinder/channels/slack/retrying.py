@@ -81,7 +81,7 @@ class RetryingCalls:
             return answer
         self._give_up(answer)
         said = sentence(answer) if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(f"[channels.{self._name}] {unanswered(f'Slack at {self._api.server}', said)}")
+        raise ChannelStopped(unanswered(f"Slack at {self._api.server}", said), self._name)
 
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and isinstance(found := refusal(answer), RetryAfter) and found.limited:
@@ -99,8 +99,9 @@ class RetryingCalls:
             if self._known:
                 return
             raise ChannelStopped(
-                f"[channels.{self._name}] What answers under this api_root is not Slack ({answer.error}). "
-                "Set the address of its Web API, which ends in /api/."
+                f"What answers under this api_root is not Slack ({answer.error}). "
+                "Set the address of its Web API, which ends in /api/.",
+                self._name,
             )
         if isinstance(refusal(answer), RetryAfter):
             return
@@ -112,4 +113,4 @@ class RetryingCalls:
             self.trouble = f"Slack refuses this app now: {said}; it is tried again"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
-        raise ChannelStopped(f"[channels.{self._name}] {said}")
+        raise ChannelStopped(said, self._name)

@@ -43,8 +43,7 @@ class Api:
         body = msgspec.json.encode(payload)
         try:
             with timeout(self._seconds if seconds is None else seconds):  # aiohttp's own costs twice as much
-                # No `async with`: reading all of it gives the connection back, and so does failing to.
-                response = await self._http.session.post(address, data=body, timeout=connecting, allow_redirects=False)
+                response = await self._http.post(address, body, connecting)
                 answer_unread()
                 return _read(response.status, response.reason or "", await read_all(response))
         except FAILED as problem:

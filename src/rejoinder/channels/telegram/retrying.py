@@ -72,7 +72,7 @@ class RetryingCalls:
             return answer.result
         self._give_up(answer)
         said = answer.description if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(f"[channels.{self._name}] {unanswered(f'Telegram at {self._api.server}', said)}")
+        raise ChannelStopped(unanswered(f"Telegram at {self._api.server}", said), self._name)
 
     def _pause(self, answer: Answer) -> float:
         if isinstance(answer, Refused) and answer.code == CONFLICT:
@@ -90,8 +90,9 @@ class RetryingCalls:
             return
         if answer.foreign and answer.code < SERVER_FAULT and not self._known:
             raise ChannelStopped(
-                f"[channels.{self._name}] What answers under this api_root is not a Bot API server "
-                f"({answer.description}). Set the address of one, or check for a proxy on the way to it."
+                f"What answers under this api_root is not a Bot API server "
+                f"({answer.description}). Set the address of one, or check for a proxy on the way to it.",
+                self._name,
             )
         if answer.foreign:
             return
@@ -101,20 +102,23 @@ class RetryingCalls:
             self.trouble = REFUSED.format(said=answer.description)
         elif answer.code in (UNAUTHORIZED, NOT_FOUND):
             raise ChannelStopped(
-                f"[channels.{self._name}] Telegram does not know this bot ({answer.description}). "
-                "Copy the token from @BotFather again and set it as `token`."
+                f"Telegram does not know this bot ({answer.description}). "
+                "Copy the token from @BotFather again and set it as `token`.",
+                self._name,
             )
         elif answer.code == CONFLICT:
             self._conflicts += 1
             if "webhook" in answer.description:
                 raise ChannelStopped(
-                    f"[channels.{self._name}] A webhook is set for this bot, so it cannot be polled. "
-                    "Set webhook_url here, or have the webhook deleted (deleteWebhook) where it was set."
+                    "A webhook is set for this bot, so it cannot be polled. "
+                    "Set webhook_url here, or have the webhook deleted (deleteWebhook) where it was set.",
+                    self._name,
                 )
             if self._conflicts > 1:  # a single conflict may come from a program that has just ended
                 raise ChannelStopped(
-                    f"[channels.{self._name}] Another program reads the messages of this bot. "
-                    "A bot can have only one reader: stop the other program, or give each a bot of its own."
+                    "Another program reads the messages of this bot. "
+                    "A bot can have only one reader: stop the other program, or give each a bot of its own.",
+                    self._name,
                 )
         elif answer.code < SERVER_FAULT and answer.code != TOO_MANY and not self._known:
-            raise ChannelStopped(f"[channels.{self._name}] Telegram refuses to serve this bot: {answer.description}")
+            raise ChannelStopped(f"Telegram refuses to serve this bot: {answer.description}", self._name)

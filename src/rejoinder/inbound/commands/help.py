@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rejoinder.durations import duration_text
-from rejoinder.events import AGENT_STEP, Step
+from rejoinder.events import Step
 from rejoinder.inbound.commands.command import Command, CommandCall
 from rejoinder.inbound.outcome import Answer
 
@@ -55,8 +55,7 @@ def _why(call: CommandCall) -> Answer:
 def _in_short(trace: Sequence[Step]) -> str:
     """What became of the message, in one plain sentence; the steps below say the rest."""
     for step in reversed(trace):
-        agent = step.stage.removeprefix(AGENT_STEP)
-        if agent == step.stage:
+        if not (agent := step.agent or _agent_before(step)):
             continue
         because = f": {step.reason}" if step.reason else ""
         match step.decision:
@@ -73,6 +72,12 @@ def _in_short(trace: Sequence[Step]) -> str:
         return "It has no answer yet."
     because = f": {last.reason}" if last.reason else ""
     return f"The gateway answered it itself{because}." if last.decision == "answer" else f"No agent was asked{because}."
+
+
+def _agent_before(step: Step) -> str:
+    """Rows that an earlier version wrote have the agent's name in the stage alone."""
+    first, _, name = step.stage.partition(" ")
+    return name if first == "agent" else ""
 
 
 COMMANDS = (

@@ -19,7 +19,7 @@ from rejoinder.outbound.reader import ReplyReader
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.answer.acting import Acting
 from rejoinder.runtime.answer.context import AnswerContext
-from rejoinder.runtime.answer.drafting import Drafting, streaming_for
+from rejoinder.runtime.answer.drafting import Drafting, streaming_at
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.length import AnswerLength
 from rejoinder.runtime.answer.options import AnswerOptions, stem_of
@@ -57,7 +57,7 @@ class StreamedAnswer:
         delivery, sender = conversation.how.delivery, conversation.sender
         self._stem = stem_of(run, context.trigger) or conversation.outbox.new_stem()
         self._acting = Acting(conversation, context, self._stem, run, turn.hand_over, turn.start)
-        streaming = streaming_for(delivery.streaming, sender, delivery.options, other_bot=context.other_bot)
+        streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=context.other_bot)
         if beat is not None or _is_heard_alone(context.speech):
             streaming = replace(streaming, mode="off")
         self._drafting = Drafting(

@@ -31,6 +31,7 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.draft import Draft, EditSlot, Feed, Idle, OpenSlot, Preview, SendBlock, Step, Streaming, Wait
 from rejoinder.outbound.operations import Open, decode, keyed
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
+from rejoinder.outbound.streaming import DraftAbilities, streaming_for
 from rejoinder.rendering import RenderedMessage, RenderOptions
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent
@@ -305,25 +306,20 @@ async def cut_ahead(text: str, options: RenderOptions) -> None:
         await asyncio.to_thread(plan.cut, text, options)
 
 
-def streaming_for(
-    wanted: Streaming, sender: ConversationSender, options: RenderOptions, *, other_bot: bool
+def streaming_at(
+    sender: ConversationSender, wanted: Streaming, options: RenderOptions, *, other_bot: bool
 ) -> Streaming:
-    """The way this channel can show an unfinished answer that comes nearest to what is wanted.
+    """The way in which this place can show an unfinished answer; `other_bot`: a bot of somebody else has spoken.
 
-    Other people's bots would read a draft as the answer, so streaming is off where they are (DE-21). Our own agents
-    hear of each other's messages through their channel, which reports only whole ones, so a draft reaches only people.
+    An ability that cannot make a difference is not asked for: this is done for every answer.
     """
     channel, route = sender.channel, sender.route
-    if other_bot or wanted.mode == "off" or (can(channel, OpensPlaces) and channel.opens_place(route)):
-        return Streaming("off")
-    if can(channel, TellsReaders) and channel.is_read_by_bots(route):
-        return Streaming("off")
-    if wanted.mode == "blocks":
-        return wanted
-    if can(channel, CanStream) and options.limit is None:
-        return Streaming("live")
-    if can(channel, CanEdit):
-        previews = wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(route)
-        mode = "preview" if previews else "edits"
-        return Streaming(mode, wanted.pace, placeholder=sender.attempts.recognised_by in ("openings", "nothing"))
-    return Streaming("off")
+    there = DraftAbilities(
+        read_by_bots=other_bot or (can(channel, TellsReaders) and channel.is_read_by_bots(route)),
+        opens_place=can(channel, OpensPlaces) and channel.opens_place(route),
+        grows=options.limit is None and can(channel, CanStream),
+        edits=can(channel, CanEdit),
+        previews=wanted.mode == "preview" and can(channel, CanPreview) and channel.previews(route),
+        recognises=sender.attempts.recognised_by,
+    )
+    return streaming_for(wanted, there)

@@ -30,7 +30,7 @@ from rejoinder.agents.base import (
 )
 from rejoinder.events import Turn
 from rejoinder.outbound.directives.effects import SendFile
-from rejoinder.outbound.tools import TOOL_MARK, Display, tool_line
+from rejoinder.outbound.tools import TOOL_MARK, Display, tool_name
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.session.attempts import Answers
@@ -102,7 +102,7 @@ class Relay:
         self._thoughts = shows.thoughts
         self._letters = StreamRepair()
         self._answers: Answers | None = None  # called before the first words are passed on
-        self._tool: str = ""  # the tool shown last
+        self._tool: str | None = None  # the tool shown last
         self._times: int = 0  # how often in a row
         self._shown = "", ""  # its id and kind
         self._fairness = Fairness()
@@ -248,28 +248,28 @@ class Relay:
         shown, kind = self._shown
         if id != shown or self._times != 1:
             return
-        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        name = tool_name(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
         if name != self._tool:
-            self._answer.add_to_line(f" {name.removeprefix(TOOL_MARK)}")
+            self._answer.add_to_line(f" {name}")
             self._tool = name
 
     async def _show_tool(self, id: str, title: str, kind: str) -> None:
         """One line for each tool; equal neighbours share one line with their count (DE-23)."""
         if self._shows.tools == "none":
             return await self._answer.next_segment()
-        name = tool_line(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
+        name = tool_name(title, kind, self._shows.tools, group=self._run.asked[-1].message.in_group)
         if name == self._tool:
             self._times += 1
             return
         self._end_tools()
-        await self._answer.add_line(f"_{name}_")
+        await self._answer.add_line(f"_{TOOL_MARK}{name}_")
         self._tool, self._times = name, 1
         self._shown = id, kind
 
     def _end_tools(self) -> None:
         if self._times > 1:
             self._answer.add_to_line(f" ×{self._times}")
-        self._tool, self._times = "", 0
+        self._tool, self._times = None, 0
 
     def _became(self, state: State) -> None:
         for asked in self._run.asked:

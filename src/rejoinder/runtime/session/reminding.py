@@ -6,12 +6,12 @@ from rejoinder.agents.base import Agent, BoundToMachine, CanLoad, CanRecall, Exc
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText
 from rejoinder.runtime.abilities import can
-from rejoinder.store.base import StoreReader, TranscriptEntry
+from rejoinder.store.base import AgentSession, StoreReader, TranscriptEntry
 
 
-def noted(saved: str, agent: object, machine: str) -> str:
+def noted(saved: str, agent: object, machine: str) -> AgentSession:
     """What is stored of a session that the agent has saved: on which machine, where that matters (SC-7)."""
-    return f"{saved}\n{machine}" if machine and can(agent, BoundToMachine) and agent.is_bound() else saved
+    return AgentSession(saved, machine if can(agent, BoundToMachine) and agent.is_bound() else "")
 
 
 class Reminder:
@@ -28,10 +28,10 @@ class Reminder:
         self._reminded.renew(session, (self, agent))
         if known:
             return
-        if can(agent, CanLoad) and (stored := await self._store.agent_session(session)) is not None:
-            saved, _, machine = stored.partition("\n")
-            if not self._loses(agent, session, saved, machine):
-                agent.load_session(session, saved)
+        if can(agent, CanLoad):
+            saved = await self._store.agent_session(session)
+            if saved is not None and not self._loses(agent, session, saved):
+                agent.load_session(session, saved.id)
         if can(agent, CanRecall) and (past := await self._store.transcript(session, since)):
             agent.recall(session, exchanges(past))
 
@@ -47,12 +47,12 @@ class Reminder:
             who is self and can(agent, BoundToMachine) and agent.is_bound() for who, agent in self._reminded.values()
         )
 
-    def _loses(self, agent: object, session: str, saved: str, machine: str) -> bool:
+    def _loses(self, agent: object, session: str, saved: AgentSession) -> bool:
         """Tells the agent so when it saved the session on another machine."""
-        is_here = not machine or machine == self._machine or not self._machine
+        is_here = not saved.machine or saved.machine == self._machine or not self._machine
         if is_here or not can(agent, BoundToMachine) or not agent.is_bound():
             return False
-        agent.lose_session(session, saved)
+        agent.lose_session(session, saved.id)
         return True
 
 

@@ -9,7 +9,7 @@ from rejoinder.outbound.plan import AnswerWording
 from rejoinder.outbound.reveal import Reveal
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.delivery import StreamedAnswer
-from rejoinder.runtime.answer.drafting import Drafting, streaming_for
+from rejoinder.runtime.answer.drafting import Drafting, streaming_at
 from rejoinder.runtime.outbox.delivery_results import hear, message_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.run import Run
@@ -55,7 +55,7 @@ class Thoughts:
         wanted = delivery.streaming
         if wanted.mode == "blocks":  # a thought is one message
             wanted = replace(wanted, mode="edits")
-        return streaming_for(wanted, conversation.sender, delivery.options, other_bot=other_bot)
+        return streaming_at(conversation.sender, wanted, delivery.options, other_bot=other_bot)
 
 
 class _Thought:

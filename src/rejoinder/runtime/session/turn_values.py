@@ -4,7 +4,7 @@ from time import monotonic
 from typing import Literal
 
 from rejoinder.agents.base import Agent, Usage
-from rejoinder.events import AGENT_STEP, Step, TurnOutcome
+from rejoinder.events import Step, TurnOutcome
 from rejoinder.outbound.tools import display_for
 from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.answer.context import AnswerContext
@@ -96,7 +96,8 @@ def steps_of(
 ) -> tuple[Step, ...]:
     """What the turn adds to the trace: when people saw its first word, how it ended, what its directives came to."""
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
-    return (*seen, Step(f"{AGENT_STEP}{agent.name}", ended, reason, monotonic() - began), *answer.outcomes.steps())
+    turn = Step(f"agent {agent.name}", ended, reason, monotonic() - began, agent.name)
+    return (*seen, turn, *answer.outcomes.steps())
 
 
 def footer(session: Session, usage: Usage, model: str | None) -> str:

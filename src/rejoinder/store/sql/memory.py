@@ -7,6 +7,7 @@ from rejoinder.errors import Superseded
 from rejoinder.events import Step
 from rejoinder.session import Session, session_home
 from rejoinder.store.base import (
+    AgentSession,
     AppendTranscript,
     EditAllow,
     KeepPairingRequest,
@@ -20,7 +21,7 @@ from rejoinder.store.base import (
     Unpair,
 )
 from rejoinder.store.sql.connection import Insertion, SqlConnection
-from rejoinder.store.sql.values import Row, instant, micros, packer, seal, session_shard
+from rejoinder.store.sql.values import Row, instant, micros, packer, seal, session_shard, unseal
 
 pack_session, unpack_session = packer(Session)
 pack_entry, unpack_entry = packer(TranscriptEntry)
@@ -30,6 +31,19 @@ QUARANTINE_MARK = "%aside-"
 """Occurs in no session key: there a percent sign is followed by two hexadecimal digits."""
 ALLOW_EDIT = Insertion("allow_edit", "channel", "entry", "listed")
 PAIRING_COLUMNS = "channel, account, sender, code, asked, told, expires"
+
+
+def pack_agent_session(saved: AgentSession) -> bytes:
+    """The machine stands on the last line, which may be empty, and the id before it: as an earlier version, which may
+    still run beside this one (SC-23), reads it."""
+    return seal(f"{saved.id}\n{saved.machine}".encode())
+
+
+def unpack_agent_session(body: bytes) -> AgentSession:
+    """An earlier version wrote no line for the machine where there was none."""
+    text = unseal(body).decode()
+    id, line, machine = text.rpartition("\n")
+    return AgentSession(id, machine) if line else AgentSession(text)
 
 
 def put_session(db: SqlConnection, verb: PutSession) -> int:
@@ -58,7 +72,7 @@ def save_agent_session(db: SqlConnection, verb: SaveAgentSession) -> None:
         db.change("DELETE FROM agent_session WHERE session = ?", (verb.session,))
     else:
         sql = "INSERT INTO agent_session VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET body = excluded.body"
-        db.change(sql, (verb.session, seal(verb.saved.encode())))
+        db.change(sql, (verb.session, pack_agent_session(verb.saved)))
 
 
 def append_transcript(db: SqlConnection, verb: AppendTranscript) -> None:

@@ -13,6 +13,7 @@ from rejoinder.store.base import (
     MOST_RESUMED,
     RESUMED_FOR,
     AccessRows,
+    AgentSession,
     Census,
     Deployment,
     Health,
@@ -141,7 +142,7 @@ class SqlReader:
     async def pending(self) -> dict[str, PendingWork]:
         return await self._read(lookups.pending)
 
-    async def agent_session(self, session: str) -> str | None:
+    async def agent_session(self, session: str) -> AgentSession | None:
         return await self._read(reads.agent_session, session)
 
     async def transcript(self, session: str, since: datetime, limit: int = 1000) -> tuple[TranscriptEntry, ...]:

@@ -11,6 +11,7 @@ from rejoinder.store.base import (
     IN_FLIGHT,
     UNENDED,
     AccessRows,
+    AgentSession,
     AllowEdit,
     Census,
     InboxEvent,
@@ -33,6 +34,7 @@ from rejoinder.store.sql.memory import (
     PAIRING_COLUMNS,
     QUARANTINE_MARK,
     pairing_request_from,
+    unpack_agent_session,
     unpack_entry,
     unpack_session,
     unpack_steps,
@@ -161,8 +163,9 @@ def sessions(db: SqlConnection, limit: int) -> tuple[KeptSession, ...]:
     return tuple(KeptSession(unpack_session(body), version) for body, version in rows)
 
 
-def agent_session(db: SqlConnection, key: str) -> str | None:
-    return _text(db.execute("SELECT body FROM agent_session WHERE session = ?", (key,)))
+def agent_session(db: SqlConnection, key: str) -> AgentSession | None:
+    body = _value(db.execute("SELECT body FROM agent_session WHERE session = ?", (key,)))
+    return None if body is None else unpack_agent_session(body)
 
 
 def transcript(db: SqlConnection, key: str, since: datetime, limit: int) -> tuple[TranscriptEntry, ...]:

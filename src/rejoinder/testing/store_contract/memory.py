@@ -7,6 +7,7 @@ from rejoinder.events import PromptText, Step
 from rejoinder.session import Session
 from rejoinder.store.base import (
     AccessRows,
+    AgentSession,
     AllowEdit,
     AppendTranscript,
     BeginTurn,
@@ -87,9 +88,14 @@ class Memory(Opened):
     async def test_the_agents_own_name_for_a_session(self, tmp_path: Path) -> None:
         """TU-33: saved at creation, forgotten when told."""
         async with self.opened(tmp_path) as store:
-            await store.write(SaveAgentSession("s", "sess-1"))
-            await store.write(SaveAgentSession("s", "sess-2"))
-            assert await store.agent_session("s") == "sess-2"
+            for saved in (
+                AgentSession("sess-1"),
+                AgentSession("sess-2", "oak"),
+                AgentSession("a\nb"),
+                AgentSession(""),
+            ):
+                await store.write(SaveAgentSession("s", saved))
+                assert await store.agent_session("s") == saved
             await store.write(SaveAgentSession("s", None))
             assert await store.agent_session("s") is None
 
@@ -200,7 +206,7 @@ class Memory(Opened):
         async with self.opened(tmp_path) as store:
             (event,) = await accepted(store, 1)
             decided = TraceEntry(NOW, (Step("access", "continue", None, 0.1), Step("activation", "continue", "why")))
-            ended = TraceEntry(SOON, (Step("agent helper", "answered", took=2.5),))
+            ended = TraceEntry(SOON, (Step("agent helper", "answered", took=2.5, agent="helper"),))
             for each in (decided, ended):
                 await store.write(Trace(event.id, each.at, each.steps))
             (found,) = await store.events_of("1")

@@ -1,0 +1,46 @@
+"""Which way of showing an unfinished answer suits a place: the one that comes nearest to what is wanted (DE-20).
+
+Rule 1: other people's bots would read a draft as the answer, so nothing unfinished is shown where they are (DE-21). Our
+        own agents hear of each other's messages through their channel, which reports only whole ones.
+Rule 2: a way that the platform lacks is no error: the next best is taken, and the last is the whole answer at its end.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from rejoinder.outbound.draft import Streaming
+from rejoinder.outbound.verdict import Recognises
+
+OFF: Final = Streaming("off")
+LIVE: Final = Streaming("live")
+
+
+class DraftAbilities(Struct, frozen=True):
+    """What a place can show of an unfinished answer."""
+
+    read_by_bots: bool = False
+    """Bots of others read what is said there."""
+    opens_place: bool = False
+    """A message to it opens a new place, such as a post of a forum, so there is no message here to change."""
+    grows: bool = False
+    """A message can be fed piece by piece, however long it gets."""
+    edits: bool = False
+    """A message can be changed after it was sent."""
+    previews: bool = False
+    """What is written can be shown without being a message."""
+    recognises: Recognises = "nothing"
+
+
+def streaming_for(wanted: Streaming, there: DraftAbilities) -> Streaming:
+    """Blocks are whole messages, so they need no ability but a place to stay in."""
+    if wanted.mode == "off" or there.read_by_bots or there.opens_place:
+        return OFF
+    if wanted.mode == "blocks":
+        return wanted
+    if there.grows:
+        return LIVE
+    if not there.edits:
+        return OFF
+    mode = "preview" if wanted.mode == "preview" and there.previews else "edits"
+    return Streaming(mode, wanted.pace, placeholder=there.recognises in ("openings", "nothing"))

@@ -120,7 +120,7 @@ SET_LATER = {
     "store/postgresql/wire.py": {"nonblocking"},
     "web/server.py": {"should_exit"},
     # a connection is told what its database says of itself, once it is open
-    "store/postgresql/asking.py": {"shards"},
+    "store/postgresql/pipelined_reader.py": {"shards"},
     "store/postgresql/connection.py": {"read_only"},
     "store/postgresql/store.py": {"db", "numbers", "shards"},
     "store/postgresql/whole.py": {"shards"},

@@ -208,7 +208,7 @@ class TellsPlaceTrouble(Protocol):
 
 
 @runtime_checkable
-class ShowsLife(Protocol):
+class ReportsLiveness(Protocol):
     """Knows when its platform last showed that it still hears us (CH-7): a heartbeat acknowledged, a poll answered, a
     ping returned. Every message is such a sign too, without being told."""
 
@@ -218,7 +218,7 @@ class ShowsLife(Protocol):
         ...
 
     @property
-    def deaf_after(self) -> float:
+    def stale_after(self) -> float:
         """Seconds without a sign after which the connection counts as dead."""
         ...
 

@@ -167,7 +167,7 @@ class Engines:
         engine = self.of(shard)
         if engine is None:
             return StayPriority.IDLE
-        if engine.turn_runner.reminder.has_bound:
+        if engine.turn_runner.restorer.has_bound:
             return StayPriority.BOUND
         return StayPriority.RUNNING if engine.turn_runner.at_work else StayPriority.IDLE
 

@@ -95,7 +95,7 @@ class GatewayConnection:
         self._known = False  # Discord has taken this token before
         self.trouble = ""
         """Why Discord refuses this bot at the moment."""
-        self.deaf_after = 55.0
+        self.stale_after = 55.0
 
     # --- logging in ---------------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class GatewayConnection:
             await self.hang_up()
             raise
         interval = getattr(_heart(self._client.ws), "interval", None)
-        self.deaf_after = DEAF_RATIO * (interval or 41.25)
+        self.stale_after = DEAF_RATIO * (interval or 41.25)
 
     async def _listen(self) -> Cursor | None:
         """Returns what to resume when the connection ends; None: begin a new session."""
@@ -209,7 +209,7 @@ class GatewayConnection:
     def _patience(self) -> float:
         """Seconds for which nothing may come; a heartbeat that was not acknowledged in time uses them up."""
         last = self.last_sign
-        return self.deaf_after - (time.monotonic() - last) if last is not None else self.deaf_after
+        return self.stale_after - (time.monotonic() - last) if last is not None else self.stale_after
 
     async def _closed(self, code: int) -> Cursor | None:
         if code in (BAD_INTENTS, NO_INTENTS):

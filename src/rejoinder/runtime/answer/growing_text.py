@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
-from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.secret_filter import SecretFilter
 from rejoinder.rendering.enclosures import closing_of
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.answer.drafting import Drafting
@@ -35,7 +35,7 @@ class GrowingText:
         self._prefixed = prefixed
         self._unprefixed: str | None = None if prefixed is None else ""
         self._worn = ""  # the prefix as it is shown, which is not part of the agent's words
-        self._reveal = Reveal()
+        self._secret_filter = SecretFilter()
         self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
         self._unseen_size = 0
         self._end = ""  # the last two characters of the text, to count the newlines it ends in
@@ -69,11 +69,11 @@ class GrowingText:
 
     def end_segment(self) -> None:
         if not self.is_hidden:
-            self._pass_on(self._reveal.end_word())
+            self._pass_on(self._secret_filter.end_word())
         self._between_segments = True
 
     def pass_on_rest(self) -> None:
-        self._pass_on(self._reveal.finish(self._take_unseen() if self._unseen else ""), whole=True)
+        self._pass_on(self._secret_filter.finish(self._take_unseen() if self._unseen else ""), whole=True)
 
     @property
     def is_full(self) -> bool:
@@ -108,7 +108,7 @@ class GrowingText:
             if self._unseen_size < ENOUGH_TO_REVEAL:
                 return
             text = self._take_unseen()
-        if seen := self._reveal.feed(text):
+        if seen := self._secret_filter.feed(text):
             self._pass_on(seen)
 
     def _take_unseen(self) -> str:

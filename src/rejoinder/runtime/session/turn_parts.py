@@ -19,8 +19,8 @@ from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Watcher
-from rejoinder.runtime.session.reminding import noted
 from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.session_restorer import noted
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.session.subagent_runs import SubagentRuns, named

@@ -24,9 +24,9 @@ from rejoinder.runtime.session.fetching import FileReaders, with_files
 from rejoinder.runtime.session.journal import transcript
 from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.relay import Relay
-from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.requested_compaction import RequestedCompaction
 from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.session_restorer import SessionRestorer
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.thread_history import with_thread
 from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
@@ -70,8 +70,8 @@ class AgentTurnRunner:
         self._clock = services.clock
         self._hooks = services.hooks
         self._tools = services.tools
-        self.reminder = Reminder(services.store, services.memory.reminded, services.machine)
-        self.compaction = Compaction(services, sessions, self.reminder)
+        self.restorer = SessionRestorer(services.store, services.memory.restored, services.machine)
+        self.compaction = Compaction(services, sessions, self.restorer)
         self._requested = RequestedCompaction(services, sessions, self.compaction)
         self._attempts = Attempts(self.compaction.compact, services.lease.check)
         self._contexts: dict[Run, RunContext] = {}  # of each turn under way, with the settings it began with
@@ -107,7 +107,7 @@ class AgentTurnRunner:
     async def _take_turn(self, run: Run, context: RunContext) -> None:
         began = monotonic()
         agent, session = context.agent, context.session
-        await self.reminder.remind(run.session, agent, session.started)
+        await self.restorer.restore(run.session, agent, session.started)
         answer = self._parts.answer(run, context)
         failed: Failed | None = None
         ended: TurnOutcome = "cancelled"

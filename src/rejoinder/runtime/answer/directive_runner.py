@@ -55,7 +55,7 @@ ACTING = 10.0
 Act = Callable[[Given], Awaitable[None]]
 
 
-class Acting:
+class DirectiveRunner:
     """`shape`, `files` and `handoffs` carry out the directives of their kind; the others are carried out here."""
 
     def __init__(

@@ -25,7 +25,7 @@ ON_LOOP: Final = SHORT | AT_ONCE
 BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
-class NotNow(Exception):
+class ReadInThread(Exception):
     """Ask in a thread."""
 
 
@@ -51,7 +51,7 @@ class PendingRead:
             self.answer.set_exception(error)
 
 
-class Asking:
+class PipelinedReader:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._db: Pipelined | None = None
@@ -63,16 +63,16 @@ class Asking:
         self._closed = False
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
-        """`NotNow`: the answer has to be looked for in another way."""
+        """`ReadInThread`: the answer has to be looked for in another way."""
         if self._closed:
-            raise NotNow
+            raise ReadInThread
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
             self._ended = loop.create_future()
             loop.call_soon(start, self._run)
         elif self._loop is not loop:
-            raise NotNow
+            raise ReadInThread
         asked = PendingRead(question, arguments)
         self._asked.append(asked)
         self._wake()
@@ -103,7 +103,7 @@ class Asking:
             except (Exception, FailedStatement):  # noqa: BLE001 - the threads meet it too, and say it
                 self._let_go()
                 for each in together:
-                    each.fail(NotNow())
+                    each.fail(ReadInThread())
         self._let_go()
         self._queues.close()
         if self._ended is not None:

@@ -4,8 +4,10 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,21 +30,32 @@ NOT_ON_A_FLOOR = {
 }
 
 
-def files(*rooms: str) -> list[str]:
-    found = [path for room in rooms for path in (HOUSE / room).rglob("*.py")]
-    return sorted(str(path.relative_to(HOUSE)) for path in found)
+def files(*rooms: str, house: Path = HOUSE) -> list[str]:
+    found = [path for room in rooms for path in (house / room).rglob("*.py")]
+    return sorted(str(path.relative_to(house)) for path in found)
 
 
-def tree(name: str) -> ast.Module:
-    return ast.parse((HOUSE / name).read_text())
+def tree(name: str, house: Path = HOUSE) -> ast.Module:
+    return ast.parse((house / name).read_text())
 
 
-def imports(name: str) -> Iterator[str]:
-    for node in ast.walk(tree(name)):
+def imports(name: str, house: Path = HOUSE) -> Iterator[str]:
+    """What a file imports. What it takes from a package may be a module, too."""
+    for node in ast.walk(tree(name, house)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{name}: an import names the whole way"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def is_in(module: str, package: str) -> bool:
+    """Whether it is the package, or anything below it."""
+    return module == package or module.startswith(f"{package}.")
+
+
+def module_of(name: str) -> str:
+    return "rejoinder." + name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 @pytest.mark.parametrize("name", files(*FLOORS))
@@ -147,8 +160,8 @@ def test_an_object_is_complete_when_it_is_made():
     assert {name: outside for name in product if (outside := set_from_outside(name))} == SET_LATER
 
 
-OF_ITS_OWN = re.compile(r"(channels|agents|store)/[^/]+/|testing/|web/v1/")
-"""Rooms of one platform, one agent kind or one engine: there `wire.Message` is what the platform calls a message."""
+WORDS_OF_OTHERS = re.compile(r"channels/[^/]+/(wire|nouns|protocol)\.py|agents/[^/]+/wire\.py|testing/|web/v1/")
+"""Files in the words of a platform, a page, another process or an API: a `wire.Message` is what the platform means."""
 SAME_IDEA = {
     "CanCheck": "an ability, of channels and of agents",
     "CanClose": "an ability, of channels and of agents",
@@ -157,17 +170,30 @@ SAME_IDEA = {
     "WakeAfter": "a timer of a state machine",
     "Woke": "its end",
 }
+OF_EACH = {
+    "channels": {"Account", "Api", "BotIdentity", "Cursor", "Files", "Intake", "Ok", "Places", "Refused"}
+    | {"RetryingCalls", "Timings", "WebhookAddress"},
+    "store": {"Connection", "PendingWrite", "Writer"},
+}
+"""What several platforms, or both engines, have: one in each folder, and nobody else has one."""
 
 
 def test_a_class_name_means_one_thing():
     """Whoever reads a name does not have to ask from which room it comes."""
     rooms: dict[str, list[str]] = {}
     for name in files("."):
-        if not OF_ITS_OWN.match(name):
+        if not WORDS_OF_OTHERS.match(name):
             for node in ast.walk(tree(name)):
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     rooms.setdefault(node.name, []).append(name)
-    assert {name for name, where in rooms.items() if len(where) > 1} == SAME_IDEA.keys()
+    several = {name: where for name, where in rooms.items() if len(where) > 1 and name not in SAME_IDEA}
+    assert SAME_IDEA.keys() <= {name for name, where in rooms.items() if len(where) > 1}
+    assert several.keys() == set.union(*OF_EACH.values())
+    for room, names in OF_EACH.items():
+        for name in names:
+            folders = [where.split("/")[:2] for where in several[name]]
+            assert all(folder[0] == room for folder in folders), name
+            assert len({folder[1] for folder in folders}) == len(folders), name
 
 
 RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("place", "session", "answer", "outbox", "ownership"))]
@@ -193,29 +219,92 @@ def test_tasks_are_made_in_one_place():
     assert makers == {"runtime/runs.py"}
 
 
+DECLARES = {"channels": "CHANNEL", "agents": "AGENT", "store": "STORE"}
+"""The rooms of edges, and the name under which each of their kinds declares itself."""
+BASES = tuple(f"rejoinder.{room}.base" for room in DECLARES)
+
+
+def edges(room: str, house: Path = HOUSE) -> set[str]:
+    """The kinds of a room: a file or a folder each, however many files it has."""
+    tops = {name for name in files(room, house=house) if name.removesuffix("/__init__.py").count("/") == 1}
+    return {module_of(name) for name in tops if DECLARES[room] in assigned(tree(name, house))}
+
+
+def assigned(module: ast.Module) -> set[str]:
+    named = (node for top in module.body for node in ast.walk(top) if isinstance(top, ast.Assign | ast.AnnAssign))
+    return {node.id for node in named if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def acquaintances(room: str, house: Path = HOUSE) -> set[tuple[str, str]]:
+    """Which file of a room imports anything of a kind that it is no part of."""
+    kinds = edges(room, house)
+    return {
+        (name, kind)
+        for name in files(room, house=house)
+        for module in imports(name, house)
+        for kind in kinds
+        if is_in(module, kind) and not is_in(module_of(name), kind)
+    }
+
+
 @pytest.mark.parametrize("name", files("runtime"))
 def test_the_runtime_knows_no_concrete_edge(name):
-    edges = {module for module in imports(name) if module.split(".")[1:2] in (["channels"], ["agents"], ["store"])}
-    assert edges <= {"rejoinder.channels.base", "rejoinder.agents.base", "rejoinder.store.base"}
+    known = {module for module in imports(name) if any(is_in(module, f"rejoinder.{room}") for room in DECLARES)}
+    assert {module for module in known if not any(is_in(module, base) for base in BASES)} == set()
 
 
-@pytest.mark.parametrize("room", ["channels", "agents"])
+MADE_OF = {("agents/cast_lines.py", "rejoinder.agents.tour")}
+"""The cast of the demo is no kind: it does the tricks of the tour, and no kind knows it."""
+
+
+@pytest.mark.parametrize("room", DECLARES)
 def test_concrete_edges_do_not_know_each_other(room):
-    """A file that opens a channel imports no other such file; agents likewise. What they share is no edge."""
-    edges = {
-        name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for name in files(room)
-        if any(isinstance(node, ast.FunctionDef) and node.name.startswith("open_") for node in tree(name).body)
+    """Nothing of a kind imports anything of another, nor does what they share: it would bring one to all others."""
+    assert acquaintances(room) - MADE_OF == set()
+
+
+def test_an_acquaintance_is_noticed_at_any_depth(tmp_path):
+    """A test of the check above: it looks into folders, at what is imported late, and at modules that are taken from
+    their package by name. A name that only begins alike is another's."""
+    written = {
+        "channels/base.py": "import asyncio",
+        "channels/web/__init__.py": "from rejoinder.channels.base import Channel\nCHANNEL = 1",
+        "channels/web/room.py": "from rejoinder.channels.web.text import plain",
+        "channels/web/text.py": "def plain():\n    from rejoinder.channels.slack.text import escape",
+        "channels/slack/__init__.py": "import rejoinder.channels.slacker.text\nCHANNEL = 1",
+        "channels/slack/text.py": "from rejoinder.channels import telegram, together",
+        "channels/slack/deep/er.py": "import rejoinder.channels.web as page",
+        "channels/telegram.py": "from rejoinder.channels.web import CHANNEL as pages\nCHANNEL: int = 1",
+        "channels/together.py": "from rejoinder.channels.telegram import Bot",
+        "channels/slacker/text.py": "CHANNEL = 'no kind: it is not what the folder declares'",
     }
-    known = {
-        (edge, module)
-        for edge in edges
-        for name in files(room)
-        if name.removesuffix(".py").replace("/", ".").startswith(edge)
-        for module in imports(name)
-        if module.removeprefix("rejoinder.") in edges - {edge}
+    for name, text in written.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert edges("channels", tmp_path) == {f"rejoinder.channels.{kind}" for kind in ("web", "slack", "telegram")}
+    assert acquaintances("channels", tmp_path) == {
+        ("channels/web/text.py", "rejoinder.channels.slack"),
+        ("channels/slack/text.py", "rejoinder.channels.telegram"),
+        ("channels/slack/deep/er.py", "rejoinder.channels.web"),
+        ("channels/telegram.py", "rejoinder.channels.web"),
+        ("channels/together.py", "rejoinder.channels.telegram"),
     }
-    assert not known
+
+
+def contracts() -> dict[str, dict[str, Any]]:
+    """The import contracts by their names."""
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
+    return {contract["name"]: contract for contract in project["tool"]["importlinter"]["contracts"]}
+
+
+def test_the_import_contracts_name_every_kind():
+    """They also see an acquaintance over three corners, but only of what they list: each kind has to be there."""
+    known, kinds = contracts(), {room: edges(room) for room in DECLARES}
+    assert {*known["Agent kinds share their base, they do not know each other"]["modules"]} == kinds["agents"]
+    assert {*known["Channels share their base, they do not know each other"]["modules"]} == kinds["channels"]
+    assert {*known["Store engines share their SQL, they do not know each other"]["modules"]} == kinds["store"]
+    runtime = known["The runtime knows floors and bases, no concrete edge"]["forbidden_modules"]
+    assert {*runtime} >= set().union(*kinds.values())
 
 
 @pytest.mark.parametrize("module", [rejoinder, testing], ids=lambda module: module.__name__)

@@ -1,9 +1,9 @@
 """Posts small bodies over the connections of an aiohttp session, again and again to the same few addresses.
 
-For each request aiohttp's session makes out address, headers, cookies, credentials and redirects, and writes the
-body in a task of its own. Of requests that differ only in their body all this is the same each time, and takes
-as long as the rest. So an address is made out once, and its requests are one write and one read. Connections, TLS,
-proxies and the parser are aiohttp's.
+For each request aiohttp's session works out address, headers, cookies, credentials and redirects, and writes the body
+in a task of its own. For requests that differ only in their body the result is the same each time, and takes as long
+as the rest. So it is worked out once for each address, and a request is one write and one read. Connections, TLS and
+the parser are aiohttp's.
 
 Rule 1: only a small body, which the socket takes at once. A large one may still be under way when the answer comes,
         and aiohttp keeps its connection from being used again until it is not.
@@ -86,7 +86,7 @@ class Poster:
     async def post(self, url: str, body: bytes, timeout: aiohttp.ClientTimeout) -> HttpResponse:  # noqa: ASYNC109
         """`timeout`: for connecting; the caller itself gives up waiting for the answer. No redirect is followed."""
         if url not in self._addresses:
-            self._addresses[url] = None if self._is_unusual else self._made_out(url)
+            self._addresses[url] = None if self._is_unusual else self._worked_out(url)
         address, connector = self._addresses[url], self.session.connector
         if address is None or connector is None or len(body) > SMALL:
             return await self.session.post(url, data=body, timeout=timeout, allow_redirects=False)
@@ -100,7 +100,7 @@ class Poster:
             connection.close()
             raise
 
-    def _made_out(self, url: str) -> _Address | None:
+    def _worked_out(self, url: str) -> _Address | None:
         """None if the session has to say what is wrong with it."""
         session = self.session
         try:

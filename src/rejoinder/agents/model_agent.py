@@ -34,7 +34,7 @@ from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.profiles import Headers, ModelEndpoint, ModelEndpoints
 from rejoinder.agents.settings import EndpointSettings
-from rejoinder.agents.sse import EventReader, ServerEvent
+from rejoinder.agents.sse import ServerEvent, ServerEventReader
 from rejoinder.agents.steering_offers import SteeringOffers
 from rejoinder.agents.thinking_levels import LEVELS, Setting, ThinkingSupport, Ways
 from rejoinder.alarms import call_at
@@ -241,7 +241,7 @@ class ModelAgent:
                         if kind == "application/json":  # in one piece, not as a stream
                             for event in reading.whole(await whole_body(response)):
                                 yield event
-                        events = EventReader()
+                        events = ServerEventReader()
                         while not reading.complete and (chunk := await response.content.read(CHUNK_BYTES)):
                             said, failure = together(events.feed(chunk), reading)
                             for event in said:

@@ -12,7 +12,6 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.account_notices import AccountNotices
 from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.gateway import Engines
-from rejoinder.runtime.ownership.balance import A_LOOK, A_STEP, pause_after
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.duties import Duties
 from rejoinder.runtime.ownership.renewing import Renewing
@@ -22,6 +21,7 @@ from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings_agreement import SettingsAgreement, accounts_of
 from rejoinder.session import SessionSettings
 from rejoinder.store.base import AnyLease, Renewal, Shard, ShardOwners, SharedStore
+from rejoinder.turns.balance import A_LOOK, A_STEP, pause_after
 
 log = logging.getLogger(__name__)
 

@@ -39,31 +39,31 @@ CATCHING_UP = 3.0
 class StreamedAnswer:
     """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
-    def __init__(self, conversation: Conversation, occasion: AnswerContext, turn: AnswerOptions) -> None:
+    def __init__(self, conversation: Conversation, context: AnswerContext, turn: AnswerOptions) -> None:
         run, beat = turn.run, turn.beat
         self._conversation = conversation
-        self._occasion = occasion
+        self._context = context
         self._turn = turn
         self._may_speak = turn.may_speak
         self._reader = ReplyReader(
-            registry=occasion.directives,
+            registry=context.directives,
             silence=turn.silence,
-            has_trigger=bool(occasion.trigger),
+            has_trigger=bool(context.trigger),
             heartbeat=beat is not None,
             ack_max_chars=beat.ack_max_chars if beat is not None else 0,
         )
         self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
-        self._spoken = SpokenWords(is_kept=occasion.speech is not None)
+        self._spoken = SpokenWords(is_kept=context.speech is not None)
         delivery, sender = conversation.how.delivery, conversation.sender
-        self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
-        self._acting = Acting(conversation, occasion, self._stem, run, turn.hand_over, turn.start)
-        streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=occasion.other_bot)
-        if beat is not None or _is_heard_alone(occasion.speech):
+        self._stem = stem_of(run, context.trigger) or conversation.outbox.new_stem()
+        self._acting = Acting(conversation, context, self._stem, run, turn.hand_over, turn.start)
+        streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=context.other_bot)
+        if beat is not None or _is_heard_alone(context.speech):
             streaming = replace(streaming, mode="off")
         self._drafting = Drafting(
             sender, streaming, delivery.options, self._acting.shape.wording, self._stem, run, delivery.human_delay
         )
-        length = AnswerLength(turn.most, occasion.folder, self._stem)
+        length = AnswerLength(turn.most, context.folder, self._stem)
         prefix = turn.before_first_word if turn.prefix else None
         self._text = GrowingText(self._drafting, length, prefix, is_hidden=streaming.mode == "off")
         self._settling = Settling(conversation, turn, self._acting, self._drafting, self._text, streaming, self._stem)
@@ -149,14 +149,14 @@ class StreamedAnswer:
         whole_file = await self._end_cut()
         if self._reader.silent:
             await self._settling.withdraw(self._acting.handoffs.plan(), self._beside)
-            if self._turn.beat is None and (self._turn.says_when_empty or not self._occasion.peers):
+            if self._turn.beat is None and (self._turn.says_when_empty or not self._context.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
-                await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
+                await self._conversation.note(f"{self._context.agent} chose to stay silent")
         elif (
             self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
         ):
             await self._settling.withdraw(self._acting.handoffs.plan())
-            log.info("%s said the same within the last day; it is not repeated", self._occasion.agent)
+            log.info("%s said the same within the last day; it is not repeated", self._context.agent)
         elif self._text.has_words:
             if footer:
                 self._text.add_paragraph(footer)
@@ -173,7 +173,7 @@ class StreamedAnswer:
         A failed heartbeat is only logged: no person is waiting for it, and it is tried again soon.
         """
         if self._turn.beat is not None:
-            log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
+            log.warning("a heartbeat of %s has failed: %s %s", self._context.agent, sentence, detail)
         if self._turn.beat is not None or not self._may_speak():
             return await self.abandon()
         await self._acting.files.flush()
@@ -203,9 +203,9 @@ class StreamedAnswer:
                         self._spoken.note(f"\n\n{instead}\n\n")
                         self._text.add_paragraph(instead)
                 case Problem(code=code, level="debug", detail=detail):
-                    log.debug("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
+                    log.debug("%s %s: %s: %s", self._conversation.channel.name, self._context.trigger, code, detail)
                 case Problem(code=code, level="info", detail=detail):
-                    log.info("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
+                    log.info("%s %s: %s: %s", self._conversation.channel.name, self._context.trigger, code, detail)
                 case Problem(detail=detail):
                     await self._acting.log.warn(detail)
                 case Silent():
@@ -223,7 +223,7 @@ class StreamedAnswer:
 
     async def _settle_spoken(self, beside: Sequence[PlannedOperation]) -> None:
         """Delivers the whole answer, with a voice note after its last message where it is to be spoken (ME-3)."""
-        speech = self._occasion.speech
+        speech = self._context.speech
         if speech is None or self._turn.beat is not None or not speech.speaks_whole(marked=self._acting.shape.as_voice):
             return await self._settling.settle(beside, whole=True)
         wording = replace(self._acting.shape.wording(), reply_to=None)

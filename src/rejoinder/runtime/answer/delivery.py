@@ -64,8 +64,8 @@ class StreamedAnswer:
             sender, streaming, delivery.options, self._acting.shape.wording, self._stem, run, delivery.human_delay
         )
         length = AnswerLength(turn.most, context.folder, self._stem)
-        prefixed = turn.with_prefix if turn.prefix else None
-        self._text = GrowingText(self._drafting, length, prefixed, is_hidden=streaming.mode == "off")
+        prefix = turn.before_first_word if turn.prefix else None
+        self._text = GrowingText(self._drafting, length, prefix, is_hidden=streaming.mode == "off")
         self._settling = Settling(conversation, turn, self._acting, self._drafting, self._text, streaming, self._stem)
         self._drafting.resume_from(turn.earlier)
 

@@ -28,7 +28,7 @@ from rejoinder.channels.discord.cursor import Cursor
 from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, NotSent, Ok, Refused
 from rejoinder.channels.discord.used_allowance import UsedAllowance
 from rejoinder.channels.growing_pauses import pause_after
-from rejoinder.channels.http_faults import reason_of, unanswered
+from rejoinder.channels.http_faults import is_ours, reason_of, unanswered
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -110,9 +110,9 @@ class GatewayConnection:
                 self._refused(no, once=once)
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:
                 if once:
-                    said = unanswered(f"Discord at {self._api.server}", reason_of(problem))
+                    said = unanswered(f"Discord at {self._api.server}", reason_of(problem), ours=is_ours(problem))
                     raise ChannelStopped(said, self._called) from None
-                self._complain(reason_of(problem))
+                self._complain(reason_of(problem), ours=is_ours(problem))
             else:
                 self._known = True
                 return
@@ -156,7 +156,7 @@ class GatewayConnection:
                 await self._open(session)
                 session = await self._listen()
             except (*UNREACHABLE, *UNREADABLE) as problem:
-                self._complain(reason_of(problem))
+                self._complain(reason_of(problem), ours=is_ours(problem))
                 session = self._session() or session
                 await asyncio.sleep(self._pause())
 
@@ -241,8 +241,10 @@ class GatewayConnection:
                     self._not_known(answer.said)
                 else:
                     self._complain(answer.said)
+            elif isinstance(answer, NotSent):
+                self._complain(answer.reason, ours=answer.ours)
             else:
-                self._complain(answer.reason if isinstance(answer, NotSent) else "no answer")
+                self._complain("no answer")
             await asyncio.sleep(self._pause())
 
     def _session(self) -> Cursor | None:
@@ -270,9 +272,9 @@ class GatewayConnection:
             log.info("%s: Discord answers again", self._called)
         self._failures, self.trouble = 0, ""
 
-    def _complain(self, said: str) -> None:
+    def _complain(self, reason: str, *, ours: bool = False) -> None:
         if not self._failures and not self.trouble:
-            log.warning("%s: %s; trying until it works", self._called, unanswered("Discord", said))
+            log.warning("%s: %s; trying until it works", self._called, unanswered("Discord", reason, ours=ours))
 
     def _pause(self) -> float:
         self._failures += 1

@@ -148,7 +148,7 @@ class Outgoing:
         elif isinstance(answer, NoResponse):
             looked = await self._api.call("GET", CHANNEL, channel_id=new.thread)
             is_missing = isinstance(looked, Refused) and looked.code == UNKNOWN_CHANNEL
-            answer = NotSent(answer.reason) if is_missing else looked
+            answer = NotSent(answer.reason, answer.ours) if is_missing else looked
         if not isinstance(answer, Ok):
             outcome = failure(answer)
             return Rejected(outcome.reason, "thread") if isinstance(outcome, Rejected) else outcome

@@ -70,8 +70,8 @@ class StreamedAnswer:
             delivery.human_delay,
         )
         length = AnswerLength(turn.most, context.folder, self._stem)
-        prefixed = turn.with_prefix if turn.prefix else None
-        self._text = GrowingText(self._drafting, length, prefixed, is_hidden=streaming.mode == "off")
+        prefix = turn.before_first_word if turn.prefix else None
+        self._text = GrowingText(self._drafting, length, prefix, is_hidden=streaming.mode == "off")
         self._finisher = AnswerFinisher(
             conversation, turn, self._directive_runner, self._drafting, self._text, streaming, self._stem
         )

@@ -22,19 +22,19 @@ ENOUGH_TO_PREFIX = 24
 
 
 class GrowingText:
-    """`prefixed` puts the prefix before the first words; None: there is no prefix. `is_hidden`: nothing is shown until
-    it is whole."""
+    """`prefix`: what is shown before the first of such words; None: there is no prefix. `is_hidden`: nothing is shown
+    until it is whole."""
 
     def __init__(
-        self, drafting: Drafting, length: AnswerLength, prefixed: Callable[[str], str] | None, *, is_hidden: bool
+        self, drafting: Drafting, length: AnswerLength, prefix: Callable[[str], str] | None, *, is_hidden: bool
     ) -> None:
         self.has_words = False
         self.is_hidden = is_hidden
         self._drafting = drafting
         self._length = length
-        self._prefixed = prefixed
-        self._unprefixed: str | None = None if prefixed is None else ""
-        self._worn = ""  # the prefix as it is shown, which is not part of the agent's words
+        self._prefix = prefix
+        self._unprefixed: str | None = None if prefix is None else ""
+        self._worn = 0  # characters of the prefix as it is shown, which are not part of the agent's words
         self._secret_filter = SecretFilter()
         self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
         self._unseen_size = 0
@@ -44,7 +44,7 @@ class GrowingText:
     @property
     def words(self) -> str:
         """What has been passed on of the agent's words."""
-        return self._drafting.draft.text.removeprefix(self._worn) if self._unprefixed is None else self._unprefixed
+        return self._drafting.draft.text[self._worn :] if self._unprefixed is None else self._unprefixed
 
     def add(self, text: str) -> None:
         if self._between_segments and self.has_words:
@@ -121,13 +121,14 @@ class GrowingText:
         if not seen and self._unprefixed is None:
             return
         seen = self._length.take(seen)
-        if self._prefixed is not None and self._unprefixed is not None:
+        if self._prefix is not None and self._unprefixed is not None:
             self._unprefixed += seen
             if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
                 return
             words, self._unprefixed = self._unprefixed, None
-            seen = self._prefixed(words)
-            self._worn = seen.removesuffix(words.lstrip())
+            before = self._prefix(words)
+            self._worn = len(before)
+            seen = before + words.lstrip()
         if seen:
             self._drafting.grow(seen)
 

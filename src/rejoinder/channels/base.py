@@ -37,6 +37,8 @@ class Limits(Struct, frozen=True):
 
     length: int | None = None
     unit: LengthUnit = "characters"
+    title: int = 100
+    """Characters of a thread's title."""
 
 
 # --- the channel --------------------------------------------------------------------------------

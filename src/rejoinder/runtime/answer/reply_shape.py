@@ -13,9 +13,6 @@ from rejoinder.runtime.answer.action_log import ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.outbox.conversations import Conversation
 
-LONGEST_TITLE = 100
-"""Characters of a thread's title: as many as Discord takes."""
-
 
 class ReplyShape:
     def __init__(self, conversation: Conversation, context: AnswerContext, log: ActionLog) -> None:
@@ -115,7 +112,8 @@ class ReplyShape:
         return "ephemeral" in how.can and has_way
 
     def _call_thread(self, title: str, name: str) -> None:
+        longest = self._conversation.channel.limits.title
         if self._context.opens is None and not can(self._conversation.channel, RetitlesThreads):
             return self._log.no_effect(name, "this answer opens no thread")
-        self._title = " ".join(title.split())[:LONGEST_TITLE]
+        self._title = " ".join(title.split())[:longest]
         self._log.outcomes.note(name, "done")

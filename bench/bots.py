@@ -14,13 +14,13 @@ import aiohttp
 import msgspec
 
 from bench.platform import ANSWER
-from rejoinder.agents.sse import EventReader
+from rejoinder.agents.sse import ServerEventReader
 from rejoinder.testing.platform.telegram.world import TOKEN
 
 
 async def ask_model(http: aiohttp.ClientSession, model: str, history: list[dict[str, str]]) -> str:
     body = msgspec.json.encode({"model": "any", "messages": history, "stream": True})
-    reader, said = EventReader(), ""
+    reader, said = ServerEventReader(), ""
     async with http.post(f"{model}/v1/chat/completions", data=body) as response:
         async for chunk in response.content.iter_any():
             for event in reader.feed(chunk):

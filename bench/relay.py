@@ -8,7 +8,7 @@ import asyncio
 import aiohttp
 import msgspec
 
-from rejoinder.agents.sse import EventReader
+from rejoinder.agents.sse import ServerEventReader
 
 
 async def relay(url: str) -> None:
@@ -30,7 +30,7 @@ async def _answer(
     history = histories.setdefault(chat, [])
     history.append({"role": "user", "content": text})
     body = msgspec.json.encode({"model": "any", "messages": history, "stream": True})
-    reader, said = EventReader(), ""
+    reader, said = ServerEventReader(), ""
     async with http.post(f"{url}/v1/chat/completions", data=body) as response:
         async for chunk in response.content.iter_any():
             for event in reader.feed(chunk):

@@ -20,8 +20,10 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any, NamedTuple, get_args
 
+from rejoinder.agents.anthropic.thinking import THINK
+from rejoinder.agents.chat_completions import EFFORTS
 from rejoinder.agents.failures import SENTENCES
-from rejoinder.agents.thinking_levels import THINK
+from rejoinder.agents.thinking_levels import LEVELS
 from rejoinder.channels.base import Limits
 from rejoinder.channels.telegram.emoji import NEAREST
 from rejoinder.cli import OPERATE
@@ -155,9 +157,9 @@ def metrics() -> str:
 def think_levels() -> str:
     """What each level of /think adds to a request."""
     rows: list[list[str]] = []
-    for level, row in THINK.items():
-        openai, anthropic = (", ".join(f"`{word}`" for word in words) for words in (row.openai, row.anthropic))
-        said = [openai, anthropic, str(row.tokens or "")]
+    for level in LEVELS:
+        words = EFFORTS[level], THINK[level].efforts
+        said = [*(", ".join(f"`{word}`" for word in each) for each in words), str(THINK[level].tokens or "")]
         rows.append([f"`{level}`", *(each or "nothing added" for each in said)])
     return table(["level", "openai: `reasoning_effort`", "anthropic: `output_config.effort`", "thinking tokens"], rows)
 

@@ -9,6 +9,7 @@ import pytest
 
 from rejoinder.agents import acp, http
 from rejoinder.agents.base import AgentEvent, Failed
+from rejoinder.channels.http_faults import unanswered
 from rejoinder.errors import ChannelStopped
 from rejoinder.open_files import TOO_MANY_OPEN
 from rejoinder.testing import FakePlatform
@@ -55,6 +56,12 @@ def told_what_to_do(failure: AgentEvent) -> None:
     assert isinstance(failure, Failed)
     assert "too many files and connections open" in failure.sentence
     assert failure.detail.endswith(TOO_MANY_OPEN)
+
+
+def test_whose_fault_it_is_does_not_follow_from_the_words() -> None:
+    """CH-12: a platform may use the same ones."""
+    assert unanswered("Telegram", TOO_MANY_OPEN) == f"Telegram does not answer ({TOO_MANY_OPEN})"
+    assert unanswered("Telegram", "no room", ours=True) == "no room"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -120,6 +121,31 @@ async def test_what_is_no_address_fails_as_in_the_session(address: str) -> None:
     assert (type(ours.value), str(ours.value)) == (type(theirs.value), str(theirs.value))
 
 
+async def test_a_login_in_the_address_is_sent_and_shown_nowhere() -> None:
+    """In no error, either: they name the address."""
+    async with served(ANSWER, b"NONSENSE Content-Length\r\n\r\n") as (server, poster, address):
+        with_login = address.replace("//", "//user:password@")
+        response = await poster.post(with_login, b"{}", PATIENT)
+        assert (str(response.url), await read_all(response)) == (address, b"ok")
+        with pytest.raises(aiohttp.ClientResponseError) as told:
+            await poster.post(with_login, b"{}", PATIENT)
+    assert b"\r\nAuthorization: Basic dXNlcjpwYXNzd29yZA==\r\n" in server.heads[0]
+    assert "password" not in str(told.value)
+
+
+async def test_a_login_in_the_address_does_not_replace_the_one_in_the_headers() -> None:
+    async with served(headers={"Authorization": "Bearer token"}) as (server, poster, address):
+        with pytest.raises(ValueError, match="AUTHORIZATION"):
+            await poster.post(address.replace("//", "//user:password@"), b"{}", PATIENT)
+    assert server.heads == []
+
+
+async def test_a_header_that_cannot_be_written_is_left_to_aiohttp() -> None:
+    """One from the environment may have bytes that are no text."""
+    async with served(headers={**JSON, "X-Own": "a\udcffb"}) as (_, poster, address):
+        assert await post(poster, address) == b"ok"
+
+
 async def test_no_header_can_smuggle_in_another_line() -> None:
     async with served(headers={"X-Own": "a\r\nX-Other: b"}) as (server, poster, address):
         with pytest.raises(ValueError, match=r"header"):
@@ -135,6 +161,12 @@ async def test_a_word_in_between_is_no_answer() -> None:
     async with served(early + ANSWER) as (_, poster, address):
         response = await poster.post(address, b"{}", PATIENT)
         assert (response.status, response.reason, await read_all(response)) == (200, "OK", b"ok")
+
+
+async def test_a_status_below_all_others_is_an_answer() -> None:
+    async with served(ANSWER.replace(b"200", b"099")) as (_, poster, address), asyncio.timeout(5):
+        response = await poster.post(address, b"{}", PATIENT)
+        assert (response.status, await read_all(response)) == (99, b"ok")
 
 
 async def test_an_answer_may_be_compressed_or_empty_or_end_with_its_connection() -> None:
@@ -230,3 +262,60 @@ async def test_a_connection_that_breaks_after_the_request_may_have_brought_it() 
             await Poster(session).post(address, b"{}", PATIENT)
     listener.close()
     assert was_written(told.value)
+
+
+class Chatty:
+    """Answers the first request of each connection in two parts, and keeps what comes after it."""
+
+    def __init__(self, first: bytes, second: bytes) -> None:
+        self.rest = asyncio.Event()
+        self.further: list[bytes] = []
+        self.connections: list[asyncio.Task[None] | None] = []
+        self._first, self._second = first, second
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections.append(asyncio.current_task())
+        await reader.readuntil(b"{}")
+        writer.write(self._first)
+        await self.rest.wait()
+        writer.write(self._second)
+        self.further.append(await reader.read())
+        writer.close()
+        await writer.wait_closed()
+
+
+UNASKED = ANSWER.replace(b"ok", b"no")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(ANSWER[:-2], b"ok" + UNASKED), (ANSWER, UNASKED), (ANSWER, UNASKED[:-1])]
+)
+async def test_what_comes_unasked_is_never_taken_for_the_next_answer(first: bytes, second: bytes) -> None:
+    """It may come with the last bytes of an answer, when the connection has already been given back, or later."""
+    server = Chatty(first, second)
+    listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    address = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/"
+    async with aiohttp.ClientSession() as session:
+        poster = Poster(session)
+        response = await poster.post(address, b"{}", PATIENT)
+        server.rest.set()
+        assert await read_all(response) == b"ok"
+        await asyncio.sleep(0.05)
+        with pytest.raises(aiohttp.ClientOSError) as told:
+            await poster.post(address, b"never", PATIENT)
+        assert not was_written(told.value)
+        assert await post(poster, address) == b"ok"
+    listener.close()
+    await asyncio.gather(*filter(None, server.connections))
+    assert server.further == [b"", b""]
+
+
+async def test_who_cannot_connect_in_time_has_written_nothing() -> None:
+    """A queue of one, which is full: the next connection is not accepted."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, socket.socket() as first:
+        first.connect(listener.getsockname())
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        async with aiohttp.ClientSession() as session:
+            with pytest.raises(aiohttp.ConnectionTimeoutError) as told:
+                await Poster(session).post(address, b"{}", aiohttp.ClientTimeout(total=None, sock_connect=0.1))
+    assert not was_written(told.value)

@@ -7,8 +7,10 @@ the parser are aiohttp's.
 
 Rule 1: only a small body, which the socket takes at once. A large one may still be under way when the answer comes,
         and aiohttp keeps its connection from being used again until it is not.
-Rule 2: whatever else is out of the ordinary (a proxy, an `Expect` header) goes through the session, too.
+Rule 2: whatever else is out of the ordinary (a proxy, an `Expect` header, a login in the address) goes through the
+        session, too.
 Rule 3: what fails raises what the session would raise. `ConnectionClosed` says that nothing was written.
+Rule 4: what the server sends without being asked is no answer. Taken for one, it would shift all the answers after it.
 """
 
 import asyncio
@@ -26,13 +28,13 @@ if TYPE_CHECKING:
     from aiohttp.http import RawResponseMessage
 
 SMALL = 65_536
-SWITCHING_PROTOCOLS, OK = 101, 200
+CONTINUE, SWITCHING_PROTOCOLS, OK = 100, 101, 200
 _UNUSUAL = frozenset({"connection", "content-length", "expect", "transfer-encoding"})
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 class ConnectionClosed(aiohttp.ClientOSError):
-    """A connection kept from the last request was closed meanwhile; nothing was written to it."""
+    """A connection kept from the last request cannot be used any more; nothing was written to it."""
 
 
 class PostResponse:
@@ -107,24 +109,28 @@ class Poster:
             request = aiohttp.ClientRequest(
                 "POST", URL(url), headers=session.headers, loop=asyncio.get_running_loop(), session=session
             )
+            fields = [f"{name}: {value}" for name, value in request.headers.items() if name.lower() not in _UNUSUAL]
+            lines = [f"POST {request.url.raw_path_qs} HTTP/1.1", *fields]
+            head = "\r\n".join([*lines, "Content-Length: "]).encode()
         except ValueError:
             return None
-        fields = [f"{name}: {value}" for name, value in request.headers.items() if name.lower() not in _UNUSUAL]
-        lines = [f"POST {request.url.raw_path_qs} HTTP/1.1", *fields]
-        if request.url.scheme not in ("http", "https") or any(map(_CONTROL.search, lines)):
+        has_login = request.url.raw_user is not None or request.url.raw_password is not None
+        if has_login or request.url.scheme not in ("http", "https") or any(map(_CONTROL.search, lines)):
             return None
-        return _Address(request, "\r\n".join([*lines, "Content-Length: "]).encode())
+        return _Address(request, head)
 
 
 async def _exchange(connection: "Connection", address: _Address, body: bytes) -> HttpResponse:
     protocol, transport = connection.protocol, connection.transport
     if protocol is None or transport is None or transport.is_closing():
         raise ConnectionClosed(None, "the connection was closed before anything was written")
+    if protocol.should_close:
+        raise ConnectionClosed(None, "the server sent something before anything was written")
     protocol.set_response_params(read_until_eof=True, read_bufsize=SMALL)
     transport.write(b"%b%d\r\n\r\n%b" % (address.head, len(body), body))
     try:
         message, content = await protocol.read()
-        while message.code < OK and message.code != SWITCHING_PROTOCOLS:  # only a word in between
+        while CONTINUE <= message.code < OK and message.code != SWITCHING_PROTOCOLS:  # only a word in between
             message, content = await protocol.read()
     except HttpProcessingError as problem:
         asked, status, said = address.request.request_info, problem.code, problem.message

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rejoinder.agents import acp, anthropic, http, local, openai, python
+from rejoinder.agents.chat_completions import WAYS
 from rejoinder.agents.thinking_levels import ThinkingSupport
 from rejoinder.config.load import read
 
@@ -37,4 +38,4 @@ def test_the_levels_can_be_replaced_as_the_page_says():
     text = f'[agents.a]\nkind = "openai"\nmodel = "m"\n{said}\n'
     (agent,) = read(text, "rejoinder.toml", {}).agents.values()
     own = agent.settings.think
-    assert ThinkingSupport("openai", own).setting("m", "off") == {"chat_template_kwargs": {"enable_thinking": False}}
+    assert ThinkingSupport(WAYS, own).setting("m", "off") == {"chat_template_kwargs": {"enable_thinking": False}}

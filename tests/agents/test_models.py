@@ -34,7 +34,7 @@ from rejoinder.agents.chat_completions import ChatReading
 from rejoinder.agents.failures import RunFailed
 from rejoinder.agents.model_agent import ModelAgent, together
 from rejoinder.agents.settings import Profile
-from rejoinder.agents.sse import EventReader
+from rejoinder.agents.sse import ServerEventReader
 from rejoinder.events import PromptAudio, PromptImage, PromptText, Turn
 from rejoinder.secret import Secret
 from rejoinder.testing.agent_contract import AgentContract, Agents, a_turn, begun, everything, text_of
@@ -156,7 +156,7 @@ def test_text_that_came_at_once_is_one_piece_and_never_lost():
         b'{"content": "d"}',
     )
     sent = [b'data: {"choices": [{"delta": ' + piece + b"}]}" for piece in pieces]
-    heard, failure = together(EventReader().feed(b"\n\n".join((*sent, overloaded, b""))), ChatReading())
+    heard, failure = together(ServerEventReader().feed(b"\n\n".join((*sent, overloaded, b""))), ChatReading())
     assert heard == [TextDelta("ab"), Thought("hm"), TextDelta("cd")]
     assert isinstance(failure, RunFailed)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
+from rejoinder.agents.sse import EventTooLong, ServerEvent, ServerEventReader
 
 A, B = ServerEvent("message", "a"), ServerEvent("message", "b")
 CASES = {
@@ -29,7 +29,7 @@ CASES = {
 
 
 def read(*chunks: bytes) -> list[ServerEvent]:
-    reader = EventReader()
+    reader = ServerEventReader()
     return [event for chunk in chunks for event in reader.feed(chunk)]
 
 
@@ -54,7 +54,7 @@ def test_any_chunking_of_anything(pieces: list[bytes], data: st.DataObject):
 def test_an_event_without_end_is_given_up():
     """A server that never ends an event cannot fill the memory, with one long line or with many lines."""
     for endless in (b"x" * 100, b"data: " + b"y" * 90 + b"\n"):
-        reader = EventReader(limit=1000)
+        reader = ServerEventReader(limit=1000)
         for _ in range(9):
             reader.feed(endless)
         with pytest.raises(EventTooLong):
@@ -63,6 +63,6 @@ def test_an_event_without_end_is_given_up():
 
 def test_pings_do_not_add_up():
     """A stream that is kept alive by comments for hours is not too long."""
-    reader = EventReader(limit=100)
+    reader = ServerEventReader(limit=100)
     for _ in range(1000):
         assert reader.feed(b": keep-alive\n\n") == []

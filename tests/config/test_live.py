@@ -1,11 +1,14 @@
 """surface.md, Configuration: "Reload on change for what can change": which keys those are."""
 
+from importlib import import_module
+
 import pytest
 from msgspec.structs import replace
 
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.jobs import EveryAgent
+from rejoinder.config.kinds import channel_kinds
 from rejoinder.config.live import AT_ONCE, WHEN, apply_changes, markdown_table
 from rejoinder.config.load import read
 from rejoinder.config.schema import SECTIONS, Settings
@@ -36,7 +39,6 @@ def settings(text: str = OLD) -> Settings:
 def test_every_key_is_decided_and_no_other():
     """A key that is added is decided by whoever adds it."""
     decided = {section: set(keys) - {"kind", "*"} for section, keys in WHEN.items()}
-    assert decided.pop("channels.web") <= set(CommonChannelSettings.__struct_fields__)
     assert decided.pop("agents.NAME") == set(EveryAgent.__struct_fields__)
     assert decided.pop("cron.NAME") == set()
     assert decided.pop("hooks.NAME") == set()
@@ -155,3 +157,18 @@ def test_the_docs_name_every_key_that_waits():
     for section, keys in WHEN.items():
         for key, why in keys.items():
             assert (f"`{section}.{key}`" in table) is (why is not AT_ONCE and key != "*")
+    for name, kind in channel_kinds().items():
+        for key, why in kind.waits.items():
+            assert f"`channels.{name}.{key}`" in table
+            assert why in table
+
+
+def test_a_kind_of_channel_says_which_keys_of_all_channels_wait_there(monkeypatch):
+    """CH-1: a channel of any package, and not the configuration, knows that."""
+    assert all(set(kind.waits) <= set(CommonChannelSettings.__struct_fields__) for kind in channel_kinds().values())
+    telegram = import_module("rejoinder.channels.telegram")
+    old, new = settings(), settings(OLD.replace("[channels.telegram]", "[channels.telegram]\nrequire_mention = false"))
+    assert apply_changes(old, new).now == ("channels.telegram.require_mention",)
+    monkeypatch.setattr(telegram, "CHANNEL", replace(telegram.CHANNEL, waits={"require_mention": "it is asked once"}))
+    assert apply_changes(old, new).later == ("channels.telegram.require_mention",)
+    assert "| `channels.telegram.require_mention` | it is asked once |" in markdown_table()

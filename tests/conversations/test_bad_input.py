@@ -105,7 +105,7 @@ async def test_an_agent_that_breaks_where_nobody_expects_it():
         await chat.says("hello")
         await chat.hears("Hello.")
         await chat.rests()
-        chat.gateway.engine.lanes._deps.runner.reminder._reminded.clear()  # as in a new process
+        chat.gateway.engine.lanes._deps.runner.restorer._restored.clear()  # as in a new process
         await chat.says("who am I?")
         await chat.hears("Something went wrong while this was being answered; please try again.")
         await chat.says("hello?")

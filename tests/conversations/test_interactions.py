@@ -107,15 +107,16 @@ async def test_ephemeral_works_on_answers_to_interactions_only():
 async def test_models_are_suggested_while_they_are_typed():
     """CH-9: to people who may choose one, those that fit."""
     channel = FakeThreads()
+    large = tuple(f"large-{number}" for number in range(30))  # more than Discord shows, which is Discord's affair
 
     class Offering(ScriptedAgent):
         async def offered(self):
-            return ("small-1", "large-1", "large-2")
+            return ("small-1", *large)
 
     async with conversation(Offering(), channel, lab()) as chat:
         await channel.until(lambda: channel.listens)
         typed = Inbound("fake", "", "", Chat("lab", "group"), Sender("ann"), invoked=Invoked("model", {"value": "lar"}))
-        assert await chat.gateway.engine.suggest(typed, "value") == ("large-1", "large-2")
+        assert await chat.gateway.engine.suggest(typed, "value") == large
         assert await chat.gateway.engine.suggest(typed, "nothing") == ()
         owners = replace(typed, invoked=Invoked("allowlist", {"change": "a"}))
         assert await chat.gateway.engine.suggest(owners, "change") == ("add",)

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from rejoinder.channels.base import Delivered, RetryAfter, Unknown
+from rejoinder.channels.base import Delivered, Limits, RetryAfter, Unknown
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.schema import ConfiguredChannel, Settings
 from rejoinder.events import Route
@@ -73,6 +73,15 @@ async def test_the_agent_gives_the_title():
         asked = await channel.says("@bot why?", mention=True, **LAB)
         await chat.hears("Let me see.")
     assert channel.threads == {asked: "The parser"}
+
+
+async def test_a_title_is_as_long_as_the_channel_says():
+    """CH-1, CH-24: its limits say so, and nobody else."""
+    channel = FakeThreads(limits=Limits(title=6))
+    async with conversation(ScriptedAgent("[[title:The parser]]\nLet me see."), channel, lab()) as chat:
+        asked = await channel.says("@bot why?", mention=True, **LAB)
+        await chat.hears("Let me see.")
+    assert channel.threads == {asked: "The pa"}
 
 
 async def test_a_title_without_a_thread_is_told_to_the_agent():

@@ -12,7 +12,7 @@ from rejoinder.testing import FakeMessenger, ScriptedAgent, conversation
 
 
 class Living(FakeMessenger):
-    deaf_after = 60.0
+    stale_after = 60.0
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.outbound.prefix import Speaker, prefixed
+from rejoinder.outbound.prefix import Speaker, before_first_word, prefixed
 
 MAYA = Speaker(name="Maya", model="acme/large-2", thinking="low")
 
@@ -29,6 +29,23 @@ MAYA = Speaker(name="Maya", model="acme/large-2", thinking="low")
 def test_prefixes(prefix: str, text: str, shown: str) -> None:
     """DE-5: variables, `auto`, never twice, and no block of the reply is broken by it."""
     assert prefixed(text, prefix, MAYA) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "before"),
+    [
+        ("hi", "[Maya] "),
+        (" \nhi", "[Maya] "),
+        (" - a", "[Maya]\n\n "),
+        (" [Maya] hi", " "),
+        ("  \n", "  \n"),
+        ("", ""),
+    ],
+)
+def test_what_stands_before_the_first_word(text: str, before: str) -> None:
+    """DE-5: so the agent's own words are known without a look at what is shown."""
+    assert before_first_word(text, "auto", MAYA) == before
+    assert prefixed(text, "auto", MAYA) == before + text.lstrip()
 
 
 @pytest.mark.parametrize(

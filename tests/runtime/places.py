@@ -83,9 +83,9 @@ class Place:
         self.conversation.noted(messages)
         return begun
 
-    def answer(self, run=None, *, earlier=(), occasion=None, **options) -> StreamedAnswer:
+    def answer(self, run=None, *, earlier=(), context=None, **options) -> StreamedAnswer:
         how = AnswerOptions(run=run, earlier=earlier, **options)
-        return StreamedAnswer(self.conversation, occasion or AnswerContext("id-0", "bot", "ann"), how)
+        return StreamedAnswer(self.conversation, context or AnswerContext("id-0", "bot", "ann"), how)
 
     async def says(self, *pieces, run=None, **options) -> StreamedAnswer:
         answer = self.answer(run, **options)

@@ -11,13 +11,24 @@ from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.history import BoundedText
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
 from rejoinder.agents.settings import EndpointSettings
-from rejoinder.agents.thinking_levels import Setting
+from rejoinder.agents.thinking_levels import Setting, Ways
 from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText, Turn
 from rejoinder.secret import Secret
 
+EFFORTS: dict[str, tuple[str, ...]] = {
+    "off": (),
+    "minimal": ("minimal", "low"),
+    "low": ("low",),
+    "medium": ("medium",),
+    "high": ("high",),
+    "xhigh": ("xhigh", "high"),
+}
+"""What `reasoning_effort` is for each level of `/think`, best first."""
+WAYS: Ways = {level: tuple({"reasoning_effort": word} for word in words) for level, words in EFFORTS.items()}
+
 
 class ChatAgent(ModelAgent):
-    provider = "openai"
+    thinking = WAYS
 
     def __init__(self, name: str, settings: EndpointSettings, key: Secret | None, *, hears_audio: bool = False) -> None:
         super().__init__(name, settings, key, "/chat/completions", _authorisation)

@@ -12,7 +12,7 @@ import msgspec
 
 from rejoinder.agents.failures import RunFailed, failed, failed_response, too_many_open
 from rejoinder.agents.lines import LINE_LIMIT
-from rejoinder.agents.sse import EventReader, EventTooLong, ServerEvent
+from rejoinder.agents.sse import EventTooLong, ServerEvent, ServerEventReader
 from rejoinder.open_files import has_too_many_open
 from rejoinder.posting import HttpResponse, Poster
 from rejoinder.unicode_repair import from_json
@@ -191,7 +191,7 @@ async def whole_body(response: HttpResponse, limit: int = LINE_LIMIT) -> bytes:
 
 
 async def server_events(response: HttpResponse) -> AsyncGenerator[ServerEvent, None]:
-    reader = EventReader()
+    reader = ServerEventReader()
     async with aclosing(chunks(response)) as body:
         async for chunk in body:
             for event in reader.feed(chunk):

@@ -34,9 +34,9 @@ from rejoinder.agents.guard import GuardedEvents
 from rejoinder.agents.history import Histories, fitting, tokens_of
 from rejoinder.agents.profiles import Headers, ModelEndpoint, ModelEndpoints
 from rejoinder.agents.settings import EndpointSettings
-from rejoinder.agents.sse import EventReader, ServerEvent
+from rejoinder.agents.sse import ServerEvent, ServerEventReader
 from rejoinder.agents.steering_offers import SteeringOffers
-from rejoinder.agents.thinking_levels import LEVELS, Provider, Setting, ThinkingSupport
+from rejoinder.agents.thinking_levels import LEVELS, Setting, ThinkingSupport, Ways
 from rejoinder.alarms import call_at
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
@@ -93,7 +93,7 @@ _MODELS = msgspec.json.Decoder(_Models)
 
 
 class ModelAgent:
-    provider: ClassVar[Provider]
+    thinking: ClassVar[Ways]
     think_levels = LEVELS
     shows_thoughts = True
     _models_path = "/models"
@@ -107,7 +107,7 @@ class ModelAgent:
         self._model = settings.model
         self.aliases = settings.models
         self._path = path
-        self._thinking = ThinkingSupport(self.provider, {**settings.think})
+        self._thinking = ThinkingSupport(self.thinking, {**settings.think})
         self._histories = Histories(settings.history_tokens)
         self._heard: Bounded[str, str | None] = Bounded(REMEMBERED)  # the model that last took a question, by session
         self._endpoints = ModelEndpoints(settings, key, headers)
@@ -241,7 +241,7 @@ class ModelAgent:
                         if kind == "application/json":  # in one piece, not as a stream
                             for event in reading.whole(await whole_body(response)):
                                 yield event
-                        events = EventReader()
+                        events = ServerEventReader()
                         while not reading.complete and (chunk := await response.content.read(CHUNK_BYTES)):
                             said, failure = together(events.feed(chunk), reading)
                             for event in said:

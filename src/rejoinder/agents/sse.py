@@ -24,7 +24,7 @@ class EventTooLong(ValueError):
     """The server sent more without the end of an event than we are willing to keep."""
 
 
-class EventReader:
+class ServerEventReader:
     """`feed(bytes)` gives the events that became complete; an incomplete one at the end is dropped."""
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:

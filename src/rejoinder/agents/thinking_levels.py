@@ -1,70 +1,40 @@
-"""How hard to think: one table from the levels of `/think` to each provider's own settings.
+"""How hard to think: the levels of `/think`, and which of the ways to ask for one a model takes.
 
-A model's name does not tell which settings it accepts, and they change with every generation. So the ways to ask for a
-level are tried from the newest down to none, and what a model refused is not sent to it again: people get an answer,
-and the operator finds the refusal in the log. `off` adds nothing: every model of every endpoint accepts a request
-without the setting. An agent's `think` setting replaces single rows, for endpoints with settings of their own, and is
-sent as it is.
+Each kind of model agent brings the ways of its API. A model's name does not tell which settings it accepts, and they
+change with every generation. So the ways to ask for a level are tried from the newest down to none, and what a model
+refused is not sent to it again: people get an answer, and the operator finds the refusal in the log. `off` adds
+nothing: every model of every endpoint accepts a request without the setting. An agent's `think` setting replaces single
+rows, for endpoints with settings of their own, and is sent as it is.
 """
 
 import logging
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final
 
 from rejoinder.agents.base import Failed
 from rejoinder.bounded import Bounded
 
-Provider = Literal["openai", "anthropic"]
 Setting = Mapping[str, Any]
 """What is added to a request."""
+Ways = Mapping[str, tuple[Setting, ...]]
+"""The settings that ask for each level, the newest first. To add nothing is the last way, and is not named."""
 
 log = logging.getLogger(__name__)
 
 MOST = 1000
 """How many refusals are remembered: more than there are models, but bounded in case a user invents model names."""
+_NOTHING: Final[Setting] = {}
 _ABOUT_THINKING = re.compile(r"think|effort|reasoning", re.IGNORECASE)
 
-
-class Level(NamedTuple):
-    openai: tuple[str, ...] = ()
-    """Values for `reasoning_effort`, best first."""
-    anthropic: tuple[str, ...] = ()
-    """Values for `output_config.effort`, best first: for models that decide by themselves when to think."""
-    tokens: int = 0
-    """Anthropic counts thoughts as part of the answer: the room for them there, and the budget for older models."""
-
-
-THINK: dict[str, Level] = {
-    "off": Level(),
-    "minimal": Level(("minimal", "low"), ("low",), 1024),
-    "low": Level(("low",), ("low",), 4096),
-    "medium": Level(("medium",), ("medium",), 10_000),
-    "high": Level(("high",), ("high",), 20_000),
-    "xhigh": Level(("xhigh", "high"), ("xhigh", "high"), 32_000),
-}
-
-LEVELS = tuple(THINK)
-
-
-def settings_by_preference(provider: Provider, level: str) -> tuple[Setting, ...]:
-    """The settings that can be added for a level, the newest first; the last one is empty."""
-    row = THINK[level]
-    if provider == "openai":
-        return (*({"reasoning_effort": word} for word in row.openai), {})
-    adaptive = {"type": "adaptive", "display": "summarized"}
-    budget = {"type": "enabled", "budget_tokens": row.tokens}
-    efforts = [{"thinking": adaptive, "output_config": {"effort": word}} for word in row.anthropic]
-    return (*efforts, *([{"thinking": budget}] if row.tokens else []), {})
+LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh")
 
 
 class ThinkingSupport:
     """How to ask each model of one agent for a level, as far as its refusals have taught us."""
 
-    def __init__(self, provider: Provider, own: Mapping[str, Setting]) -> None:
-        self._settings = {
-            level: (own[level],) if level in own else settings_by_preference(provider, level) for level in LEVELS
-        }
+    def __init__(self, ways: Ways, own: Mapping[str, Setting]) -> None:
+        self._settings = {level: (own[level],) if level in own else (*ways[level], _NOTHING) for level in LEVELS}
         self._refused: Bounded[tuple[str, str], int] = Bounded(MOST)
 
     def setting(self, model: str, level: str | None) -> Setting:

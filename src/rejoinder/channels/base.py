@@ -37,6 +37,8 @@ class Limits(Struct, frozen=True):
 
     length: int | None = None
     unit: LengthUnit = "characters"
+    title: int = 100
+    """Characters of a thread's title."""
 
 
 # --- the channel --------------------------------------------------------------------------------
@@ -208,7 +210,7 @@ class TellsPlaceTrouble(Protocol):
 
 
 @runtime_checkable
-class ShowsLife(Protocol):
+class ReportsLiveness(Protocol):
     """Knows when its platform last showed that it still hears us (CH-7): a heartbeat acknowledged, a poll answered, a
     ping returned. Every message is such a sign too, without being told."""
 
@@ -218,7 +220,7 @@ class ShowsLife(Protocol):
         ...
 
     @property
-    def deaf_after(self) -> float:
+    def stale_after(self) -> float:
         """Seconds without a sign after which the connection counts as dead."""
         ...
 

@@ -95,6 +95,8 @@ class ChannelKind(Struct, frozen=True, kw_only=True):
     """`rejoinder run` opens a channel by itself, the page with its server; the terminal is opened by its command."""
     only_one: str = ""
     """Why a configuration has at most one of it, if that is so: "there is one page"."""
+    waits: Mapping[str, str] = {}
+    """Which of the keys that all channels have wait for a start here, and why."""
     setup: Setup | None = None
     """The questions of `rejoinder init`; None: it does not offer this channel."""
     manifest: Mapping[str, Any] = {}

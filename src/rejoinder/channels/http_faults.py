@@ -27,14 +27,19 @@ def was_written(problem: Exception) -> bool:
     return not isinstance(problem, NOT_WRITTEN) and not _was_closed_before(problem)
 
 
+def is_ours(problem: Exception) -> bool:
+    """Whether the fault lies with this process, so that nothing is said of the platform."""
+    return has_too_many_open(problem)
+
+
 def reason_of(problem: Exception) -> str:
     """What went wrong, for people."""
-    return TOO_MANY_OPEN if has_too_many_open(problem) else str(problem) or type(problem).__name__
+    return TOO_MANY_OPEN if is_ours(problem) else str(problem) or type(problem).__name__
 
 
-def unanswered(platform: str, reason: str) -> str:
+def unanswered(platform: str, reason: str, *, ours: bool = False) -> str:
     """The sentence about a call without an answer. `platform`: its name, perhaps with its address."""
-    return reason if reason == TOO_MANY_OPEN else f"{platform} does not answer ({reason})"
+    return reason if ours else f"{platform} does not answer ({reason})"
 
 
 def timeout(seconds: float) -> aiohttp.ClientTimeout:

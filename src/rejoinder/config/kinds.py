@@ -42,6 +42,11 @@ def identity_on(kind: str) -> Identity:
     return channel_kind(kind).identity if plugins.exists("channel", kind) else ANYBODY
 
 
+def waits_on(kind: str) -> Mapping[str, str]:
+    """Which keys of all channels wait for a start on this kind of channel, and why."""
+    return channel_kind(kind).waits if plugins.exists("channel", kind) else {}
+
+
 def channel_kinds() -> dict[str, ChannelKind]:
     """Every kind of channel that can be loaded, by name: one that nobody named need not work."""
     kinds: dict[str, ChannelKind] = {}

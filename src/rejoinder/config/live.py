@@ -1,6 +1,7 @@
 """Which changes of a file take effect with the next message, and which at the next start.
 
-Rule 1: every key stands in WHEN, which alone decides. `*` are the keys of an agent's or a channel's own kind.
+Rule 1: every key stands in WHEN, which decides; a kind of channel may declare that more keys wait there. `*` are the
+        keys of an agent's or a channel's own kind.
 Rule 2: a key that has to wait keeps its old value, so the settings in effect are always consistent: a channel is given
         no agent that does not run yet.
 Rule 3: messages name keys, never values: some of them are secrets.
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from rejoinder.config.agents import AgentDefaults
 from rejoinder.config.channels import usual_bot_messages
 from rejoinder.config.jobs import CronJob
+from rejoinder.config.kinds import channel_kinds, waits_on
 from rejoinder.config.schema import SECTIONS, ConfiguredAgent, ConfiguredChannel, Settings
 from rejoinder.config.wording import dotted
 from rejoinder.tables import table
@@ -22,7 +24,6 @@ from rejoinder.tables import table
 AT_ONCE = ""
 OPEN = "it is connected already"
 WHOSE = "a conversation under way would go on in two sessions"
-MEMBERS = "the page learns its agents when it starts"
 NOT_HERE = "its agent does not run yet"
 
 WHEN: Mapping[str, Mapping[str, str]] = {
@@ -84,7 +85,6 @@ WHEN: Mapping[str, Mapping[str, str]] = {
         "tts": AT_ONCE,
         "*": OPEN,
     },
-    "channels.web": {"agent": MEMBERS, "agents": MEMBERS},
     "messages": {"queue": AT_ONCE, "inbound": AT_ONCE, "send_policy": AT_ONCE, "response_prefix": AT_ONCE},
     "session": {
         "scope": WHOSE,
@@ -119,7 +119,8 @@ WHEN: Mapping[str, Mapping[str, str]] = {
     "cron.NAME": {"*": AT_ONCE},
     "hooks.NAME": {"*": AT_ONCE},
 }
-"""Section and key, and why it has to wait for a start. The entry of a kind (`channels.web`) overrides `channels.NAME`.
+"""Section and key, and why it has to wait for a start. A kind of channel may declare that more of the keys of
+`channels.NAME` wait there.
 
 Adding or removing an agent or a channel always waits: much else refers to it."""
 
@@ -191,7 +192,7 @@ class _Merge:
         if new is None or new.kind != old.kind:
             self.later.append(dotted(path if new is None else (*path, "kind")))
             return old
-        when = {**WHEN["channels.NAME"], **WHEN.get(f"channels.{old.kind}", {})}
+        when = {**WHEN["channels.NAME"], **waits_on(old.kind)}
         if not {*new.common.agents, new.common.agent} <= {*agents, None}:
             # Where the file does not set bot_messages, it follows from the agents.
             when |= dict.fromkeys(("agent", "agents", "bot_messages"), NOT_HERE)
@@ -231,10 +232,17 @@ def markdown_table() -> str:
     """The keys that have to wait for a start, and why."""
     rows = [
         [", ".join(f"`{_shown(section, key)}`" for key in keys if keys[key] == why), why]
-        for section, keys in WHEN.items()
+        for section, keys in _declared()
         for why in dict.fromkeys(filter(None, keys.values()))
     ]
     return table(["key", "why it waits for a start"], rows)
+
+
+def _declared() -> Iterator[tuple[str, Mapping[str, str]]]:
+    for section, keys in WHEN.items():
+        yield section, keys
+        if section == "channels.NAME":
+            yield from ((f"channels.{name}", kind.waits) for name, kind in channel_kinds().items())
 
 
 def _shown(section: str, key: str) -> str:

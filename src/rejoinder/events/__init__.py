@@ -9,6 +9,7 @@ outgoing     what is sent
 outcomes     what a platform answers to it
 menu         what a platform's own menu of commands is made of
 hooks        what became of a message, and what hooks are told
+shards       which process holds which shard
 """
 
 from rejoinder.events.effects import AnswerQuestion as AnswerQuestion
@@ -72,6 +73,8 @@ from rejoinder.events.reply import Problem as Problem
 from rejoinder.events.reply import ReplyEvent as ReplyEvent
 from rejoinder.events.reply import Silent as Silent
 from rejoinder.events.reply import Text as Text
+from rejoinder.events.shards import Shard as Shard
+from rejoinder.events.shards import ShardOwners as ShardOwners
 from rejoinder.events.turn import Grant as Grant
 from rejoinder.events.turn import Option as Option
 from rejoinder.events.turn import PromptAudio as PromptAudio

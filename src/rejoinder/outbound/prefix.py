@@ -34,14 +34,21 @@ _BY_NAME = {name.lower(): value for name, value in VARIABLES.items()}
 
 def prefixed(text: str, prefix: str, speaker: Speaker) -> str:
     """The text with its prefix, unless it already has it; an unknown variable stays as it was written."""
+    return before_first_word(text, prefix, speaker) + text.lstrip()
+
+
+def before_first_word(text: str, prefix: str, speaker: Speaker) -> str:
+    """What stands before the first word of the text once it has its prefix; white space of its own included."""
+    words = text.lstrip()
+    space = text[: len(text) - len(words)]
     if prefix == AUTO:
         shown = f"[{speaker.name}]" if speaker.name else ""
     else:
         shown = resolved(prefix, speaker)
-    if not shown or not text.strip() or text.lstrip().startswith(shown):
-        return text
+    if not shown or not words or words.startswith(shown):
+        return space
     # A fence, a list or a heading must begin its own line.
-    return f"{shown}\n\n{text}" if _BLOCK.match(text) else f"{shown} {text.lstrip()}"
+    return f"{shown}\n\n{space}" if _BLOCK.match(text) else f"{shown} "
 
 
 def resolved(prefix: str, speaker: Speaker) -> str:

@@ -32,8 +32,9 @@ from rejoinder.media.check import check_documents, check_links, check_pictures, 
 from rejoinder.media.settings import MediaSettings, SpeechToText, TextToSpeech
 from rejoinder.programs.serving import with_page
 from rejoinder.runtime.inlet import PLACE
-from rejoinder.runtime.settings_agreement import ACCOUNTS, SCOPE, accounts_named, difference, homes_by
+from rejoinder.runtime.settings_agreement import SCOPE
 from rejoinder.store.base import Deployment, HookQueue, StoreReader
+from rejoinder.turns.agreement import ACCOUNTS, accounts_named, difference, homes_by
 from rejoinder.wiring import opening
 from rejoinder.wiring.opening import account_names
 from rejoinder.wiring.stores import open_for_operator, open_reader, shown

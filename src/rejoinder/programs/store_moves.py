@@ -6,11 +6,12 @@ from collections.abc import Callable
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.events import Inbound
-from rejoinder.runtime.settings_agreement import SCOPE, homes_by
+from rejoinder.runtime.settings_agreement import SCOPE
 from rejoinder.session import home
 from rejoinder.store.base import KeepFact
 from rejoinder.store.sql.rooms import keep_fact
 from rejoinder.store.sql.whole import Copied, CopyDiffers, copy, rehome
+from rejoinder.turns.agreement import homes_by
 from rejoinder.wiring.stores import open_whole, shown
 
 

@@ -8,7 +8,7 @@ place        decides each message of a chat and writes down what follows from th
 session      what waits for its turn in a session, what runs, and the turns that no message triggers
 answer       turns what an agent says into what a conversation shows
 outbox       sends what is to be said, in order and once
-ownership    leases: how long this process may act for a shard, and which shards it claims
+ownership    leases: how long this process may act for a shard
 
 listening    the channels as they listen: which do, and what is wrong with one
 sharing      a process beside others on one store: keeps its leases, finds what others have written

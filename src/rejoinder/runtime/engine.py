@@ -24,9 +24,9 @@ from rejoinder.runtime.place.decision_recorder import DecisionRecorder
 from rejoinder.runtime.place.effects import Effects
 from rejoinder.runtime.place.facts import FactGatherer
 from rejoinder.runtime.place.gateway_commands import GatewayCommands
+from rejoinder.runtime.place.message_edits import MessageEdits
 from rejoinder.runtime.place.program_commands import ProgramCommands
 from rejoinder.runtime.place.restarting import Restarting
-from rejoinder.runtime.place.revising import Revising
 from rejoinder.runtime.place.rights import Rights
 from rejoinder.runtime.place.shell import Shell
 from rejoinder.runtime.place.turn_counts import TurnCounts
@@ -121,7 +121,7 @@ class Engine:
 
         turn_counts, self.shell, spoken = TurnCounts(store), Shell(runs), CommandSpeech(services)
         commands = GatewayCommands(services, self.turn_runner, restarting, self.shell, program, self.subagents, spoken)
-        revise = Revising(services, self.lanes, sessions).revise
+        revise = MessageEdits(services, self.lanes, sessions).revise
         effects = Effects(parts, access, commands.run, revise)
         recorder = DecisionRecorder(services, effects, owners)
         routing = TurnRouting(services, sessions, self.lanes, queueing, recorder, turn_counts)
@@ -206,7 +206,7 @@ class Engine:
         self.lanes.begin_no_more()
         self._services.runs.kill()
         self._slots.close()
-        for memory in (self.conversations, self._sessions, self.turn_runner.reminder):
+        for memory in (self.conversations, self._sessions, self.turn_runner.restorer):
             memory.forget()
 
     def _hand_over(self, inbound: Inbound, is_left: Callable[[], bool]) -> HandoffRow:

@@ -14,11 +14,11 @@ from rejoinder.agents.base import Agent, HasProcess
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.engine import Engine
-from rejoinder.runtime.ownership.balance import StayPriority, balance
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
 from rejoinder.runtime.runs import Runs
 from rejoinder.session import session_home, shard_of
 from rejoinder.store.base import AnyLease, Lease, Renewal, ShardOwners, SharedStore, Store
+from rejoinder.turns.balance import StayPriority, balance
 
 log = logging.getLogger(__name__)
 
@@ -167,7 +167,7 @@ class Engines:
         engine = self.of(shard)
         if engine is None:
             return StayPriority.IDLE
-        if engine.turn_runner.reminder.has_bound:
+        if engine.turn_runner.restorer.has_bound:
             return StayPriority.BOUND
         return StayPriority.RUNNING if engine.turn_runner.at_work else StayPriority.IDLE
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from time import monotonic
 from typing import Any
 
-from rejoinder.channels.base import Channel, FollowsLog, HasAccount, ShowsLife, TellsPlaceTrouble, TellsTrouble
+from rejoinder.channels.base import Channel, FollowsLog, HasAccount, ReportsLiveness, TellsPlaceTrouble, TellsTrouble
 from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.serving import account_of
 
@@ -47,7 +47,7 @@ class Listening:
     def silent_for(self, name: str) -> float | None:
         """Seconds since its platform last showed that it hears us; None: it does not tell, or there was no sign yet."""
         here = self._channels[name]
-        last = here.last_sign if isinstance(here, ShowsLife) else None
+        last = here.last_sign if isinstance(here, ReportsLiveness) else None
         return None if last is None else max(0.0, monotonic() - last)
 
     def problem(self, name: str) -> str:
@@ -59,7 +59,7 @@ class Listening:
         if isinstance(here, TellsTrouble) and here.trouble:
             return here.trouble
         silent = self.silent_for(name)
-        if silent is not None and isinstance(here, ShowsLife) and silent > here.deaf_after:
+        if silent is not None and isinstance(here, ReportsLiveness) and silent > here.stale_after:
             return f"nothing has been heard from its platform for {silent:.0f} s; it is being connected again"
         refused = self._refusal(here.name, account_of(here) if isinstance(here, HasAccount) else None)
         return f"nothing can be sent: {refused}" if refused else ""

@@ -36,8 +36,8 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self.recently_used = RecentlyUsed()
-        self.reminded: Bounded[str, tuple[object, Agent]] = Bounded(REMEMBERED // 2)
-        """Which agent knows each session, and who reminded it. Half of what agents remember, and they remember for
+        self.restored: Bounded[str, tuple[object, Agent]] = Bounded(REMEMBERED // 2)
+        """Which agent knows each session, and who restored it. Half of what agents remember, and they remember for
         all engines: a session missing here may be missing from the agent's memory, or soon will be."""
 
 

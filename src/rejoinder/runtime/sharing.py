@@ -12,16 +12,16 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.account_notices import AccountNotices
 from rejoinder.runtime.account_pace import AccountPaces
 from rejoinder.runtime.gateway import Engines
-from rejoinder.runtime.ownership.balance import A_LOOK, A_STEP, pause_after
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.duties import Duties
-from rejoinder.runtime.ownership.renewing import Renewing
+from rejoinder.runtime.ownership.lease_renewer import LeaseRenewer
 from rejoinder.runtime.place.restarting import Restart, RestartCheck
 from rejoinder.runtime.restart_turns import RestartTurns
 from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings_agreement import SettingsAgreement, accounts_of
 from rejoinder.session import SessionSettings
 from rejoinder.store.base import AnyLease, Renewal, Shard, ShardOwners, SharedStore
+from rejoinder.turns.balance import A_LOOK, A_STEP, pause_after
 
 log = logging.getLogger(__name__)
 
@@ -110,10 +110,10 @@ class Sharing:
         await self._see_and_be_seen()
         seconds = self._store.lease_seconds
         assert seconds is not None, "a store that is shared has leases that run out"
-        renewing = Renewing(
+        renewer = LeaseRenewer(
             self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
         )
-        runs.start("renew", renewing.run())
+        runs.start("renew", renewer.run())
         runs.start("deadlines", self._watch_deadlines(seconds))
 
     async def _watch_deadlines(self, seconds: float) -> None:

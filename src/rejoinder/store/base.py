@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar, overload
 
+from rejoinder.events import Shard, ShardOwners
 from rejoinder.store import verbs
 from rejoinder.store.blobs import AddChunk, BeginBlob, BlobReader, DropBlob, EndBlob, NameBlobs
 from rejoinder.store.hook_events import (
@@ -38,8 +39,6 @@ from rejoinder.store.ownership_rows import (
     NamedLease,
     ProcessState,
     Renewal,
-    Shard,
-    ShardOwners,
 )
 from rejoinder.store.questions import KeptQuestion, PutQuestion
 from rejoinder.store.reading import StoreReader

@@ -1,6 +1,5 @@
 """Who owns what: leases on shards and on what one process does for all, and the processes that hold them."""
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -24,25 +23,6 @@ class NamedLease(Struct, frozen=True):
 
 
 AnyLease = Lease | NamedLease
-
-
-class Shard(Struct, frozen=True):
-    id: int
-    holder: str | None
-    """None: nobody holds it, or the lease of its last holder has run out."""
-
-
-class ShardOwners(Struct, frozen=True):
-    """The shards, and the processes that are alive, which hold some or want to."""
-
-    shards: tuple[Shard, ...]
-    processes: tuple[str, ...]
-    fronts: tuple[str, ...] = ()
-    """Processes that are alive and claim no shard (SC-24)."""
-    named: Mapping[str, str] = {}
-    """Who holds which lease by name; one that nobody holds is not there."""
-    first_end: float | None = None
-    """Seconds until the first of all these leases runs out unless it is renewed; None: none of them does."""
 
 
 class ProcessState(Struct, frozen=True):

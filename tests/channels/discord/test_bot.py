@@ -222,7 +222,7 @@ async def test_a_deaf_connection_is_replaced():
             platform.people.gateway.deafen()
             await platform.says("#team", "ann", "two")
             await inlet.message("two")
-        assert channel.deaf_after == pytest.approx(4 / 3)
+        assert channel.stale_after == pytest.approx(4 / 3)
         assert gateway_calls(platform)[:2] == ["IDENTIFY", "RESUME"]
     assert 41.25 * 4 / 3 + LATE_SECONDS + GOODBYE_SECONDS < 60
 

@@ -66,7 +66,7 @@ async def test_what_is_not_stored_in_time_keeps_its_place():
         inlet = SlowInlet()
         async with listening(app(platform, pace=quick(acknowledge=0.1)), inlet) as channel:
             await platform.says("ann", "ann", "first")
-            await until(lambda: channel._listening._gaps is not None and channel_missed(channel))
+            await until(lambda: channel._listening._catch_up is not None and channel_missed(channel))
             inlet.may_store.set()
             await platform.says("ann", "ann", "second")
             await inlet.message("second")
@@ -74,7 +74,7 @@ async def test_what_is_not_stored_in_time_keeps_its_place():
 
 
 def channel_missed(channel):
-    return channel._listening._gaps._intake.places.has_missed
+    return channel._listening._catch_up._intake.places.has_missed
 
 
 async def test_who_gives_a_command_is_told_that_the_store_is_away(platform):

@@ -71,7 +71,7 @@ class Folder:
         self.removed.append(name)
 
 
-def occasion(folder, *more):
+def context(folder, *more):
     return AnswerContext("id-0", "bot", "ann", granted=frozenset({"send_file", *more}), folder=folder)
 
 
@@ -82,7 +82,7 @@ async def test_asked_again_after_a_restart_it_is_sent_once_though_the_file_is_go
     async with place(FakeFiles()) as here:
         run = await here.turn()
         for _ in range(2):
-            answer = await here.says(script, run=run, occasion=occasion(folder))
+            answer = await here.says(script, run=run, context=context(folder))
             assert "send_file a.txt: done" in answer.outcomes.told()
             here.restart()
         assert [(part.text, part.author) for part in here.channel.parts] == [("Look", "bot")]
@@ -96,7 +96,7 @@ async def test_it_takes_its_place_among_the_words():
         '<actions><send-file path="a.txt" caption="key sk-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9"/></actions>Done.'
     )
     async with place(FakeFiles()) as here:
-        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        await here.says(script, run=await here.turn(), context=context(Folder("a.txt")))
         first, second = here.channel.parts
         assert [file.name for file in first.files] == ["a.txt"]
         assert "sk-aB3" not in first.text
@@ -109,7 +109,7 @@ async def test_files_named_one_after_the_other_share_a_message():
     script = f'{tags}<send-file path="4.txt"/><send-file path="5.txt" caption="Own"/>\nand\n<send-file path="6.txt"/>'
     folder = Folder("1.txt", "2.txt", "3.png", "4.txt", "5.txt", "6.txt")
     async with place(FakeFiles()) as here:
-        answer = await here.says(script, run=await here.turn(), occasion=occasion(folder))
+        answer = await here.says(script, run=await here.turn(), context=context(folder))
         shown = [(part.text, [file.name for file in part.files]) for part in here.channel.parts if part.files]
     assert shown == [("Three", ["1.txt", "2.txt", "3.png"]), ("", ["4.txt"]), ("Own", ["5.txt"]), ("", ["6.txt"])]
     assert [file.kind for file in here.channel.files][:3] == ["document", "document", "photo"]
@@ -121,10 +121,10 @@ async def test_an_agent_that_groups_them_differently_after_a_restart_sends_each_
     folder = Folder("1.txt", "2.txt", "3.txt")
     async with place(FakeFiles()) as here:
         run = await here.turn()
-        await here.says('<send-file path="1.txt"/><send-file path="2.txt"/>', run=run, occasion=occasion(folder))
+        await here.says('<send-file path="1.txt"/><send-file path="2.txt"/>', run=run, context=context(folder))
         here.restart()
         again = '<send-file path="2.txt"/>\n<send-file path="3.txt"/>\nfirst\n<send-file path="1.txt"/>'
-        answer = await here.says(again, run=run, occasion=occasion(folder))
+        answer = await here.says(again, run=run, context=context(folder))
         assert [file.name for file in here.channel.files] == ["1.txt", "2.txt", "3.txt"]
         assert answer.outcomes.told().count(": done") == 3
 
@@ -132,18 +132,18 @@ async def test_an_agent_that_groups_them_differently_after_a_restart_sends_each_
 async def test_the_same_file_twice_is_sent_once_and_with_two_captions_twice():
     script = '<send-file path="a.txt"/><send-file path="a.txt"/>'
     async with place(FakeFiles()) as here:
-        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt", "a.txt")))
+        await here.says(script, run=await here.turn(), context=context(Folder("a.txt", "a.txt")))
         assert len(here.channel.files) == 1
     async with place(FakeFiles()) as here:
         script = '<send-file path="a.txt" caption="1"/><send-file path="a.txt" caption="2"/>'
-        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt", "a.txt")))
+        await here.says(script, run=await here.turn(), context=context(Folder("a.txt", "a.txt")))
         assert len(here.channel.files) == 2
 
 
 async def test_a_long_caption_goes_on_below_the_file():
     async with place(FakeFiles()) as here:
         script = f'<send-file path="a.txt" caption="{"word " * 50}"/>'
-        await here.says(script, run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        await here.says(script, run=await here.turn(), context=context(Folder("a.txt")))
         first, *more = here.channel.parts
         assert (len(first.files), len(more)) == (1, 2)
         assert sum(part.text.count("word") for part in here.channel.parts) == 50
@@ -153,10 +153,10 @@ async def test_a_large_picture_is_sent_as_a_document_and_a_refused_one_too():
     """ME-10: a platform's limit of a kind, and what it says itself."""
     async with place(FakeFiles()) as here:
         large = Folder("a.png", content=PICTURE + b"x" * 100_000)
-        await here.says('<send-file path="a.png"/>', occasion=occasion(large))
+        await here.says('<send-file path="a.png"/>', context=context(large))
         here.channel.fails(Rejected("this is no picture", "kind"))
         small = Folder("b.png", content=PICTURE)
-        await here.says('<send-file path="b.png"/>', occasion=occasion(small))
+        await here.says('<send-file path="b.png"/>', context=context(small))
         assert [(file.name, file.kind) for file in here.channel.files] == [("a.png", "document"), ("b.png", "document")]
 
 
@@ -164,7 +164,7 @@ async def test_the_store_holds_the_file_as_long_as_the_part_may_have_to_be_sent(
     """SC-14: days later a part that was not taken is sent with its file."""
     async with place(FakeFiles()) as here:
         here.channel.refuse = "the chat is closed"
-        await here.says('<send-file path="a.txt"/>', run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        await here.says('<send-file path="a.txt"/>', run=await here.turn(), context=context(Folder("a.txt")))
         assert here.channel.files == []
         later = here.now().replace(year=2090)
         while await here.store.write(Sweep(Retention(ended_before=here.now().replace(year=2000)), later)):
@@ -178,7 +178,7 @@ async def test_the_store_holds_the_file_as_long_as_the_part_may_have_to_be_sent(
 async def test_the_store_holds_it_no_longer_than_a_day_after_the_platform_has_it():
     """SC-14, DU-4: the part stays, for operators to ask about; the bytes are needed no more."""
     async with place(FakeFiles()) as here:
-        await here.says('<send-file path="a.txt"/>', run=await here.turn(), occasion=occasion(Folder("a.txt")))
+        await here.says('<send-file path="a.txt"/>', run=await here.turn(), context=context(Folder("a.txt")))
         ((file,),) = [part.files for part in here.channel.parts]
         young = Retention(ended_before=here.now().replace(year=2000))
         await here.store.write(Sweep(young, here.now() + timedelta(hours=23)))
@@ -192,7 +192,7 @@ async def test_a_channel_without_files_says_so_to_the_agent():
     """OD-51, OD-72: unsupported; the words go out, nothing is read."""
     folder = Folder("a.txt")
     async with place(Messages()) as here:
-        answer = await here.says('<send-file path="a.txt"/>\nHi.', run=await here.turn(), occasion=occasion(folder))
+        answer = await here.says('<send-file path="a.txt"/>\nHi.', run=await here.turn(), context=context(folder))
         assert [part.text for part in here.channel.sent] == ["Hi."]
     assert "send_file a.txt: unsupported (bare cannot send files)" in answer.outcomes.told()
     assert folder.names == ["a.txt"]
@@ -203,7 +203,7 @@ async def test_a_file_is_taken_away_only_where_that_is_granted():
         for grants, gone in (((), []), (("cleanup",), ["a.txt"])):
             folder = Folder("a.txt")
             run = await here.turn(message=f"id-{len(grants)}")
-            await here.says('<send-file path="a.txt" cleanup="true"/>', run=run, occasion=occasion(folder, *grants))
+            await here.says('<send-file path="a.txt" cleanup="true"/>', run=run, context=context(folder, *grants))
             assert folder.removed == gone
 
 
@@ -214,7 +214,7 @@ async def test_beyond_the_most_actions_nothing_is_even_read(between):
     script = "".join(f'<send-file path="{name}"/>\n{between}\n' for name in names)
     folder = Folder(*names)
     async with place(FakeFiles()) as here:
-        await here.says(script, run=await here.turn(), occasion=occasion(folder))
+        await here.says(script, run=await here.turn(), context=context(folder))
         assert len(here.channel.files) == MOST_ACTIONS
     assert len(folder.names) == 2
 
@@ -257,10 +257,10 @@ async def test_a_file_at_an_address_is_loaded_once_and_sent_once():
     async with place(FakeFiles()) as here:
         run = await here.turn()
         for _ in range(2):
-            answer = await here.says(script, run=run, occasion=linked(loads))
+            answer = await here.says(script, run=run, context=linked(loads))
             assert "send_file https://a.example/a.png: done" in answer.outcomes.told()
             here.restart()
-        await here.says('<send-file path="https://a.example/a.png"/>', run=run, occasion=linked(loads))
+        await here.says('<send-file path="https://a.example/a.png"/>', run=run, context=linked(loads))
         assert [(file.name, file.kind) for file in here.channel.files] == [("a.png", "photo")]
     assert len(loads.asked) == 1
 
@@ -269,12 +269,12 @@ async def test_an_address_needs_the_grant_the_setting_and_is_no_echo():
     """OD-58, OD-52, OD-53: the same authority as for a file of the folder."""
     script, loads = "Look:\nMEDIA: https://a.example/a.png", Loads()
     async with place(FakeFiles()) as here:
-        await here.says(script, occasion=linked(loads, granted=()))
-        await here.says(script, occasion=linked(loads, f"write this: {script}"))
-        answer = await here.says(script, occasion=linked(None))
+        await here.says(script, context=linked(loads, granted=()))
+        await here.says(script, context=linked(loads, f"write this: {script}"))
+        answer = await here.says(script, context=linked(None))
         assert answer.outcomes.told() is None
         assert [part.text for part in here.channel.parts] == ["Look:", "Look:", script]
-        refused = await here.says(script, occasion=linked(loads))
+        refused = await here.says(script, context=linked(loads))
         assert "failed (https://a.example/a.png cannot be sent: it took too long)" in refused.outcomes.told()
     assert len(loads.asked) == 1
 
@@ -284,7 +284,7 @@ async def test_few_files_of_an_answer_are_loaded():
     addresses = [f"https://a.example/{number}.png" for number in range(5)]
     loads = Loads(*addresses)
     async with place(FakeFiles()) as here:
-        answer = await here.says("\n".join(f"MEDIA: {each}" for each in addresses), occasion=linked(loads))
+        answer = await here.says("\n".join(f"MEDIA: {each}" for each in addresses), context=linked(loads))
         assert len(here.channel.files) == 3
     assert loads.asked == addresses[:3]
     assert answer.outcomes.told().count("at most 3 files of an answer are loaded from an address") == 2

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
-from rejoinder.runtime.ownership import renewing
+from rejoinder.runtime.ownership import lease_renewer
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import NamedLease, Renewal
 from rejoinder.store.sqlite import open_store
@@ -69,8 +69,10 @@ async def test_a_process_without_a_file_descriptor_renews_when_it_has_one_again(
         async def renew(self, *_, **__) -> Renewal:
             return Renewal((), datetime.now(UTC))
 
-    monkeypatch.setattr(renewing.asyncio, "run", without_room)
-    task = asyncio.create_task(renewing.Renewing(Store(), "me", tuple, lambda *_: renewed.set(), seconds=0.1).run())
+    monkeypatch.setattr(lease_renewer.asyncio, "run", without_room)
+    task = asyncio.create_task(
+        lease_renewer.LeaseRenewer(Store(), "me", tuple, lambda *_: renewed.set(), seconds=0.1).run()
+    )
     async with asyncio.timeout(PATIENCE):
         await renewed.wait()
     task.cancel()

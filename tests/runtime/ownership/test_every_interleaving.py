@@ -16,9 +16,9 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
-from rejoinder.runtime.ownership.balance import BalanceSteps, balance, is_settled
+from rejoinder.events import Shard, ShardOwners
 from rejoinder.runtime.ownership.held_lease import deadline_of
-from rejoinder.store.base import Shard, ShardOwners
+from rejoinder.turns.balance import BalanceSteps, balance, is_settled
 
 S = TypeVar("S")
 

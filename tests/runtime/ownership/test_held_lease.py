@@ -11,7 +11,7 @@ import pytest
 from rejoinder.errors import LeaseLost
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.ownership.held_lease import MARGIN, HeldLease, deadline_of
-from rejoinder.runtime.ownership.renewing import Renewing
+from rejoinder.runtime.ownership.lease_renewer import LeaseRenewer
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import Lease, Renewal
 from rejoinder.testing.patience import PATIENCE
@@ -64,7 +64,7 @@ async def test_leases_are_renewed_in_a_thread_and_told_in_the_loop() -> None:
         told.set()
 
     async with Runs() as runs:
-        runs.start("renew", Renewing(store, "one", lambda: (LEASE,), renewed, seconds=0.03).run())
+        runs.start("renew", LeaseRenewer(store, "one", lambda: (LEASE,), renewed, seconds=0.03).run())
         await asyncio.wait_for(told.wait(), PATIENCE)
     assert store.threads == {"rejoinder-leases"}
 
@@ -73,11 +73,11 @@ async def test_a_loop_that_hangs_is_not_renewed(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SC-5: for other processes it is as good as dead."""
-    monkeypatch.setattr("rejoinder.runtime.ownership.renewing.STILL", 0.0)
+    monkeypatch.setattr("rejoinder.runtime.ownership.lease_renewer.STILL", 0.0)
     store = Renews()
-    renewing = Renewing(store, "one", lambda: (LEASE,), lambda *_: None, seconds=0.03)
+    renewer = LeaseRenewer(store, "one", lambda: (LEASE,), lambda *_: None, seconds=0.03)
     async with Runs() as runs:
-        runs.start("renew", renewing.run())
+        runs.start("renew", renewer.run())
         await asyncio.sleep(0)
         ends = time.monotonic() + PATIENCE
         while "was blocked for" not in caplog.text and time.monotonic() < ends:

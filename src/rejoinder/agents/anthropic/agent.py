@@ -6,19 +6,20 @@ from typing import Any
 from msgspec import Raw, Struct
 
 from rejoinder.agents.anthropic import Settings
+from rejoinder.agents.anthropic.thinking import THINK, WAYS
 from rejoinder.agents.base import MAX_ANSWER_CHARS, AgentEvent, Done, TextDelta, Thought, ToolEnded, ToolStarted, Usage
 from rejoinder.agents.endpoint import decoded, no_answer, reads, stopped_in_the_middle
 from rejoinder.agents.failures import RunFailed, failed_stream
 from rejoinder.agents.history import BoundedText
 from rejoinder.agents.model_agent import ModelAgent, end_of_answer
-from rejoinder.agents.thinking_levels import THINK, Setting
+from rejoinder.agents.thinking_levels import Setting
 from rejoinder.events import PromptAudio, PromptImage, PromptPart, PromptText, Turn
 
 VERSION = "2023-06-01"
 
 
 class AnthropicAgent(ModelAgent):
-    provider = "anthropic"
+    thinking = WAYS
     _models_path = "/v1/models"
 
     def __init__(self, name: str, settings: Settings) -> None:

@@ -59,8 +59,8 @@ class IsolatedAgent:
         self.takes_exec = ("host", "node") if settings.takes_exec else ()
         self._settings = settings
         self._starting = asyncio.Lock()
-        self._worker: Worker | None = None
-        self._retired: set[Worker] = set()
+        self._worker: WorkerProcess | None = None
+        self._retired: set[WorkerProcess] = set()
 
     def take_limits(self, limits: RunLimits) -> None:
         self.limits = limits
@@ -107,7 +107,7 @@ class IsolatedAgent:
         for worker in workers:
             await worker.stop()
 
-    async def _ready(self) -> "Worker":
+    async def _ready(self) -> "WorkerProcess":
         async with self._starting:
             worker = self._worker
             if worker is not None:
@@ -115,7 +115,7 @@ class IsolatedAgent:
                 if worker.dead is None and not worker.stuck.is_set():
                     return worker
                 self._retired = {each for each in (*self._retired, worker) if each.dead is None}
-            self._worker = worker = Worker()
+            self._worker = worker = WorkerProcess()
             try:
                 await worker.open(self._command(), environment_for(os.environ, self._settings.pass_env))
             except BaseException:
@@ -137,7 +137,7 @@ class IsolatedAgent:
 class PythonRun:
     """One turn in the process; its events wait here until they are read."""
 
-    def __init__(self, worker: "Worker", number: int, session: str) -> None:
+    def __init__(self, worker: "WorkerProcess", number: int, session: str) -> None:
         self.number = number
         self.session = session
         self.is_over = False
@@ -160,7 +160,7 @@ class PythonRun:
         return self._waiting.qsize() > BACKLOG or self._chars > BACKLOG_CHARS
 
 
-class Worker:
+class WorkerProcess:
     """One process. When `dead` gives a reason it is over; when it is `stuck`, it gets no further turns."""
 
     def __init__(self) -> None:

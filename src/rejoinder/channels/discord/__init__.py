@@ -19,7 +19,7 @@ from rejoinder.rendering import Renderer
 from rejoinder.secret import Secret
 from rejoinder.setup import SetupQuestion, asks_api_root
 
-LIMITS = Limits(2000, "utf16")
+LIMITS = Limits(2000, "utf16", title=100)
 FILES = FileLimits(10 << 20, album=10)
 """What every server takes."""
 BOOSTED: dict[int, FileLimits] = {2: FileLimits(50 << 20, album=10), 3: FileLimits(100 << 20, album=10)}

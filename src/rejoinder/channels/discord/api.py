@@ -11,7 +11,7 @@ from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.discord.client import Client
 from rejoinder.channels.discord.http import RefusedCall, SingleAttemptClient
 from rejoinder.channels.discord.outcomes import Answer, NoResponse, NotSent, Ok, Refused
-from rejoinder.channels.http_faults import FAILED, reason_of, server_of, was_written
+from rejoinder.channels.http_faults import FAILED, is_ours, reason_of, server_of, was_written
 from rejoinder.channels.multipart import Form
 from rejoinder.errors import StoreUnavailable
 
@@ -62,7 +62,7 @@ class Api:
             return Refused(no.status, no.code, no.text)
         except FAILED as problem:
             written = was_written(problem) and (form is None or form.is_written)
-            return (NoResponse if written else NotSent)(reason_of(problem))
+            return (NoResponse if written else NotSent)(reason_of(problem), is_ours(problem))
         except StoreUnavailable as problem:  # from which the files are read while they are sent
             return (NoResponse if form is not None and form.is_written else NotSent)(str(problem))
 

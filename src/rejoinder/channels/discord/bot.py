@@ -93,8 +93,8 @@ class DiscordBot:
         return self._connection.last_sign
 
     @property
-    def deaf_after(self) -> float:
-        return self._connection.deaf_after
+    def stale_after(self) -> float:
+        return self._connection.stale_after
 
     # --- in -----------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from rejoinder.channels.discord.cursor import Cursor
 from rejoinder.channels.discord.outcomes import SERVER_FAULT, TOO_MANY, UNAUTHORIZED, NotSent, Ok, Refused
 from rejoinder.channels.discord.used_allowance import UsedAllowance
 from rejoinder.channels.growing_pauses import pause_after
-from rejoinder.channels.http_faults import reason_of, unanswered
+from rejoinder.channels.http_faults import is_ours, reason_of, unanswered
 from rejoinder.errors import ChannelStopped
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ class GatewayConnection:
         self._known = False  # Discord has taken this token before
         self.trouble = ""
         """Why Discord refuses this bot at the moment."""
-        self.deaf_after = 55.0
+        self.stale_after = 55.0
 
     # --- logging in ---------------------------------------------------------------------------------
 
@@ -110,9 +110,9 @@ class GatewayConnection:
                 self._refused(no, once=once)
             except (aiohttp.ClientError, TimeoutError, OSError) as problem:
                 if once:
-                    said = unanswered(f"Discord at {self._api.server}", reason_of(problem))
+                    said = unanswered(f"Discord at {self._api.server}", reason_of(problem), ours=is_ours(problem))
                     raise ChannelStopped(said, self._called) from None
-                self._complain(reason_of(problem))
+                self._complain(reason_of(problem), ours=is_ours(problem))
             else:
                 self._known = True
                 return
@@ -156,7 +156,7 @@ class GatewayConnection:
                 await self._open(session)
                 session = await self._listen()
             except (*UNREACHABLE, *UNREADABLE) as problem:
-                self._complain(reason_of(problem))
+                self._complain(reason_of(problem), ours=is_ours(problem))
                 session = self._session() or session
                 await asyncio.sleep(self._pause())
 
@@ -178,7 +178,7 @@ class GatewayConnection:
             await self.hang_up()
             raise
         interval = getattr(_heart(self._client.ws), "interval", None)
-        self.deaf_after = DEAF_RATIO * (interval or 41.25)
+        self.stale_after = DEAF_RATIO * (interval or 41.25)
 
     async def _listen(self) -> Cursor | None:
         """Returns what to resume when the connection ends; None: begin a new session."""
@@ -209,7 +209,7 @@ class GatewayConnection:
     def _patience(self) -> float:
         """Seconds for which nothing may come; a heartbeat that was not acknowledged in time uses them up."""
         last = self.last_sign
-        return self.deaf_after - (time.monotonic() - last) if last is not None else self.deaf_after
+        return self.stale_after - (time.monotonic() - last) if last is not None else self.stale_after
 
     async def _closed(self, code: int) -> Cursor | None:
         if code in (BAD_INTENTS, NO_INTENTS):
@@ -241,8 +241,10 @@ class GatewayConnection:
                     self._not_known(answer.said)
                 else:
                     self._complain(answer.said)
+            elif isinstance(answer, NotSent):
+                self._complain(answer.reason, ours=answer.ours)
             else:
-                self._complain(answer.reason if isinstance(answer, NotSent) else "no answer")
+                self._complain("no answer")
             await asyncio.sleep(self._pause())
 
     def _session(self) -> Cursor | None:
@@ -270,9 +272,9 @@ class GatewayConnection:
             log.info("%s: Discord answers again", self._called)
         self._failures, self.trouble = 0, ""
 
-    def _complain(self, said: str) -> None:
+    def _complain(self, reason: str, *, ours: bool = False) -> None:
         if not self._failures and not self.trouble:
-            log.warning("%s: %s; trying until it works", self._called, unanswered("Discord", said))
+            log.warning("%s: %s; trying until it works", self._called, unanswered("Discord", reason, ours=ours))
 
     def _pause(self) -> float:
         self._failures += 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Delivered, Outcome, OutgoingFile, Rejected, RetryAfter, Unknown
-from rejoinder.channels.discord import payloads
+from rejoinder.channels.discord import LIMITS, payloads
 from rejoinder.channels.discord.api import Api
 from rejoinder.channels.discord.emoji import with_own_emoji
 from rejoinder.channels.discord.forum import Forums
@@ -36,7 +36,6 @@ NONCE_SECONDS = 90.0
 CLOCK_SECONDS = 5.0
 MOST_ECHOES = 2000
 LOOKED_BACK = 100
-LONGEST_TITLE = 100
 CHANNEL = "/channels/{channel_id}"
 MESSAGES = "/channels/{channel_id}/messages"
 MESSAGE = "/channels/{channel_id}/messages/{message_id}"
@@ -141,14 +140,14 @@ class Outgoing:
         """None: it is there. Whoever comes second joins it, and an unclear attempt is settled by looking (CH-24)."""
         if self._places.get(new.thread) is not None:
             return None
-        named, root = {"name": new.title[:LONGEST_TITLE]}, new.thread
+        named, root = {"name": new.title[: LIMITS.title]}, new.thread
         answer = await self._api.call("POST", MESSAGE + "/threads", named, channel_id=route.chat, message_id=root)
         if isinstance(answer, Refused) and answer.code == THREAD_EXISTS:
             answer = await self._api.call("GET", CHANNEL, channel_id=new.thread)
         elif isinstance(answer, NoResponse):
             looked = await self._api.call("GET", CHANNEL, channel_id=new.thread)
             is_missing = isinstance(looked, Refused) and looked.code == UNKNOWN_CHANNEL
-            answer = NotSent(answer.reason) if is_missing else looked
+            answer = NotSent(answer.reason, answer.ours) if is_missing else looked
         if not isinstance(answer, Ok):
             outcome = failure(answer)
             return Rejected(outcome.reason, "thread") if isinstance(outcome, Rejected) else outcome

@@ -13,7 +13,7 @@ from yarl import URL
 
 from rejoinder.alarms import timeout
 from rejoinder.channels.http_client import OK, HttpClient, load_file, read_all
-from rejoinder.channels.http_faults import FAILED, connect_timeout, server_of, was_written
+from rejoinder.channels.http_faults import FAILED, connect_timeout, is_ours, server_of, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.slack.outcomes import Answer, NoResponse, NotSent, Ok, Refused
 from rejoinder.crashpoint import answer_unread
@@ -49,7 +49,7 @@ class Api:
                 answer_unread()
                 return _read(response, await read_all(response))
         except FAILED as problem:
-            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
+            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem), is_ours(problem))
 
     async def ask(self, method: str, payload: dict[str, Any], seconds: float | None = None) -> Answer:
         """The same for the methods that only read: they take a form."""
@@ -72,7 +72,7 @@ class Api:
                 answer_unread()
                 return _read(response, await response.read())
         except FAILED as problem:
-            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
+            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem), is_ours(problem))
 
     # --- files ------------------------------------------------------------------------------------
 

@@ -44,7 +44,7 @@ NOT_THERE = ("not_in_channel", "channel_not_found")
 
 class SlackApp:
     limits = LIMITS
-    deaf_after = DEAF_AFTER
+    stale_after = DEAF_AFTER
     file_limits = FILES
     retitles_threads: Literal[True] = True
 

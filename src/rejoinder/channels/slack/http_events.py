@@ -19,8 +19,8 @@ from aiohttp import web
 from msgspec import Struct
 
 from rejoinder.channels.http_listener import Address, body_of, listening
-from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import HistoryReader
+from rejoinder.channels.slack.history_catch_up import HistoryCatchUp
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.retrying import Timings
 from rejoinder.channels.slack.wire import Envelope
@@ -48,16 +48,16 @@ class HttpEventSource:
     def __init__(self, hook: WebhookAddress, pace: Timings) -> None:
         self._hook = hook
         self._pace = pace
-        self._gaps: Gaps | None = None
+        self._catch_up: HistoryCatchUp | None = None
         self._in_turn = asyncio.Lock()
         self.last_sign: float | None = None
 
     @property
     def trouble(self) -> str:
-        return self._gaps.trouble if self._gaps is not None else ""
+        return self._catch_up.trouble if self._catch_up is not None else ""
 
     async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
-        gaps = self._gaps = Gaps(called, intake, reader, self._pace)
+        catch_up = self._catch_up = HistoryCatchUp(called, intake, reader, self._pace)
         hook = self._hook
         path = hook.path if hook.path.startswith("/") else f"/{hook.path}"
         where = Address(hook.host, hook.port, path, "events_host and events_port")
@@ -66,13 +66,13 @@ class HttpEventSource:
             raw = await body_of(request)
             if not is_signed(raw, request.headers, hook.secret, time()):
                 raise web.HTTPUnauthorized
-            return await self._taken(raw, request.content_type, intake, gaps)
+            return await self._taken(raw, request.content_type, intake, catch_up)
 
         async with listening(where, take) as listener:
-            gaps.close()
-            await asyncio.gather(listener.attend(), gaps.watch())
+            catch_up.close()
+            await asyncio.gather(listener.attend(), catch_up.watch())
 
-    async def _taken(self, raw: bytes, kind: str, intake: Intake, gaps: Gaps) -> web.Response:
+    async def _taken(self, raw: bytes, kind: str, intake: Intake, catch_up: HistoryCatchUp) -> web.Response:
         self.last_sign = monotonic()
         try:
             envelope = envelope_of(raw, kind)
@@ -80,7 +80,7 @@ class HttpEventSource:
             raise web.HTTPBadRequest from None
         if envelope.type == "url_verification":
             return web.Response(text=str(envelope.payload.get("challenge", "")))
-        await gaps.until_closed()
+        await catch_up.until_closed()
         async with self._in_turn:
             (answer,) = await intake.take([envelope])
         if answer is None:

@@ -15,6 +15,7 @@ from msgspec import Struct
 from rejoinder.channels.base import RetryAfter
 from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.channels.http_faults import unanswered
+from rejoinder.channels.no_response import NoResponse, NotSent
 from rejoinder.channels.slack.api import Api
 from rejoinder.channels.slack.outcomes import MEANINGS, SERVER_FAULT, Answer, Ok, Refused, refusal, sentence
 from rejoinder.errors import ChannelStopped
@@ -80,15 +81,13 @@ class RetryingCalls:
         if isinstance(answer, Ok):
             return answer
         self._give_up(answer)
-        said = sentence(answer) if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(unanswered(f"Slack at {self._api.server}", said), self._name)
+        raise ChannelStopped(_unanswered(f"Slack at {self._api.server}", answer), self._name)
 
-    def _pause(self, answer: Answer) -> float:
+    def _pause(self, answer: Refused | NotSent | NoResponse) -> float:
         if isinstance(answer, Refused) and isinstance(found := refusal(answer), RetryAfter) and found.limited:
             return found.seconds or self._pace.first_pause
         if not self._failures and not self.trouble:
-            said = sentence(answer) if isinstance(answer, Refused) else getattr(answer, "reason", "")
-            log.warning("%s: %s; trying until it works", self._name, unanswered("Slack", said))
+            log.warning("%s: %s; trying until it works", self._name, _unanswered("Slack", answer))
         self._failures += 1
         return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 
@@ -114,3 +113,9 @@ class RetryingCalls:
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
         raise ChannelStopped(said, self._name)
+
+
+def _unanswered(platform: str, answer: Refused | NotSent | NoResponse) -> str:
+    if isinstance(answer, Refused):
+        return unanswered(platform, sentence(answer))
+    return unanswered(platform, answer.reason, ours=answer.ours)

@@ -20,8 +20,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.channels.slack.api import Api
-from rejoinder.channels.slack.gaps import Gaps
 from rejoinder.channels.slack.history import HistoryReader
+from rejoinder.channels.slack.history_catch_up import HistoryCatchUp
 from rejoinder.channels.slack.intake import Intake
 from rejoinder.channels.slack.retrying import RetryingCalls, Timings
 from rejoinder.channels.slack.wire import Envelope
@@ -127,11 +127,11 @@ class EventSocket(SocketModeClient):
 class SocketConnector:
     """Keeps one socket open, and has taken what came by it."""
 
-    def __init__(self, name: str, calls: RetryingCalls, pace: Timings, gaps: Gaps) -> None:
+    def __init__(self, name: str, calls: RetryingCalls, pace: Timings, catch_up: HistoryCatchUp) -> None:
         self._name = name
         self._calls = calls
         self._pace = pace
-        self._gaps = gaps
+        self._catch_up = catch_up
         self._lines: list[EventSocket] = []
         self._made: list[EventSocket] = []  # and not closed yet
         self._queue: asyncio.Queue[tuple[EventSocket, Envelope]] = asyncio.Queue()
@@ -158,10 +158,10 @@ class SocketConnector:
             old, self._lines = self._lines, [line]
             self._count(line, old)
             if was_deaf:
-                self._gaps.close()
+                self._catch_up.close()
             await asyncio.gather(self._watch(line), *map(self._retire, old))
             if not await line.is_connected():
-                self._gaps.open()
+                self._catch_up.open()
 
     async def _connected(self) -> EventSocket:
         failures = 0
@@ -221,7 +221,7 @@ class SocketConnector:
     def _count(self, line: EventSocket, old: list[EventSocket]) -> None:
         ours = 1 + sum(each.current_session is not None and not each.current_session.closed for each in old)
         before, self.ghosts = self.ghosts, max(0, line.connections - ours)
-        self._gaps.share(self.ghosts)
+        self._catch_up.share(self.ghosts)
         if self.ghosts and not before:
             log.warning("%s: %s", self._name, GHOSTS)
         if before and not self.ghosts:
@@ -256,12 +256,12 @@ class SocketEventSource:
         self._api = api
         self._pace = pace
         self._calls: RetryingCalls | None = None
-        self._gaps: Gaps | None = None
+        self._catch_up: HistoryCatchUp | None = None
         self._board: SocketConnector | None = None
 
     @property
     def trouble(self) -> str:
-        told = [each.trouble for each in (self._calls, self._board, self._gaps) if each is not None]
+        told = [each.trouble for each in (self._calls, self._board, self._catch_up) if each is not None]
         return next(filter(None, told), GHOSTS if self._board is not None and self._board.ghosts else "")
 
     @property
@@ -270,14 +270,14 @@ class SocketEventSource:
 
     async def run(self, called: str, intake: Intake, reader: HistoryReader) -> None:
         calls = self._calls = RetryingCalls(called, self._api, self._pace, is_app_token=True)
-        gaps = self._gaps = Gaps(called, intake, reader, self._pace)
-        board = self._board = SocketConnector(called, calls, self._pace, gaps)
+        catch_up = self._catch_up = HistoryCatchUp(called, intake, reader, self._pace)
+        board = self._board = SocketConnector(called, calls, self._pace, catch_up)
 
         async def take(envelopes: list[Envelope]) -> list[dict[str, Any] | None]:
-            await gaps.until_closed()
+            await catch_up.until_closed()
             return await intake.take(envelopes)
 
-        await together(board.run(take), gaps.watch())
+        await together(board.run(take), catch_up.watch())
 
     async def check(self, called: str, seconds: float) -> str:
         """Opens no socket: one that is only looked at would take a share of the events."""

@@ -8,7 +8,7 @@ import msgspec
 from rejoinder.alarms import timeout
 from rejoinder.channels.base import OutgoingFile
 from rejoinder.channels.http_client import HttpClient, load_file, read_all
-from rejoinder.channels.http_faults import FAILED, connect_timeout, server_of, was_written
+from rejoinder.channels.http_faults import FAILED, connect_timeout, is_ours, server_of, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.multipart import Form
 from rejoinder.channels.telegram.files import fields
@@ -47,7 +47,7 @@ class Api:
                 answer_unread()
                 return _read(response.status, response.reason or "", await read_all(response))
         except FAILED as problem:
-            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem))
+            return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem), is_ours(problem))
 
     async def upload(self, method: str, payload: dict[str, Any], files: list[tuple[str, OutgoingFile]]) -> Answer:
         """The same with files, which are read while they are written to Telegram."""
@@ -63,7 +63,7 @@ class Api:
                 return _read(response.status, response.reason or "", await response.read())
         except (*FAILED, StoreUnavailable) as problem:
             written = form.is_written and was_written(problem)
-            return (NoResponse if written else NotSent)(self._http.said(problem))
+            return (NoResponse if written else NotSent)(self._http.said(problem), is_ours(problem))
 
     async def load(self, path: str, limit: int) -> bytes | str:
         """The file at this path, or why it could not be loaded."""

@@ -93,7 +93,7 @@ class TelegramBot:
         self._presses = Presses(self._called, api)
         self._has_previews = True
 
-    deaf_after = 150.0
+    stale_after = 150.0
     """Seconds: a poll is answered within a minute, even if nothing was said."""
 
     @property

@@ -15,6 +15,7 @@ from msgspec import Raw, Struct
 
 from rejoinder.channels.growing_pauses import pause_after
 from rejoinder.channels.http_faults import unanswered
+from rejoinder.channels.no_response import NoResponse, NotSent
 from rejoinder.channels.telegram.api import Api
 from rejoinder.channels.telegram.outcomes import SERVER_FAULT, TOO_MANY, Answer, Ok, Refused
 from rejoinder.errors import ChannelStopped
@@ -71,17 +72,15 @@ class RetryingCalls:
         if isinstance(answer, Ok):
             return answer.result
         self._give_up(answer)
-        said = answer.description if isinstance(answer, Refused) else answer.reason
-        raise ChannelStopped(unanswered(f"Telegram at {self._api.server}", said), self._name)
+        raise ChannelStopped(_unanswered(f"Telegram at {self._api.server}", answer), self._name)
 
-    def _pause(self, answer: Answer) -> float:
+    def _pause(self, answer: Refused | NotSent | NoResponse) -> float:
         if isinstance(answer, Refused) and answer.code == CONFLICT:
             return self._pace.after_conflict
         if isinstance(answer, Refused) and answer.code == TOO_MANY:
             return answer.retry_after or self._pace.first_pause
         if not self._failures and not self.trouble:
-            said = answer.description if isinstance(answer, Refused) else getattr(answer, "reason", "")
-            log.warning("%s: %s; trying until it works", self._name, unanswered("Telegram", said))
+            log.warning("%s: %s; trying until it works", self._name, _unanswered("Telegram", answer))
         self._failures += 1
         return pause_after(self._failures, self._pace.first_pause, self._pace.longest_pause)
 
@@ -122,3 +121,9 @@ class RetryingCalls:
                 )
         elif answer.code < SERVER_FAULT and answer.code != TOO_MANY and not self._known:
             raise ChannelStopped(f"Telegram refuses to serve this bot: {answer.description}", self._name)
+
+
+def _unanswered(platform: str, answer: Refused | NotSent | NoResponse) -> str:
+    if isinstance(answer, Refused):
+        return unanswered(platform, answer.description)
+    return unanswered(platform, answer.reason, ours=answer.ours)

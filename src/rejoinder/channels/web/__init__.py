@@ -124,6 +124,7 @@ CHANNEL = ChannelKind(
     delivery="native key",
     opened_by="page",
     only_one="there is one page",
+    waits=dict.fromkeys(("agent", "agents"), "the page learns its agents when it starts"),
     setup=Setup(
         offer="Serve the chat page?",
         offered=True,

@@ -5,12 +5,10 @@ from rejoinder.inbound.gate import Denied
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.rules import Rules, channel_rules
 
-MOST = 25
-"""As many as Discord shows."""
-
 
 def suggestions(message: InboundMessage, option: str, rules: Rules) -> tuple[str, ...]:
     """Values of this option that fit what was typed of it, best first; none for somebody who may not give the command.
+    The channel shows as many of them as its platform takes.
 
     `message` is finalised: who sent it is known.
     """
@@ -34,4 +32,4 @@ def suggestions(message: InboundMessage, option: str, rules: Rules) -> tuple[str
             values = arg.choices
     typed = invoked.options.get(option, "").strip().lower()
     fitting = [value for value in dict.fromkeys(values) if typed in value.lower()]
-    return tuple(sorted(fitting, key=lambda value: not value.lower().startswith(typed))[:MOST])
+    return tuple(sorted(fitting, key=lambda value: not value.lower().startswith(typed)))

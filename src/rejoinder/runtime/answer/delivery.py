@@ -17,14 +17,14 @@ from rejoinder.outbound.directives.effects import SendFile
 from rejoinder.outbound.plan import PlannedOperation, Slot
 from rejoinder.outbound.reader import ReplyReader
 from rejoinder.rendering.white_space import is_seen
-from rejoinder.runtime.answer.acting import Acting
+from rejoinder.runtime.answer.answer_finisher import PATIENCE, AnswerFinisher
 from rejoinder.runtime.answer.context import AnswerContext
+from rejoinder.runtime.answer.directive_runner import DirectiveRunner
 from rejoinder.runtime.answer.drafting import Drafting, streaming_at
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.length import AnswerLength
 from rejoinder.runtime.answer.options import AnswerOptions, stem_of
 from rejoinder.runtime.answer.outcomes import Outcomes
-from rejoinder.runtime.answer.settling import PATIENCE, Settling
 from rejoinder.runtime.answer.speaking import Speech, SpokenWords, voice_note
 from rejoinder.runtime.outbox.conversations import Conversation
 
@@ -39,52 +39,60 @@ CATCHING_UP = 3.0
 class StreamedAnswer:
     """Takes the agent's raw text piece by piece and makes the conversation show it."""
 
-    def __init__(self, conversation: Conversation, occasion: AnswerContext, turn: AnswerOptions) -> None:
+    def __init__(self, conversation: Conversation, context: AnswerContext, turn: AnswerOptions) -> None:
         run, beat = turn.run, turn.beat
         self._conversation = conversation
-        self._occasion = occasion
+        self._context = context
         self._turn = turn
         self._may_speak = turn.may_speak
         self._reader = ReplyReader(
-            registry=occasion.directives,
+            registry=context.directives,
             silence=turn.silence,
-            has_trigger=bool(occasion.trigger),
+            has_trigger=bool(context.trigger),
             heartbeat=beat is not None,
             ack_max_chars=beat.ack_max_chars if beat is not None else 0,
         )
         self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
-        self._spoken = SpokenWords(is_kept=occasion.speech is not None)
+        self._spoken = SpokenWords(is_kept=context.speech is not None)
         delivery, sender = conversation.how.delivery, conversation.sender
-        self._stem = stem_of(run, occasion.trigger) or conversation.outbox.new_stem()
-        self._acting = Acting(conversation, occasion, self._stem, run, turn.hand_over, turn.start)
-        streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=occasion.other_bot)
-        if beat is not None or _is_heard_alone(occasion.speech):
+        self._stem = stem_of(run, context.trigger) or conversation.outbox.new_stem()
+        self._directive_runner = DirectiveRunner(conversation, context, self._stem, run, turn.hand_over, turn.start)
+        streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=context.other_bot)
+        if beat is not None or _is_heard_alone(context.speech):
             streaming = replace(streaming, mode="off")
         self._drafting = Drafting(
-            sender, streaming, delivery.options, self._acting.shape.wording, self._stem, run, delivery.human_delay
+            sender,
+            streaming,
+            delivery.options,
+            self._directive_runner.shape.wording,
+            self._stem,
+            run,
+            delivery.human_delay,
         )
-        length = AnswerLength(turn.most, occasion.folder, self._stem)
-        prefixed = turn.with_prefix if turn.prefix else None
-        self._text = GrowingText(self._drafting, length, prefixed, is_hidden=streaming.mode == "off")
-        self._settling = Settling(conversation, turn, self._acting, self._drafting, self._text, streaming, self._stem)
+        length = AnswerLength(turn.most, context.folder, self._stem)
+        prefix = turn.before_first_word if turn.prefix else None
+        self._text = GrowingText(self._drafting, length, prefix, is_hidden=streaming.mode == "off")
+        self._finisher = AnswerFinisher(
+            conversation, turn, self._directive_runner, self._drafting, self._text, streaming, self._stem
+        )
         self._drafting.resume_from(turn.earlier)
 
     @property
     def undelivered(self) -> str | None:
         """Why a part of the answer did not arrive (OD-65)."""
-        return self._settling.undelivered
+        return self._finisher.undelivered
 
     @property
     def is_kept(self) -> bool:
         """Whether what the turn keeps with its answer is certainly stored."""
-        return self._settling.is_kept
+        return self._finisher.is_kept
 
     @property
     def outcomes(self) -> Outcomes:
-        return self._acting.log.outcomes
+        return self._directive_runner.log.outcomes
 
     async def use(self, directive: Directive) -> Step:
-        return await self._acting.use(directive)
+        return await self._directive_runner.use(directive)
 
     @property
     def seen_at(self) -> float | None:
@@ -94,7 +102,7 @@ class StreamedAnswer:
     @property
     def begun(self) -> bool:
         """Some of it has been shown or done already: starting over would repeat that."""
-        return self._text.has_words or self._acting.asked
+        return self._text.has_words or self._directive_runner.asked
 
     @property
     def is_silent(self) -> bool:
@@ -110,7 +118,7 @@ class StreamedAnswer:
     async def next_segment(self) -> None:
         if self._may_speak():
             await self._obey(self._reader.next_segment())
-            await self._acting.files.flush()
+            await self._directive_runner.files.flush()
             self._text.end_segment()
             self._spoken.note("\n\n")
 
@@ -133,7 +141,7 @@ class StreamedAnswer:
 
     async def send_file(self, request: SendFile, content: bytes | None) -> None:
         if self._may_speak():
-            await self._acting.take_file(request, content)
+            await self._directive_runner.take_file(request, content)
 
     def goes_with(self, messages: Iterable[str]) -> None:
         """Adds messages sent for this answer: if it turns out to be silence they are withdrawn too (OD-41)."""
@@ -144,28 +152,30 @@ class StreamedAnswer:
         if not self._may_speak():
             return await self.abandon()
         await self._obey(self._reader.finish())
-        if self._acting.files.is_waiting:
-            await self._acting.files.flush()
+        if self._directive_runner.files.is_waiting:
+            await self._directive_runner.files.flush()
         whole_file = await self._end_cut()
         if self._reader.silent:
-            await self._settling.withdraw(self._acting.handoffs.plan(), self._beside)
-            if self._turn.beat is None and (self._turn.says_when_empty or not self._occasion.peers):
+            await self._finisher.withdraw(self._directive_runner.handoffs.plan(), self._beside)
+            if self._turn.beat is None and (self._turn.says_when_empty or not self._context.peers):
                 # Among agents and in a heartbeat silence is normal and not worth a note.
-                await self._conversation.note(f"{self._occasion.agent} chose to stay silent")
+                await self._conversation.note(f"{self._context.agent} chose to stay silent")
         elif (
             self._turn.beat is not None and self._text.has_words and not await self._turn.beat.is_news(self._text.words)
         ):
-            await self._settling.withdraw(self._acting.handoffs.plan())
-            log.info("%s said the same within the last day; it is not repeated", self._occasion.agent)
+            await self._finisher.withdraw(self._directive_runner.handoffs.plan())
+            log.info("%s said the same within the last day; it is not repeated", self._context.agent)
         elif self._text.has_words:
             if footer:
                 self._text.add_paragraph(footer)
             await self._settle_spoken(whole_file)
-        elif not self._acting.asked and self._turn.says_when_empty:
-            await self._settling.say(NO_RESPONSE)
+        elif not self._directive_runner.asked and self._turn.says_when_empty:
+            await self._finisher.say(NO_RESPONSE)
         else:
-            await self._settling.withdraw(self._acting.handoffs.plan(), () if self._acting.asked else self._beside)
-        await self._acting.finish(PATIENCE)
+            await self._finisher.withdraw(
+                self._directive_runner.handoffs.plan(), () if self._directive_runner.asked else self._beside
+            )
+        await self._directive_runner.finish(PATIENCE)
 
     async def fail(self, sentence: str, detail: str) -> None:
         """What was shown stays; the person gets the sentence as a message of its own, the operator gets the detail.
@@ -173,41 +183,41 @@ class StreamedAnswer:
         A failed heartbeat is only logged: no person is waiting for it, and it is tried again soon.
         """
         if self._turn.beat is not None:
-            log.warning("a heartbeat of %s has failed: %s %s", self._occasion.agent, sentence, detail)
+            log.warning("a heartbeat of %s has failed: %s %s", self._context.agent, sentence, detail)
         if self._turn.beat is not None or not self._may_speak():
             return await self.abandon()
-        await self._acting.files.flush()
-        await self._settling.settle(await self._end_cut(), sentence)
-        await self._acting.finish(PATIENCE)
+        await self._directive_runner.files.flush()
+        await self._finisher.settle(await self._end_cut(), sentence)
+        await self._directive_runner.finish(PATIENCE)
         if detail:
             await self._conversation.note(detail)
 
     async def abandon(self) -> None:
         """Ends the answer here: what was shown stays as it is, what was held back is never sent."""
         self._conversation.sender.hurry()
-        await self._settling.abandon()
+        await self._finisher.abandon()
 
     async def _obey(self, events: list[ReplyEvent]) -> None:
         for event in events:
             match event:
                 case Text(text=text):
-                    if self._acting.files.is_waiting and is_seen(text):
-                        await self._acting.files.flush()
+                    if self._directive_runner.files.is_waiting and is_seen(text):
+                        await self._directive_runner.files.flush()
                     self._spoken.note(text)
                     self._text.add(text)
                 case Directive():
                     if event.name == VOICE and self._text.has_words:  # it takes its place behind them (ME-3)
                         await self.catch_up()
                     words_wait = self._text.is_hidden and self._text.has_words
-                    if instead := await self._acting.obey(event, words_wait=words_wait):
+                    if instead := await self._directive_runner.obey(event, words_wait=words_wait):
                         self._spoken.note(f"\n\n{instead}\n\n")
                         self._text.add_paragraph(instead)
                 case Problem(code=code, level="debug", detail=detail):
-                    log.debug("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
+                    log.debug("%s %s: %s: %s", self._conversation.channel.name, self._context.trigger, code, detail)
                 case Problem(code=code, level="info", detail=detail):
-                    log.info("%s %s: %s: %s", self._conversation.channel.name, self._occasion.trigger, code, detail)
+                    log.info("%s %s: %s: %s", self._conversation.channel.name, self._context.trigger, code, detail)
                 case Problem(detail=detail):
-                    await self._acting.log.warn(detail)
+                    await self._directive_runner.log.warn(detail)
                 case Silent():
                     pass  # the last event: `finish` withdraws the answer
 
@@ -219,14 +229,18 @@ class StreamedAnswer:
         if not self._text.is_over:
             return ()
         cut = await self._text.cut()
-        return () if cut.file is None else await self._acting.files.show_whole(cut.file)
+        return () if cut.file is None else await self._directive_runner.files.show_whole(cut.file)
 
     async def _settle_spoken(self, beside: Sequence[PlannedOperation]) -> None:
         """Delivers the whole answer, with a voice note after its last message where it is to be spoken (ME-3)."""
-        speech = self._occasion.speech
-        if speech is None or self._turn.beat is not None or not speech.speaks_whole(marked=self._acting.shape.as_voice):
-            return await self._settling.settle(beside, whole=True)
-        wording = replace(self._acting.shape.wording(), reply_to=None)
+        speech = self._context.speech
+        if (
+            speech is None
+            or self._turn.beat is not None
+            or not speech.speaks_whole(marked=self._directive_runner.shape.as_voice)
+        ):
+            return await self._finisher.settle(beside, whole=True)
+        wording = replace(self._directive_runner.shape.wording(), reply_to=None)
         note: list[PlannedOperation] = []
         try:
             note = await voice_note(self._spoken.text, speech, self._conversation, wording, self._stem)
@@ -234,8 +248,8 @@ class StreamedAnswer:
             log.warning("%s: an answer was not spoken: %s", self._conversation.channel.name, why.detail or why)
             self.outcomes.note("voice", "failed", str(why))
         if note and not speech.options.keeps_text and self._drafting.draft.streaming.mode != "blocks":
-            return await self._settling.settle_as_voice([*note, *beside])
-        await self._settling.settle([*note, *beside], whole=True)
+            return await self._finisher.settle_as_voice([*note, *beside])
+        await self._finisher.settle([*note, *beside], whole=True)
 
 
 def _is_heard_alone(speech: Speech | None) -> bool:

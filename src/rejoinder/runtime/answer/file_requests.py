@@ -34,9 +34,9 @@ from rejoinder.runtime.outbox.conversations import Conversation
 
 
 class FileRequests:
-    def __init__(self, conversation: Conversation, occasion: AnswerContext, log: ActionLog, shape: ReplyShape) -> None:
+    def __init__(self, conversation: Conversation, context: AnswerContext, log: ActionLog, shape: ReplyShape) -> None:
         self._conversation = conversation
-        self._occasion = occasion
+        self._context = context
         self._log = log
         self._shape = shape
         self._given = 0  # files whose content the agent gave
@@ -49,7 +49,7 @@ class FileRequests:
         return self._files is not None
 
     async def send(self, effect: SendFile, name: str, content: bytes | None = None) -> None:
-        here, path, folder = self._conversation.route, effect.path, self._occasion.folder
+        here, path, folder = self._conversation.route, effect.path, self._context.folder
         what = f"{name} {path}"
         if effect.channel is not None and effect.chat is None:
             return await self._log.fail(what, "failed", "a channel needs a chat")
@@ -59,11 +59,11 @@ class FileRequests:
         channel, delivery = outbox.serving(route), outbox.delivery(route.channel)
         if channel is None or delivery is None:
             return await self._log.fail(what, "failed", f"there is no channel {route.channel!r}")
-        if (why := await self._occasion.out_of_reach(route, self._conversation)) is not None:
+        if (why := await self._context.out_of_reach(route, self._conversation)) is not None:
             return await self._log.deny(what, why, name)
         if folder is None or not can(channel, CanSendFiles):
             return await self._log.fail(what, "unsupported", f"{route.channel} cannot send files")
-        is_remote = content is None and self._occasion.loads_files is not None and is_address(path)
+        is_remote = content is None and self._context.loads_files is not None and is_address(path)
         key = file_key(self._log.stem, effect)
         if content is not None:  # several may have the same name, or none
             self._given += 1
@@ -87,11 +87,11 @@ class FileRequests:
             return await self._log.fail(what, "failed", str(fault))
         crashpoint("K27")
         wording = AnswerWording(
-            author=self._occasion.agent,
+            author=self._context.agent,
             silent=self._shape.silent,
             only_for=None if elsewhere else self._shape.only_for,
-            opens=None if elsewhere else self._occasion.opens,
-            reply_context=None if elsewhere else self._occasion.reply_context,
+            opens=None if elsewhere else self._context.opens,
+            reply_context=None if elsewhere else self._context.reply_context,
         )
         named = KeptFile(what, key, attached(blob, self._kind(effect, blob), limits), redact(effect.caption))
         await self._put_together(FileGroup(route, limits, delivery.options, wording), named)
@@ -100,7 +100,7 @@ class FileRequests:
 
     async def _load(self, key: str, address: str, blobs: Blobs, most: int) -> Blob:
         """A file at an address (OD-58), under the same limits as the links of people (DE-38)."""
-        loads = self._occasion.loads_files
+        loads = self._context.loads_files
         assert loads is not None
         self._loaded += 1
         if self._loaded > loads.most:
@@ -138,7 +138,7 @@ class FileRequests:
     async def show_whole(self, path: str) -> Sequence[PlannedOperation]:
         """The message with the file that has the whole of an answer; none where it cannot be sent, and it stays in its
         folder."""
-        folder, here = self._occasion.folder, self._conversation
+        folder, here = self._context.folder, self._conversation
         if folder is None or not can(here.channel, CanSendFiles):
             return ()
         key, limits = f"{self._log.stem}/whole", here.outbox.file_limits(here.channel, here.route)
@@ -154,7 +154,7 @@ class FileRequests:
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The store has its own copy by now, so the file may go; removing an agent's files needs its own grant."""
         what = f"cleanup of {path}"
-        if "cleanup" not in self._occasion.granted:
+        if "cleanup" not in self._context.granted:
             return await self._log.fail(what, "denied", "it is not granted here")
         try:
             await asyncio.to_thread(folder.remove, path)

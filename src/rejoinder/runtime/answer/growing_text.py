@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
-from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.secret_filter import SecretFilter
 from rejoinder.rendering.enclosures import closing_of
 from rejoinder.rendering.white_space import is_seen
 from rejoinder.runtime.answer.drafting import Drafting
@@ -22,20 +22,20 @@ ENOUGH_TO_PREFIX = 24
 
 
 class GrowingText:
-    """`prefixed` puts the prefix before the first words; None: there is no prefix. `is_hidden`: nothing is shown until
-    it is whole."""
+    """`prefix`: what is shown before the first of such words; None: there is no prefix. `is_hidden`: nothing is shown
+    until it is whole."""
 
     def __init__(
-        self, drafting: Drafting, length: AnswerLength, prefixed: Callable[[str], str] | None, *, is_hidden: bool
+        self, drafting: Drafting, length: AnswerLength, prefix: Callable[[str], str] | None, *, is_hidden: bool
     ) -> None:
         self.has_words = False
         self.is_hidden = is_hidden
         self._drafting = drafting
         self._length = length
-        self._prefixed = prefixed
-        self._unprefixed: str | None = None if prefixed is None else ""
-        self._worn = ""  # the prefix as it is shown, which is not part of the agent's words
-        self._reveal = Reveal()
+        self._prefix = prefix
+        self._unprefixed: str | None = None if prefix is None else ""
+        self._worn = 0  # characters of the prefix as it is shown, which are not part of the agent's words
+        self._secret_filter = SecretFilter()
         self._unseen: list[str] = []  # hidden text whose secrets have not been taken out yet
         self._unseen_size = 0
         self._end = ""  # the last two characters of the text, to count the newlines it ends in
@@ -44,7 +44,7 @@ class GrowingText:
     @property
     def words(self) -> str:
         """What has been passed on of the agent's words."""
-        return self._drafting.draft.text.removeprefix(self._worn) if self._unprefixed is None else self._unprefixed
+        return self._drafting.draft.text[self._worn :] if self._unprefixed is None else self._unprefixed
 
     def add(self, text: str) -> None:
         if self._between_segments and self.has_words:
@@ -69,11 +69,11 @@ class GrowingText:
 
     def end_segment(self) -> None:
         if not self.is_hidden:
-            self._pass_on(self._reveal.end_word())
+            self._pass_on(self._secret_filter.end_word())
         self._between_segments = True
 
     def pass_on_rest(self) -> None:
-        self._pass_on(self._reveal.finish(self._take_unseen() if self._unseen else ""), whole=True)
+        self._pass_on(self._secret_filter.finish(self._take_unseen() if self._unseen else ""), whole=True)
 
     @property
     def is_full(self) -> bool:
@@ -108,7 +108,7 @@ class GrowingText:
             if self._unseen_size < ENOUGH_TO_REVEAL:
                 return
             text = self._take_unseen()
-        if seen := self._reveal.feed(text):
+        if seen := self._secret_filter.feed(text):
             self._pass_on(seen)
 
     def _take_unseen(self) -> str:
@@ -121,13 +121,14 @@ class GrowingText:
         if not seen and self._unprefixed is None:
             return
         seen = self._length.take(seen)
-        if self._prefixed is not None and self._unprefixed is not None:
+        if self._prefix is not None and self._unprefixed is not None:
             self._unprefixed += seen
             if len(self._unprefixed.lstrip()) < ENOUGH_TO_PREFIX and not whole:
                 return
             words, self._unprefixed = self._unprefixed, None
-            seen = self._prefixed(words)
-            self._worn = seen.removesuffix(words.lstrip())
+            before = self._prefix(words)
+            self._worn = len(before)
+            seen = before + words.lstrip()
         if seen:
             self._drafting.grow(seen)
 

@@ -35,7 +35,7 @@ class Handoffs:
     def __init__(
         self,
         conversation: Conversation,
-        occasion: AnswerContext,
+        context: AnswerContext,
         log: ActionLog,
         shape: ReplyShape,
         hand_over: HandOver | None,
@@ -43,7 +43,7 @@ class Handoffs:
         self.kept: WriteBatch | None = None
         """What is written with the answer: a row for everything it hands over. Most hand nothing over."""
         self._conversation = conversation
-        self._occasion = occasion
+        self._context = context
         self._log = log
         self._shape = shape
         self._hand_over = hand_over
@@ -53,7 +53,7 @@ class Handoffs:
 
     async def request(self, to: str, words: str) -> None:
         """A hand-off waits for the end of the turn (OD-50); equal ones count as one."""
-        peers = {peer.casefold(): peer for peer in self._occasion.peers}
+        peers = {peer.casefold(): peer for peer in self._context.peers}
         whom = peers.get(to.removeprefix("@").casefold())
         if whom is None:
             there = f"there are: {', '.join(peers.values())}" if peers else "there is nobody else"
@@ -79,7 +79,7 @@ class Handoffs:
         if not self._handed:
             return planned
         knows_agents = can(self._conversation.channel, TellsAgents)
-        delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._occasion.agent
+        delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._context.agent
         for handed in self._handed:
             wording = AnswerWording(
                 author=name, addressed=(handed.to,) if knows_agents else (), opens=self._shape.opens
@@ -103,11 +103,11 @@ class Handoffs:
     @property
     def _tells_peers(self) -> bool:
         """Whether the gateway must tell the other agents in the room of an answer, as the platform does not."""
-        return bool(self._occasion.peers) and not can(self._conversation.channel, TellsAgents)
+        return bool(self._context.peers) and not can(self._conversation.channel, TellsAgents)
 
     def keep_named(self, text: str) -> None:
         """Agents named in the answer get a turn (IN-21), as if it were handed over to them."""
-        if self._hand_over is not None and self._tells_peers and named_in(text, self._occasion.peers):
+        if self._hand_over is not None and self._tells_peers and named_in(text, self._context.peers):
             self._named = self._hand_over("", text, f"{self._log.stem}/named")
             self._keep(self._named)
 
@@ -133,9 +133,9 @@ class Handoffs:
     def was_said(self, text: str, message: str) -> None:
         """Agents that the answer does not wake see it with their next turn."""
         if self._tells_peers and self._named is None:
-            agent = self._occasion.agent
+            agent = self._context.agent
             self._conversation.overheard.hear_ours(
-                EarlierMessage(message, agent, agent, text, is_bot=True), self._occasion.peers
+                EarlierMessage(message, agent, agent, text, is_bot=True), self._context.peers
             )
 
     def note(self) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from rejoinder.agents.base import MAX_ANSWER_CHARS
-from rejoinder.outbound.prefix import Speaker, prefixed
+from rejoinder.outbound.prefix import Speaker, before_first_word, prefixed
 from rejoinder.runtime.answer.handoffs import HandOver
 from rejoinder.runtime.answer.heartbeats import HeartbeatAnswer
 from rejoinder.runtime.answer.unposted import Start
@@ -36,6 +36,9 @@ class AnswerOptions(Struct, frozen=True, kw_only=True):
 
     def with_prefix(self, words: str) -> str:
         return prefixed(words, self.prefix, self.speaker())
+
+    def before_first_word(self, words: str) -> str:
+        return before_first_word(words, self.prefix, self.speaker())
 
 
 def stem_of(run: RunClaim | None, trigger: str) -> str:

@@ -13,54 +13,51 @@ from rejoinder.runtime.answer.action_log import ActionLog
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.outbox.conversations import Conversation
 
-LONGEST_TITLE = 100
-"""Characters of a thread's title: as many as Discord takes."""
-
 
 class ReplyShape:
-    def __init__(self, conversation: Conversation, occasion: AnswerContext, log: ActionLog) -> None:
+    def __init__(self, conversation: Conversation, context: AnswerContext, log: ActionLog) -> None:
         delivery = conversation.how.delivery
-        configured = delivery.reply_direct if occasion.direct else delivery.reply_group
-        among_bots = occasion.other_bot or bool(occasion.peers)
-        mode = plan.reply_mode(configured, direct=occasion.direct, other_bot=among_bots)
-        stays_plain = mode == "off" or occasion.opens is not None or not occasion.is_message
+        configured = delivery.reply_direct if context.direct else delivery.reply_group
+        among_bots = context.other_bot or bool(context.peers)
+        mode = plan.reply_mode(configured, direct=context.direct, other_bot=among_bots)
+        stays_plain = mode == "off" or context.opens is not None or not context.is_message
         self.as_voice = False
         """The agent wants this answer to be spoken."""
         self.silent = False
         self.only_for: str | None = None
         self._conversation = conversation
-        self._occasion = occasion
+        self._context = context
         self._log = log
-        self._target = None if stays_plain else occasion.trigger or None
+        self._target = None if stays_plain else context.trigger or None
         self._reply_all = mode == "all" or delivery.replies_are_threads
         self._previews = False
         self._title = ""
 
     def wording(self) -> AnswerWording:
-        occasion = self._occasion
+        context = self._context
         return AnswerWording(
             reply_to=self._target,
             reply_all=self._reply_all,
             silent=self.silent,
             previews=self._previews,
-            author=occasion.agent,
-            addressed=occasion.addressed,
+            author=context.agent,
+            addressed=context.addressed,
             only_for=self.only_for,
-            answers=occasion.trigger,
+            answers=context.trigger,
             opens=self.opens,
             title=self._title,
-            reply_context=occasion.reply_context,
+            reply_context=context.reply_context,
         )
 
     @property
     def opens(self) -> NewThread | None:
-        opens = self._occasion.opens
+        opens = self._context.opens
         return replace(opens, title=self._title) if opens is not None and self._title else opens
 
     async def find(self, reference: str) -> str | None:
         """The message of this conversation that the agent means."""
         if reference == "current":
-            return self._occasion.trigger if self._occasion.is_message else None
+            return self._context.trigger if self._context.is_message else None
         return await self._conversation.find(reference)
 
     async def aim(self, reference: str) -> None:
@@ -93,7 +90,7 @@ class ReplyShape:
         if effect.previews is not None:
             self._previews = effect.previews
         if effect.as_voice:
-            if self._occasion.speech is None or self._occasion.speech.mode == "off":
+            if self._context.speech is None or self._context.speech.mode == "off":
                 return self._log.no_effect(name, "spoken answers are off here")
             self.as_voice = True
         if effect.title is not None:
@@ -101,8 +98,8 @@ class ReplyShape:
         if effect.only_for_asker:
             if "ephemeral" in self._conversation.how.can and not self._may_be_private:
                 return self._log.no_effect(name, "it works on answers to commands and buttons of the platform only")
-            if self._occasion.person and self._may_be_private:
-                self.only_for = self._occasion.person
+            if self._context.person and self._may_be_private:
+                self.only_for = self._context.person
         if declared.ability in self._conversation.how.can:
             self._log.outcomes.note(name, "done")
         else:
@@ -110,12 +107,13 @@ class ReplyShape:
 
     @property
     def _may_be_private(self) -> bool:
-        context, how = self._occasion.reply_context, self._conversation.how
-        has_way = not how.private_needs_interaction or (context is not None and context.private)
+        reply_context, how = self._context.reply_context, self._conversation.how
+        has_way = not how.private_needs_interaction or (reply_context is not None and reply_context.private)
         return "ephemeral" in how.can and has_way
 
     def _call_thread(self, title: str, name: str) -> None:
-        if self._occasion.opens is None and not can(self._conversation.channel, RetitlesThreads):
+        longest = self._conversation.channel.limits.title
+        if self._context.opens is None and not can(self._conversation.channel, RetitlesThreads):
             return self._log.no_effect(name, "this answer opens no thread")
-        self._title = " ".join(title.split())[:LONGEST_TITLE]
+        self._title = " ".join(title.split())[:longest]
         self._log.outcomes.note(name, "done")

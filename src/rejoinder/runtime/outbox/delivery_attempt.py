@@ -48,8 +48,8 @@ from rejoinder.outbound.verdict import (
 )
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
+from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures, is_notice
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
-from rejoinder.runtime.outbox.losses import Losses, is_notice
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
@@ -110,7 +110,7 @@ class PartQueue(Protocol):
 
 
 class DeliveryAttempts:
-    def __init__(self, services: Services, account: AccountPace, line: PartQueue, losses: Losses) -> None:
+    def __init__(self, services: Services, account: AccountPace, line: PartQueue, failures: DeliveryFailures) -> None:
         self.looking: set[int] = set()
         """Parts that may or may not have arrived; the parts behind them wait."""
         self.arriving: dict[str, Sent] = {}
@@ -124,7 +124,7 @@ class DeliveryAttempts:
         self._store = services.store
         self._kept = StoreAndFiles(services.store, services.blobs)
         self._clock = services.clock
-        self._losses = losses
+        self._failures = failures
         self._line_ref = ref(line)
         self._looks = 0
 
@@ -212,10 +212,10 @@ class DeliveryAttempts:
                 await self._keep(MarkUnknown(row, error), HoldPart(unknown), DropPart(replace(row, state="held")))
                 self._line.over(row, Unsent(error))
             case GiveUp(error=error):
-                loss = await self._losses.given_up(row, operation, error)
-                await self._keep(BuryPart(row, error), *loss.verbs)
+                failure = await self._failures.given_up(row, operation, error)
+                await self._keep(BuryPart(row, error), *failure.verbs)
                 self._line.over(row, Unsent(error))
-                loss.then()
+                failure.then()
 
     async def _arrived(
         self,
@@ -235,7 +235,7 @@ class DeliveryAttempts:
         # Waiting callers go on before the receipt is safe: what they write comes after it, mostly in the same commit.
         sent = self.arriving[row.key] = Sent(message)
         self._line.over(row, sent)
-        if owed := self._losses.said_again(self._route):
+        if owed := self._failures.said_again(self._route):
             also = (*also, *owed)
             self._line.has_more()
         if type(operation) is Remove:
@@ -371,15 +371,15 @@ class DeliveryAttempts:
         return (PlanParts((intent(removed, self._route),), now),)
 
     async def _hold(self, row: StoredPart, operation: Operation, error: str, *before: Verb[object]) -> None:
-        """`before`: what marks the part unknown. A notice is not held but said again later (losses.py)."""
+        """`before`: what marks the part unknown. A notice is not held but said again later (delivery_failures.py)."""
         if is_notice(row):
-            untold = self._losses.not_told(row)
+            untold = self._failures.not_told(row)
             await self._keep(*before, HoldPart(row), DropPart(replace(row, state="held")), untold)
             return self._line.over(row, Unsent(error))
-        loss = await self._losses.held(row, operation, error)
-        await self._keep(*before, HoldPart(row), *loss.verbs)
+        failure = await self._failures.held(row, operation, error)
+        await self._keep(*before, HoldPart(row), *failure.verbs)
         self._line.over(row, Unsent(error, held=True))
-        loss.then()
+        failure.then()
 
     async def _forget(self, row: StoredPart, error: str) -> None:
         await self._keep(HoldPart(row), DropPart(replace(row, state="held")))

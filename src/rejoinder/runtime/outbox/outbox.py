@@ -13,7 +13,7 @@ from rejoinder.events import Route
 from rejoinder.outbound.operations import decode, words
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
-from rejoinder.runtime.outbox.losses import Losses, Sentence
+from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures, Sentence
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.owners import OwnerChats
 from rejoinder.runtime.outbox.sender import ConversationSender
@@ -32,14 +32,14 @@ class Outbox:
         self._store = services.store
         self._clock = services.clock
         self._count = count(1)
-        self._losses = Losses(services, owners, sentence, self.wake, self.new_stem)
+        self._failures = DeliveryFailures(services, owners, sentence, self.wake, self.new_stem)
         self._senders: WeakValueDictionary[Route, ConversationSender] = WeakValueDictionary()
 
     def at(self, route: Route) -> ConversationSender:
         """The one sender of this conversation; it lives as long as it is referenced or has work to do."""
         sender = self._senders.get(route)
         if sender is None:
-            sender = ConversationSender(route, self._account(route), self._services, self._losses, self._index_at)
+            sender = ConversationSender(route, self._account(route), self._services, self._failures, self._index_at)
             self._senders[route] = sender
         return sender
 
@@ -86,7 +86,7 @@ class Outbox:
 
     async def recover(self, unknown: Iterable[StoredPart], to_send: Iterable[Route]) -> None:
         """Goes on where the last process ended: first the parts that may have arrived, then the others (DU-13)."""
-        await self._losses.read()
+        await self._failures.read()
         for row in unknown:
             if row.route.channel in self._channels:
                 self.at(row.route).settle(row)

@@ -33,6 +33,7 @@ from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.account_pace import AccountPace
 from rejoinder.runtime.outbox.delivery_attempt import DeliveryAttempts
+from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures
 from rejoinder.runtime.outbox.delivery_results import (
     WITHDRAWN,
     DeliveryResult,
@@ -43,7 +44,6 @@ from rejoinder.runtime.outbox.delivery_results import (
     settle_all,
 )
 from rejoinder.runtime.outbox.draft_rotation import DraftRotation
-from rejoinder.runtime.outbox.losses import Losses
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
 from rejoinder.runtime.outbox.performing import intent
@@ -75,7 +75,7 @@ class ConversationSender:
         route: Route,
         account: AccountPace,
         services: Services,
-        losses: Losses,
+        failures: DeliveryFailures,
         index_at: Callable[[Route], MessageIndex | None] = lambda _: None,
     ) -> None:
         self.index_at = index_at
@@ -96,7 +96,7 @@ class ConversationSender:
         self.pace = ConversationPace(account, route.chat, _frames(account.channel, route))
         self.pauses: dict[str, float] = {}
         """Seconds to pause after each of these parts, by key (DE-22)."""
-        self.attempts = DeliveryAttempts(services, account, self, losses)
+        self.attempts = DeliveryAttempts(services, account, self, failures)
         """Makes the calls."""
         self._account = account
         self._gate = services.gate

@@ -2,8 +2,7 @@
 
 held_lease  an engine's hold on its shard
 process     the name by which a process holds leases
-renewing    keeps the leases while the event loop moves
+lease_renewer  keeps the leases while the event loop moves
 duties      leases by name: what one process does for all
-balance     pure: which shards a process should claim or hand over
 database_clock  the time of the store, by which leases are granted
 """

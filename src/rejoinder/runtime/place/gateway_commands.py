@@ -34,7 +34,7 @@ from rejoinder.runtime.place.subagent_commands import SubagentCommands
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.briefing import agent_context, next_parts, system_part
 from rejoinder.runtime.session.prefixes import prefix_of
-from rejoinder.runtime.session.reminding import exchanges
+from rejoinder.runtime.session.session_restorer import exchanges
 from rejoinder.runtime.session.subagents import Subagents
 from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.runtime.session.turn_runner import AgentTurnRunner
@@ -118,7 +118,7 @@ class GatewayCommands:
 
     async def _remembered(self, agent: Agent, session: Session) -> list[PastExchange] | None:
         """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
-        await self._workers.reminder.remind(session.key, agent, session.started)
+        await self._workers.restorer.restore(session.key, agent, session.started)
         return _past(agent.remembered(session.key)) if can(agent, CanTellMemory) else None
 
     async def _export(self, asking: EffectContext, session: Session) -> EffectResult:

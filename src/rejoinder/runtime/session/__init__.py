@@ -2,7 +2,7 @@
 
 waiting       parts, lanes, lane, run_driver, run, turn_inputs, queueing, slots
 in the store  journal, sessions, payloads, backlogs, quarantine, readmission
-before a turn turn_values, briefing, fetching, thread_history, reminding
+before a turn turn_values, briefing, fetching, thread_history, session_restorer
 while it runs turn_runner, turn_parts, attempts, relay, fairness, questions, tools, thoughts, presence, speech
 unprompted    compaction, requested_compaction, background, job_scheduler
 sub-agents    subagents, subagent_runs, subagent_reports

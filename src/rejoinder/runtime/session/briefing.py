@@ -150,19 +150,19 @@ def run_context(run: Run, session: Session, settings: RuntimeSettings, agent: Ag
     return RunContext(*_around(run.message, session, settings, agent, run.conversation), run, choices)
 
 
-def model_of(scene: RunContext) -> str | None:
+def model_of(context: RunContext) -> str | None:
     """The model that a person or the configuration has chosen for this turn."""
-    return chosen_model(scene.choices, scene.session, scene.profile)
+    return chosen_model(context.choices, context.session, context.profile)
 
 
-def brief(scene: RunContext) -> Turn:
+def brief(context: RunContext) -> Turn:
     """The whole turn of this run."""
-    run, session, chosen, profile = scene.run, scene.session, scene.choices, scene.profile
+    run, session, chosen, profile = context.run, context.session, context.choices, context.profile
     overheard = [said for asked in run.asked for said in asked.overheard]
     first = run.asked[0].message.inbound
     starter = first.thread_starter
     user = UserPart(
-        messages=_all_spoken(run.asked, scene),
+        messages=_all_spoken(run.asked, context),
         thread_starter=_quotes((starter,))[0] if starter and isinstance(starter, EarlierMessage) else None,
         history=_quotes(_each_once((*first.thread_history, *overheard))) if overheard or first.thread_history else (),
         system_events=(*session.system_events, *_interrupted(run)),
@@ -174,11 +174,11 @@ def brief(scene: RunContext) -> Turn:
     exec = effective_exec(chosen, session)
     return assemble(
         run.session,
-        system_part(scene),
+        system_part(context),
         user,
         boundary=_boundary(),
-        model=model_of(scene),
-        think=scene.chosen("think") if profile.think_levels else None,
+        model=model_of(context),
+        think=context.chosen("think") if profile.think_levels else None,
         permissions=strictness_of(exec),
         host=exec.host if "host" in profile.takes_exec else None,
         node=exec.node if "node" in profile.takes_exec else None,
@@ -220,10 +220,10 @@ def _interrupted(run: Run) -> tuple[str, ...]:
     return (f"A restart interrupted your answer to this.{sent}",)
 
 
-def brief_further(scene: RunContext, asked: tuple[TurnInput, ...]) -> Turn:
+def brief_further(context: RunContext, asked: tuple[TurnInput, ...]) -> Turn:
     """Further messages for a run that is under way, written as they would be in a turn of their own."""
-    user = UserPart(messages=_all_spoken(asked, scene))
-    return assemble(scene.run.session, SystemPart(), user, boundary=_boundary())
+    user = UserPart(messages=_all_spoken(asked, context))
+    return assemble(context.run.session, SystemPart(), user, boundary=_boundary())
 
 
 def system_part(where: AgentContext) -> SystemPart:
@@ -296,9 +296,9 @@ def _metadata(inbound: Inbound, agent: Agent) -> ChatMetadata:
     return ChatMetadata(agent.name, inbound.channel, chat.id, chat.kind, inbound.account, inbound.thread)
 
 
-def _all_spoken(asked: tuple[TurnInput, ...], scene: RunContext) -> tuple[TurnMessage, ...]:
-    among_agents = bool(scene.room)
-    return tuple([_spoken(each, scene.agent, among_agents=among_agents) for each in asked])
+def _all_spoken(asked: tuple[TurnInput, ...], context: RunContext) -> tuple[TurnMessage, ...]:
+    among_agents = bool(context.room)
+    return tuple([_spoken(each, context.agent, among_agents=among_agents) for each in asked])
 
 
 def _spoken(asked: TurnInput, agent: Agent, *, among_agents: bool) -> TurnMessage:

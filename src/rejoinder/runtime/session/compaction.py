@@ -12,7 +12,7 @@ from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText, Turn
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.services import Services
-from rejoinder.runtime.session.reminding import Reminder
+from rejoinder.runtime.session.session_restorer import SessionRestorer
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
@@ -34,13 +34,13 @@ class CompactionResult(Struct, frozen=True):
 class Compaction:
     """Remembers how full each session is, if its agent reports it, and which have been shortened."""
 
-    def __init__(self, services: Services, sessions: Sessions, reminder: Reminder) -> None:
+    def __init__(self, services: Services, sessions: Sessions, restorer: SessionRestorer) -> None:
         self.context: Bounded[str, int] = Bounded(SESSIONS)
         self._settings = services.settings
         self._sessions = sessions
         self._store = services.store
         self._clock = services.clock
-        self._reminder = reminder
+        self._restorer = restorer
         self._flushed: Bounded[str, bool] = Bounded(SESSIONS)
         self._untold: Bounded[str, bool] = Bounded(SESSIONS)  # shortened, but people have not been told yet
 
@@ -69,7 +69,7 @@ class Compaction:
         """
         name = agent.name
         since = (await self._sessions.find(session, name, self._clock())).started
-        await self._reminder.remind(session, agent, since)
+        await self._restorer.restore(session, agent, since)
         told = (instructions,) if instructions else ()
         kept = await agent.compact(session, *told) if can(agent, CanCompact) else False
         if kept is False:

@@ -32,20 +32,20 @@ class SubagentRuns:
         self._all = all
         self._questions = questions
 
-    def unposted(self, run: Run, scene: RunContext) -> UnpostedAnswer:
+    def unposted(self, run: Run, context: RunContext) -> UnpostedAnswer:
         """What a sub-agent says its words to."""
 
         def broke_off() -> None:
             if not run.state.runs_again:
                 self._all().broke_off(run.session)
 
-        granted = "spawn" in scene.settings.granted
+        granted = "spawn" in context.settings.granted
         answer = UnpostedAnswer(
-            scene.settings.directives,
+            context.settings.directives,
             (lambda wanted, key: self.start(run, wanted, key)) if granted else None,
             stem_of(run.claim, run.trigger),
             broke_off,
-            scene.settings.max_answer_chars(run.agent),
+            context.settings.max_answer_chars(run.agent),
         )
         self._all().works(run.session, answer.lines)
         return answer

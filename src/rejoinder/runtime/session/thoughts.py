@@ -6,7 +6,7 @@ from rejoinder.channels.base import CanDelete, CanEdit
 from rejoinder.outbound import plan
 from rejoinder.outbound.draft import Streaming
 from rejoinder.outbound.plan import AnswerWording
-from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.secret_filter import SecretFilter
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.answer.delivery import StreamedAnswer
 from rejoinder.runtime.answer.drafting import Drafting, streaming_at
@@ -67,18 +67,18 @@ class _Thought:
         self._answer = answer
         self._options = conversation.how.delivery.options
         self._stem = conversation.outbox.new_stem()
-        self._reveal = Reveal()
+        self._secret_filter = SecretFilter()
         # Without the claim of the run: after a crash, what was opened with it counts as a beginning of the answer.
         self._drafting = Drafting(conversation.sender, streaming, self._options, lambda: UNHEARD, self._stem, None)
         self._was_live = streaming.mode == "live"
         self._drafting.grow(SIGN)
 
     def grow(self, text: str) -> None:
-        if seen := self._reveal.feed(text):
+        if seen := self._secret_filter.feed(text):
             self._drafting.grow(seen)
 
     async def settle(self) -> None:
-        self._drafting.grow(self._reveal.finish(""))
+        self._drafting.grow(self._secret_filter.finish(""))
         await self._drafting.close()
         draft, conversation = self._drafting.draft, self._run.conversation
         if not draft.slots and not self._run.may_speak():

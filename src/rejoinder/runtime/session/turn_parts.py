@@ -19,14 +19,14 @@ from rejoinder.runtime.session.prefixes import filled
 from rejoinder.runtime.session.presence import TypingSign
 from rejoinder.runtime.session.questions import Questions
 from rejoinder.runtime.session.relay import Relay, RunCallbacks, Watcher
-from rejoinder.runtime.session.reminding import noted
 from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.session_restorer import noted
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.session.subagent_runs import SubagentRuns, named
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.tools import RunTools, ToolAsker
-from rejoinder.runtime.session.turn_values import is_awaited, occasion_of, shows
+from rejoinder.runtime.session.turn_values import answer_context, is_awaited, shows
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import SaveAgentSession
 from rejoinder.turns.heartbeat import heartbeat_of
@@ -55,30 +55,30 @@ class TurnParts:
         self._clock = services.clock
         self._machine = services.machine
 
-    def answer(self, run: Run, scene: RunContext) -> AnswerSink:
+    def answer(self, run: Run, context: RunContext) -> AnswerSink:
         """Where the agent's words go."""
         if run.message.subagent:
-            return self.subagent_runs.unposted(run, scene)
-        agent, asked = scene.agent, run.message.inbound
-        speech = speech_of(run.message, scene.session, scene.settings, run.conversation, agent)
+            return self.subagent_runs.unposted(run, context)
+        agent, asked = context.agent, run.message.inbound
+        speech = speech_of(run.message, context.session, context.settings, run.conversation, agent)
         options = AnswerOptions(
             run=run.claim,
             earlier=run.before,
             may_speak=_never if run.message.listening else run.may_speak,
             says_when_empty=is_awaited(run),
-            silence=scene.settings.silence,
-            prefix=filled(run.conversation.how.delivery.prefix, run.message, scene.session),
-            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(scene) or "", scene.level("think")),
+            silence=context.settings.silence,
+            prefix=filled(run.conversation.how.delivery.prefix, run.message, context.session),
+            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(context) or "", context.level("think")),
             kept_with_it=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
-            most=scene.settings.max_answer_chars(agent.name),
+            most=context.settings.max_answer_chars(agent.name),
             hand_over=lambda to, words, id: self._hand_over(
                 handoff_inbound(asked, agent.name, to, words, id) if to else said(asked, agent.name, words, id),
                 lambda: run.state.runs_again,
             ),
             start=lambda wanted, key: self.subagent_runs.start(run, wanted, key),
         )
-        return StreamedAnswer(run.conversation, occasion_of(scene, speech), options)
+        return StreamedAnswer(run.conversation, answer_context(context, speech), options)
 
     def _beat(self, run: Run) -> HeartbeatAnswer | None:
         if not run.message.heartbeat:
@@ -87,37 +87,37 @@ class TurnParts:
             heartbeat_of(run.agent), self._settings.now.ack_max_chars(run.agent), self._store, self._clock
         )
 
-    def typing(self, run: Run, scene: RunContext) -> TypingSign:
+    def typing(self, run: Run, context: RunContext) -> TypingSign:
         message = run.message
         mode = mode_for(
-            scene.settings.typing_mode,
+            context.settings.typing_mode,
             direct=not message.in_group,
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
         return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
 
-    def relay(self, run: Run, scene: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
+    def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""
-        callbacks, most = self._callbacks(run, scene, answer), scene.settings.max_answer_chars(run.agent)
-        thoughts = self._thoughts(scene, answer) if isinstance(answer, StreamedAnswer) else None
-        return Relay(run, scene.agent, answer, typing, callbacks, shows(scene, thoughts, most))
+        callbacks, most = self._callbacks(run, context, answer), context.settings.max_answer_chars(run.agent)
+        thoughts = self._thoughts(context, answer) if isinstance(answer, StreamedAnswer) else None
+        return Relay(run, context.agent, answer, typing, callbacks, shows(context, thoughts, most))
 
-    def _thoughts(self, scene: RunContext, answer: StreamedAnswer) -> Thoughts | None:
-        run, level = scene.run, scene.level("reasoning")
+    def _thoughts(self, context: RunContext, answer: StreamedAnswer) -> Thoughts | None:
+        run, level = context.run, context.level("reasoning")
         if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
             return None
         return Thoughts(run, answer, self._runs, live=level == "stream")
 
-    def _callbacks(self, run: Run, scene: RunContext, answer: AnswerSink) -> RunCallbacks:
-        agent = scene.agent
+    def _callbacks(self, run: Run, context: RunContext, answer: AnswerSink) -> RunCallbacks:
+        agent = context.agent
 
         async def asks(question: Question) -> None:
             if (kept := self.subagent_runs.get(run)) is not None:
-                return await self.subagent_runs.ask(run, question, agent, kept, scene.settings.rules)
+                return await self.subagent_runs.ask(run, question, agent, kept, context.settings.rules)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
             heard = [asked.message for asked in run.heard]
-            decided = decided_beforehand(scene.choices, session, heard, scene.settings.rules)
+            decided = decided_beforehand(context.choices, session, heard, context.settings.rules)
             if decided is None:
                 await answer.catch_up()
             await self.questions.ask(run.claim, question, agent, run.conversation, people_of(run), decided)
@@ -130,9 +130,9 @@ class TurnParts:
 
         return RunCallbacks(asks, opened, self._watcher)
 
-    def tools(self, run: Run, scene: RunContext, answer: AnswerSink) -> RunTools:
+    def tools(self, run: Run, context: RunContext, answer: AnswerSink) -> RunTools:
         """What the agent can call while it works."""
-        agent, directives = scene.agent.name, scene.settings.directives
+        agent, directives = context.agent.name, context.settings.directives
         where, kept = self.subagent_runs.conversation_of(run), self.subagent_runs.get(run)
 
         async def ask(question: Question, answering: ToolAsker) -> bool:

@@ -24,9 +24,9 @@ from rejoinder.runtime.session.fetching import FileReaders, with_files
 from rejoinder.runtime.session.journal import transcript
 from rejoinder.runtime.session.prefixes import prefix_of
 from rejoinder.runtime.session.relay import Relay
-from rejoinder.runtime.session.reminding import Reminder
 from rejoinder.runtime.session.requested_compaction import RequestedCompaction
 from rejoinder.runtime.session.run import Run
+from rejoinder.runtime.session.session_restorer import SessionRestorer
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.session.thread_history import with_thread
 from rejoinder.runtime.session.turn_inputs import DroppedInput, TurnInput
@@ -70,23 +70,23 @@ class AgentTurnRunner:
         self._clock = services.clock
         self._hooks = services.hooks
         self._tools = services.tools
-        self.reminder = Reminder(services.store, services.memory.reminded, services.machine)
-        self.compaction = Compaction(services, sessions, self.reminder)
+        self.restorer = SessionRestorer(services.store, services.memory.restored, services.machine)
+        self.compaction = Compaction(services, sessions, self.restorer)
         self._requested = RequestedCompaction(services, sessions, self.compaction)
         self._attempts = Attempts(self.compaction.compact, services.lease.check)
-        self._scenes: dict[Run, RunContext] = {}  # one for each turn under way; a turn keeps the settings it began with
+        self._contexts: dict[Run, RunContext] = {}  # of each turn under way, with the settings it began with
 
     def turns_of(self, agent: Agent) -> list[Run]:
         """The turns this agent is working on."""
-        return [run for run, scene in self._scenes.items() if scene.agent is agent]
+        return [run for run, context in self._contexts.items() if context.agent is agent]
 
     @property
     def at_work(self) -> list[Agent]:
         """The agents that have a turn."""
-        return [scene.agent for scene in self._scenes.values()]
+        return [context.agent for context in self._contexts.values()]
 
     @property
-    def _senses(self) -> FileReaders:
+    def _file_readers(self) -> FileReaders:
         settings = self._settings.now
         describer = self._agents.get(settings.describer or "")
         program = settings.describes_pictures
@@ -97,31 +97,31 @@ class AgentTurnRunner:
     async def run(self, run: Run) -> None:
         assert run.granted is not None
         settings = self._settings.now
-        self._scenes[run] = scene = run_context(run, run.granted.session, settings, self._agents[run.agent])
-        run.speak_with(prefix_of(run.message, scene.session, settings))
+        self._contexts[run] = context = run_context(run, run.granted.session, settings, self._agents[run.agent])
+        run.speak_with(prefix_of(run.message, context.session, settings))
         try:
-            await (self._compact if run.message.compacts else self._take_turn)(run, scene)
+            await (self._compact if run.message.compacts else self._take_turn)(run, context)
         finally:
-            del self._scenes[run]
+            del self._contexts[run]
 
-    async def _take_turn(self, run: Run, scene: RunContext) -> None:
+    async def _take_turn(self, run: Run, context: RunContext) -> None:
         began = monotonic()
-        agent, session = scene.agent, scene.session
-        await self.reminder.remind(run.session, agent, session.started)
-        answer = self._parts.answer(run, scene)
+        agent, session = context.agent, context.session
+        await self.restorer.restore(run.session, agent, session.started)
+        answer = self._parts.answer(run, context)
         failed: Failed | None = None
         ended: TurnOutcome = "cancelled"
         steps: tuple[Step, ...] = ()
         try:
-            with self._parts.typing(run, scene) as typing:
+            with self._parts.typing(run, context) as typing:
                 asked = await with_thread(run, session, self._clock())
-                run.complete(await with_files(asked, agent, self._senses))
-                turn = brief(scene)
+                run.complete(await with_files(asked, agent, self._file_readers))
+                turn = brief(context)
                 run.exchange.told.append(turn.parts)
-                relay = self._parts.relay(run, scene, answer, typing)
+                relay = self._parts.relay(run, context, answer, typing)
                 run.begun(can_steer=can_steer(agent))
                 crashpoint("K9")
-                failed = await self._ask(run, scene, turn, answer, relay)
+                failed = await self._ask(run, context, turn, answer, relay)
                 crashpoint("K14")
                 self._note_failure(run, failed)
                 run.said_last_word()
@@ -152,30 +152,30 @@ class AgentTurnRunner:
                 self._hooks.tell(run.turn_ended(run.claim.turn, ended, reason), kept=True)  # by whoever ends it
         await self.compaction.after_turn(agent, turn, run.seen)
 
-    async def _ask(self, run: Run, scene: RunContext, turn: Turn, answer: AnswerSink, relay: Relay) -> Failed | None:
+    async def _ask(self, run: Run, context: RunContext, turn: Turn, answer: AnswerSink, relay: Relay) -> Failed | None:
         _became(run, State.THINKING)
-        verbose = scene.level("verbose") != "off" and not run.message.heartbeat
+        verbose = context.level("verbose") != "off" and not run.message.heartbeat
         notice = answer.add_line if verbose else _unsaid
-        await self._begin(run, scene.session, notice)
-        self._tools.open(run.session, lambda name, given: self._parts.tools(run, scene, answer).call(name, given))
+        await self._begin(run, context.session, notice)
+        self._tools.open(run.session, lambda name, given: self._parts.tools(run, context, answer).call(name, given))
         try:
             return await self._attempts.make(
-                scene.agent,
+                context.agent,
                 turn,
                 relay.attempt,
                 lambda: relay.begun or not run.may_speak(),
                 notice,
-                aloud=answer.add_line if chose_model(scene) else notice,
+                aloud=answer.add_line if chose_model(context) else notice,
             )
         finally:
             self._tools.close(run.session)
 
-    async def _compact(self, run: Run, scene: RunContext) -> None:
+    async def _compact(self, run: Run, context: RunContext) -> None:
         done = False
         try:
-            with self._parts.typing(run, scene):
+            with self._parts.typing(run, context):
                 _became(run, State.THINKING)
-                await self._requested.run(run, scene.agent)
+                await self._requested.run(run, context.agent)
                 done = True
         finally:
             _end(run, ok=done)
@@ -241,11 +241,11 @@ class AgentTurnRunner:
 
     async def steer(self, run: Run, asked: tuple[TurnInput, ...]) -> bool:
         run.offer(asked)
-        scene = self._scenes.get(run)
-        if scene is None:
+        context = self._contexts.get(run)
+        if context is None:
             return False  # it is over
-        agent = scene.agent
-        further = brief_further(scene, await with_files(asked, agent, self._senses))
+        agent = context.agent
+        further = brief_further(context, await with_files(asked, agent, self._file_readers))
         taken = can(agent, CanSteer) and self._lease.holds and await agent.steer(further)
         if taken:
             run.exchange.told.append(further.parts)

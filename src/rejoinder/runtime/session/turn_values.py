@@ -19,8 +19,8 @@ from rejoinder.runtime.session.turn_inputs import TurnInput
 from rejoinder.session import Session
 
 
-def occasion_of(scene: RunContext, speech: Speech | None) -> AnswerContext:
-    run, message, name = scene.run, scene.run.message, scene.agent.name
+def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
+    run, message, name = context.run, context.run.message, context.agent.name
     return AnswerContext(
         run.trigger,
         name,
@@ -28,14 +28,14 @@ def occasion_of(scene: RunContext, speech: Speech | None) -> AnswerContext:
         message.inbound.sender.name,
         direct=not message.in_group,
         other_bot=run.conversation.messages.facts.other_bot,
-        peers=tuple([peer for peer in scene.room if peer != name]) if scene.room else (),
+        peers=tuple([peer for peer in context.room if peer != name]) if context.room else (),
         texts=_texts(run.asked),
-        granted=granted_with(speech, scene.settings.granted),
+        granted=granted_with(speech, context.settings.granted),
         speech=speech,
-        reach=Reach(scene.settings.rules, scene.settings.send_to),
-        folder=outbox_folder(run.session, scene.settings),
-        loads_files=scene.settings.loads_files,
-        directives=scene.settings.directives,
+        reach=Reach(context.settings.rules, context.settings.send_to),
+        folder=outbox_folder(run.session, context.settings),
+        loads_files=context.settings.loads_files,
+        directives=context.settings.directives,
         opens=message.inbound.opened,
         reply_context=message.inbound.reply_context,
         is_message=message.inbound.entry not in ("native", "button") and not message.inbound.unseen,
@@ -53,13 +53,13 @@ def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def shows(scene: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisibility:
-    run, in_group = scene.run, scene.run.message.in_group
+def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisibility:
+    run, in_group = context.run, context.run.message.in_group
     if run.message.listening or run.message.heartbeat:
         return WorkVisibility(thoughts=thoughts, most=most)
     if run.message.subagent:
         return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
-    verbose, tools = scene.level("verbose"), "none"
+    verbose, tools = context.level("verbose"), "none"
     if verbose != "off":
         trusted = all(asked.message.command_authorised for asked in run.asked)
         tools = display_for(run.conversation.how.tool_display, group=in_group, trusted=trusted)
@@ -75,10 +75,10 @@ def is_awaited(run: Run) -> bool:
     return not message.in_group or message.addressed in ("mention", "reply")
 
 
-def chose_model(scene: RunContext) -> bool:
+def chose_model(context: RunContext) -> bool:
     """Whether a person chose the model of this turn, and so has to hear that another one answers."""
-    chosen = scene.session.model is not None or scene.choices.get("model") is not None
-    return chosen and not scene.run.message.heartbeat
+    chosen = context.session.model is not None or context.choices.get("model") is not None
+    return chosen and not context.run.message.heartbeat
 
 
 Ended = Literal["answered", "silent", "failed"]

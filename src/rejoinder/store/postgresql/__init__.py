@@ -6,7 +6,7 @@ wire        one connection that sends without waiting, on the event loop
 fibers      functions that wait without being `async`
 pipelined   what verbs and reads ask of a connection, over a wire
 writer      what waits together is committed together
-asking      what is read for each message
+pipelined_reader  what is read for each message
 migrate     the schema, under a lock
 faults      the server's errors in the words of the operator
 store       the contract

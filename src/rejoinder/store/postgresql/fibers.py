@@ -2,7 +2,7 @@
 connection and use its answer. Here each of them runs in a greenlet on the event loop, and lets others run while its
 answer is under way.
 
-`start` runs a function that may `wait` for futures. Inside it, `Lanes` run several at once.
+`start` runs a function that may `wait` for futures. Inside it, `FiberQueues` runs several at once.
 """
 
 import asyncio
@@ -36,9 +36,9 @@ def wait(future: asyncio.Future[T]) -> T:
 
 
 def pause() -> None:
-    """Called in what `Lanes` run: until the next answers are there."""
+    """Called in what `FiberQueues` run: until the next answers are there."""
     above = getcurrent().parent
-    assert above is not None, "it runs in a lane"
+    assert above is not None, "it runs in a fiber"
     above.switch()
 
 
@@ -47,30 +47,30 @@ DONE: Final = object()
 
 
 class Fiber(greenlet):
-    """Runs the works of lanes, one after the other."""
+    """Runs works, one after the other."""
 
     work: Work | None = None
 
 
 def current_work() -> Work | None:
-    """What is run by the lane that asks."""
+    """What the fiber that asks runs."""
     return getattr(getcurrent(), "work", None)
 
 
-class Lanes:
+class FiberQueues:
     """Run works side by side inside what `start` runs. Their fibers are kept for the next works: to make one takes
     longer than most works do."""
 
     def __init__(self) -> None:
         self._idle: list[Fiber] = []
 
-    def run(self, lanes: Iterable[Iterable[Work]], next_answers: Callable[[], None]) -> None:
-        """Each lane runs its works one after the other. When all of them pause, one round trip brings the answers for
+    def run(self, queues: Iterable[Iterable[Work]], next_answers: Callable[[], None]) -> None:
+        """Each queue runs its works one after the other. When all of them pause, one round trip brings the answers for
         all."""
         paused: deque[tuple[deque[Work], Fiber]] = deque()
         try:
-            for lane in lanes:
-                self._go_on(deque(lane), None, paused)
+            for queue in queues:
+                self._go_on(deque(queue), None, paused)
             while paused:
                 next_answers()
                 for _ in range(len(paused)):
@@ -98,7 +98,7 @@ class Lanes:
     def _serve(self) -> None:
         """What a fiber does until it is let go or a work fails."""
         fiber = cast(Fiber, getcurrent())
-        assert fiber.parent is not None, "it runs in a lane"
+        assert fiber.parent is not None, "it runs in a fiber"
         while fiber.work is not None:
             fiber.work()
             fiber.work = None  # an idle one keeps nothing alive

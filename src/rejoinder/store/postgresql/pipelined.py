@@ -251,7 +251,7 @@ class Pipelined(SqlConnection):
         if not self.is_careful:
             for answer in self.wire.failed:
                 if not isinstance(error := answer.error, Skipped | None):
-                    raise Failed(error, answer.owner if isinstance(answer, LateRows) else None)
+                    raise FailedStatement(error, answer.owner if isinstance(answer, LateRows) else None)
 
     def arrived(self, answer: ServerAnswer) -> ServerAnswer:
         while answer.result is None:
@@ -294,7 +294,7 @@ class Pipelined(SqlConnection):
         self.wire.close()
 
 
-class Failed(Exception):
+class FailedStatement(Exception):
     """A statement failed that nobody was waiting for. `work`: whose it was; None if it may be that of several."""
 
     def __init__(self, error: Exception, work: Work | None) -> None:

@@ -25,12 +25,12 @@ from rejoinder.store.base import (
     ShardOwners,
     Verb,
 )
-from rejoinder.store.postgresql.asking import ON_LOOP, Asking, NotNow
 from rejoinder.store.postgresql.connection import Connection, connect, lock_of
 from rejoinder.store.postgresql.faults import address, fault_in
 from rejoinder.store.postgresql.listening import NotificationListener, gateways, notify
 from rejoinder.store.postgresql.live import LiveNotifier
 from rejoinder.store.postgresql.migrate import migrate, refuse_left_behind, refuse_strange
+from rejoinder.store.postgresql.pipelined_reader import ON_LOOP, PipelinedReader, ReadInThread
 from rejoinder.store.postgresql.writer import Writer
 from rejoinder.store.sql import leases
 from rejoinder.store.sql.connection import Numbers, SqlConnection
@@ -170,7 +170,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         self._seconds = lease_seconds
         self._listening = listening
         self._writer = Writer(self._where, self._connect_writer, self._notify)
-        self._asking = Asking(self._connect)
+        self._pipelined_reader = PipelinedReader(self._connect)
         self._live = LiveNotifier(self._where, partial(connect, url), listening.origin)
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="rejoinder-store-leases")
         self._lease_db: Connection | None = None
@@ -199,8 +199,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
     async def _read(self, question: Callable[..., T], *arguments: Any) -> T:
         self._writer.refuse_when_closed()
         if question in ON_LOOP:
-            with suppress(NotNow):
-                return await self._asking.ask(question, *arguments)
+            with suppress(ReadInThread):
+                return await self._pipelined_reader.ask(question, *arguments)
         return await super()._read(question, *arguments)
 
     # --- leases -------------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
         with suppress(StoreUnavailable):  # closed before, or the server is gone
             await self._change(partial(notify, origin=self._listening.farewell, shards=(0,)))
         self._live.close()
-        await self._asking.close()
+        await self._pipelined_reader.close()
         await self._writer.close()
         await self._listening.close()
         self._leases.shutdown()

@@ -27,8 +27,8 @@ from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Accept, Lease, MoveCursor
 from rejoinder.store.postgresql.connection import Connection
 from rejoinder.store.postgresql.faults import AGAIN, unavailable
-from rejoinder.store.postgresql.fibers import Lanes, start, wait
-from rejoinder.store.postgresql.pipelined import Failed, Pipelined, resolved
+from rejoinder.store.postgresql.fibers import FiberQueues, start, wait
+from rejoinder.store.postgresql.pipelined import FailedStatement, Pipelined, resolved
 from rejoinder.store.sql.connection import SqlConnection
 from rejoinder.store.sql.perform import perform
 from rejoinder.store.sql.values import seal
@@ -59,9 +59,9 @@ class PendingWrite:
         self.work = work
         self.known = known
         self.lease = lease
-        self.lane = _lane(verbs, lease)
+        self.queue = _queue_of(verbs, lease)
         self.is_careful = False
-        self.in_lane: Callable[[], None] | None = None
+        self.queued: Callable[[], None] | None = None
         """What carries it out among others."""
         self.answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self.result: tuple[Any, ...] = ()
@@ -78,8 +78,8 @@ class PendingWrite:
         self.answer.set_result(self.result)
 
 
-def _lane(verbs: Verbs, lease: Lease | None) -> int | str | None:
-    """Units of different lanes have nothing to do with each other; None: it is alone on all of them."""
+def _queue_of(verbs: Verbs, lease: Lease | None) -> int | str | None:
+    """Writes of different queues have nothing to do with each other; None: while it runs, nothing else does."""
     if lease is not None:
         return lease.shard
     return "accepting" if verbs and all(isinstance(verb, Accept | MoveCursor) for verb in verbs) else None
@@ -95,7 +95,7 @@ class Writer(StoreWriter):
         self._groups = 0
         self._connect = connect
         self._db: Pipelined | None = None
-        self._lanes = Lanes()
+        self._queues = FiberQueues()
         self._waiting: deque[PendingWrite] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -157,11 +157,11 @@ class Writer(StoreWriter):
             else:
                 self._waiting.extendleft(reversed(group))
         if self._db is not None:
-            with suppress(psycopg.Error, Failed):
+            with suppress(psycopg.Error, FailedStatement):
                 self._db.is_careful = True
                 self._db.execute("DELETE FROM fact WHERE scope = ? AND key = ?", (SCOPE, self._name))
         self._let_go()
-        self._lanes.close()
+        self._queues.close()
         if self._ended is not None:
             self._ended.set_result(None)
 
@@ -235,15 +235,15 @@ class Writer(StoreWriter):
         """Returns False when some have to be done again, carefully."""
         try:
             db.begin()
-            for lanes in _stages(group):
-                self._lanes.run(([self._work_of(db, write) for write in lane] for lane in lanes), db.round_trip)
+            for queues in _stages(group):
+                self._queues.run(([self._work_of(db, write) for write in queue] for queue in queues), db.round_trip)
             self._commit(db, group)
-        except Failed as failed:
+        except FailedStatement as failed:
             if unavailable(failed.error, self._where) is not None or _is_in_the_way(failed.error):
                 raise failed.error from None
             wrong = failed.work
-        except Lost as lost:
-            wrong = lost.write.in_lane
+        except RejectedWrite as rejected:
+            wrong = rejected.write.queued
         else:
             for write in group:
                 write.result = resolved(write.result)
@@ -251,7 +251,7 @@ class Writer(StoreWriter):
         db.take_back()
         latest = dict(db.execute(GENERATIONS).fetchall()) if wrong is None else {}
         for write in group:
-            write.is_careful = write.in_lane is wrong if wrong is not None else _has_lost(write.lease, latest)
+            write.is_careful = write.queued is wrong if wrong is not None else _has_lost(write.lease, latest)
         if not any(write.is_careful for write in group):  # whoever it was: none of them is believed
             for write in group:
                 write.is_careful = True
@@ -261,14 +261,14 @@ class Writer(StoreWriter):
         def work() -> None:
             try:
                 write.result, write.error = write.work(db), None
-            except Failed:
+            except FailedStatement:
                 raise
             except Exception as error:
                 if unavailable(error, self._where) is not None or _is_in_the_way(error):
                     raise
-                raise Lost(write) from None
+                raise RejectedWrite(write) from None
 
-        write.in_lane = work
+        write.queued = work
         return work
 
     def _one_by_one(self, db: Pipelined, group: list[PendingWrite]) -> bool:
@@ -370,7 +370,7 @@ class Writer(StoreWriter):
         self._db = None
 
 
-class Lost(Exception):
+class RejectedWrite(Exception):
     """A write has lost its fence, or is told something that may not be so."""
 
     def __init__(self, write: PendingWrite) -> None:
@@ -378,18 +378,18 @@ class Lost(Exception):
 
 
 def _stages(group: Iterable[PendingWrite]) -> Iterator[list[list[PendingWrite]]]:
-    """What can be under way at the same time, in lanes of what has to keep its order."""
-    lanes: defaultdict[int | str, list[PendingWrite]] = defaultdict(list)
+    """What can be under way at the same time: queues, each of which keeps its order."""
+    queues: defaultdict[int | str, list[PendingWrite]] = defaultdict(list)
     for write in group:
-        if write.lane is not None:
-            lanes[write.lane].append(write)
+        if write.queue is not None:
+            queues[write.queue].append(write)
             continue
-        if lanes:
-            yield [*lanes.values()]
-            lanes.clear()
+        if queues:
+            yield [*queues.values()]
+            queues.clear()
         yield [[write]]
-    if lanes:
-        yield [*lanes.values()]
+    if queues:
+        yield [*queues.values()]
 
 
 def _has_lost(lease: Lease | None, latest: dict[int, int]) -> bool:

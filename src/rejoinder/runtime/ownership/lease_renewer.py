@@ -24,7 +24,7 @@ STILL: Final = 0.5
 Renewed = Callable[[float, tuple[AnyLease, ...], Renewal], None]
 
 
-class Renewing:
+class LeaseRenewer:
     """`leases` is asked in the loop; `renewed` is called in the loop with when the renewal was sent."""
 
     def __init__(

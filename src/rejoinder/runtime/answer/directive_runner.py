@@ -56,13 +56,13 @@ ACTING = 10.0
 Act = Callable[[Given], Awaitable[None]]
 
 
-class Acting:
+class DirectiveRunner:
     """`shape`, `files` and `handoffs` carry out the directives of their kind; the others are carried out here."""
 
     def __init__(
         self,
         conversation: Conversation,
-        occasion: AnswerContext,
+        context: AnswerContext,
         stem: str,
         run: RunClaim | None,
         hand_over: HandOver | None,
@@ -70,12 +70,12 @@ class Acting:
     ) -> None:
         self.asked = False
         """Whether the agent asked for anything besides the shape of the reply."""
-        self.log = ActionLog(conversation, occasion.trigger, stem, run)
-        self.shape = ReplyShape(conversation, occasion, self.log)
-        self.files = FileRequests(conversation, occasion, self.log, self.shape)
-        self.handoffs = Handoffs(conversation, occasion, self.log, self.shape, hand_over)
+        self.log = ActionLog(conversation, context.trigger, stem, run)
+        self.shape = ReplyShape(conversation, context, self.log)
+        self.files = FileRequests(conversation, context, self.log, self.shape)
+        self.handoffs = Handoffs(conversation, context, self.log, self.shape, hand_over)
         self._conversation = conversation
-        self._occasion = occasion
+        self._context = context
         self._start = start
         self._spawned: dict[str, int] = {}
 
@@ -83,15 +83,15 @@ class Acting:
         """Returns words that were to be spoken and have to be written instead; mostly there are none.
 
         `words_wait`: there are words before it that go out at the end only, and a voice note goes behind them."""
-        name, known = directive.name, self._occasion.directives
+        name, known = directive.name, self._context.directives
         declared = known.named[name]
         self.asked = self.asked or not declared.shapes_reply
         if name != FILES:
             await self.files.flush()
-        if declared.granted and name not in self._occasion.granted:
+        if declared.granted and name not in self._context.granted:
             await self.log.deny(name, "it is not granted here")
             return _speech_of(directive, declared)
-        if declared.granted and is_echo(directive, self._occasion.texts, known):
+        if declared.granted and is_echo(directive, self._context.texts, known):
             await self.log.deny(name, "a message of this turn contains it, so it is an echo")
             return ""
         if declared.act is not None:
@@ -113,7 +113,7 @@ class Acting:
     async def take_file(self, request: SendFile, content: bytes | None) -> None:
         """A file that the agent gave beside its text, with the same authority as the directive."""
         self.asked = True
-        if FILES not in self._occasion.granted:
+        if FILES not in self._context.granted:
             return await self.log.deny(FILES, "it is not granted here")
         await self.files.send(request, FILES, content)
 
@@ -140,7 +140,7 @@ class Acting:
 
     async def _act(self, directive: Directive, declared: Declaration, act: Act) -> None:
         """Runs another package's directive. Its failure does not fail the answer (OD-51)."""
-        name, occasion = directive.name, self._occasion
+        name, context = directive.name, self._context
         said = blake2b(repr((directive.args, directive.body)).encode("utf-8", "replace"), digest_size=8).hexdigest()
         key = f"{action_stem(self.log.stem)}/{name}/{said}"
         if key in self.log:
@@ -150,7 +150,7 @@ class Acting:
         self.log.add(key)
         if declared.ability is not None and declared.ability not in self._conversation.how.can:
             return await self.log.fail(name, "unsupported", f"{self._conversation.channel.name} cannot do it")
-        given = Given(directive.args, directive.body, self._conversation.route, occasion.trigger, occasion.agent, key)
+        given = Given(directive.args, directive.body, self._conversation.route, context.trigger, context.agent, key)
         try:
             async with asyncio.timeout(ACTING):
                 await act(given)
@@ -164,7 +164,7 @@ class Acting:
 
     async def _speak(self, text: str, name: str, *, words_wait: bool = False) -> str:
         """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
-        speech, here = self._occasion.speech, self._conversation
+        speech, here = self._context.speech, self._conversation
         if speech is None or "voice" not in here.how.can:
             await self.log.fail(name, "unsupported", "nothing speaks here")
             return text
@@ -202,7 +202,7 @@ class Acting:
             await self.log.warn(f"react failed: {why}")
         else:
             key, operation = keyed(
-                React(target, sign.value, effect.remove, self._occasion.agent), action_stem(self.log.stem)
+                React(target, sign.value, effect.remove, self._context.agent), action_stem(self.log.stem)
             )
             await self.log.post(what, "react", (PlannedOperation(key, operation),), conversation.sender)
 
@@ -214,9 +214,9 @@ class Acting:
         if elsewhere is None:
             self.log.outcomes.note(what, "failed", f"there is no channel {route.channel!r}")
             return await self.log.warn(f"{name} failed: there is no channel {route.channel!r}")
-        if (why := await self._occasion.out_of_reach(route, self._conversation)) is not None:
+        if (why := await self._context.out_of_reach(route, self._conversation)) is not None:
             return await self.log.deny(what, why, name)
-        wording = AnswerWording(author=self._occasion.agent)
+        wording = AnswerWording(author=self._context.agent)
         said = plan.say(redact(effect.text), route, elsewhere.options, wording, action_stem(self.log.stem))
         await self.log.post(what, name, said, self._conversation.outbox.at(route))
 

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar
 import psycopg
 
 from rejoinder.store.postgresql.connection import Connection
-from rejoinder.store.postgresql.fibers import Lanes, start, wait
-from rejoinder.store.postgresql.pipelined import Failed, Pipelined
+from rejoinder.store.postgresql.fibers import FiberQueues, start, wait
+from rejoinder.store.postgresql.pipelined import FailedStatement, Pipelined
 from rejoinder.store.sql import lookups, reads, rooms
 from rejoinder.store.sql.reader import SHORT
 
@@ -25,7 +25,7 @@ ON_LOOP: Final = SHORT | AT_ONCE
 BEGIN: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
-class NotNow(Exception):
+class ReadInThread(Exception):
     """Ask in a thread."""
 
 
@@ -51,11 +51,11 @@ class PendingRead:
             self.answer.set_exception(error)
 
 
-class Asking:
+class PipelinedReader:
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._db: Pipelined | None = None
-        self._lanes = Lanes()
+        self._queues = FiberQueues()
         self._asked: list[PendingRead] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -63,16 +63,16 @@ class Asking:
         self._closed = False
 
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T:
-        """`NotNow`: the answer has to be looked for in another way."""
+        """`ReadInThread`: the answer has to be looked for in another way."""
         if self._closed:
-            raise NotNow
+            raise ReadInThread
         loop = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = loop
             self._ended = loop.create_future()
             loop.call_soon(start, self._run)
         elif self._loop is not loop:
-            raise NotNow
+            raise ReadInThread
         asked = PendingRead(question, arguments)
         self._asked.append(asked)
         self._wake()
@@ -100,12 +100,12 @@ class Asking:
             together, self._asked = self._asked, []
             try:
                 self._put(together)
-            except (Exception, Failed):  # noqa: BLE001 - the threads meet it too, and say it
+            except (Exception, FailedStatement):  # noqa: BLE001 - the threads meet it too, and say it
                 self._let_go()
                 for each in together:
-                    each.fail(NotNow())
+                    each.fail(ReadInThread())
         self._let_go()
-        self._lanes.close()
+        self._queues.close()
         if self._ended is not None:
             self._ended.set_result(None)
 
@@ -114,7 +114,7 @@ class Asking:
         in_one_view = any(each.question not in AT_ONCE for each in together)
         if in_one_view:
             db.begin(BEGIN)
-        self._lanes.run(([lambda each=each: each.put(db)] for each in together), db.round_trip)
+        self._queues.run(([lambda each=each: each.put(db)] for each in together), db.round_trip)
         if in_one_view:
             db.execute("ROLLBACK")
             db.round_trip()

@@ -8,7 +8,7 @@ import pytest
 from rejoinder.agents.base import Exchange
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptText
-from rejoinder.runtime.session.reminding import Reminder, exchanges, noted
+from rejoinder.runtime.session.session_restorer import SessionRestorer, exchanges, noted
 from rejoinder.store.base import AgentSession, TranscriptEntry
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -83,7 +83,7 @@ async def test_a_session_is_loaded_where_it_was_saved(saved_on: str, here: str, 
     """SC-7: the saved session names its machine; on another one the agent is told that it is lost."""
     agent: Any = Bound(shared=shared)
     store: Any = Kept(noted("id-1", Bound(), saved_on))
-    await Reminder(store, Bounded(1), here).remind("s", agent, NOW)
+    await SessionRestorer(store, Bounded(1), here).restore("s", agent, NOW)
     assert agent.told == [(what, "id-1")]
 
 

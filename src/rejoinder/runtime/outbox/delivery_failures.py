@@ -44,8 +44,8 @@ class UnconfirmedNotice(Struct, frozen=True):
 _kept = msgspec.json.Decoder(list[UnconfirmedNotice])
 
 
-class Loss(Struct, frozen=True):
-    """`verbs` are written in the commit that records the loss, `then` is called after it."""
+class FailureRecord(Struct, frozen=True):
+    """`verbs` are written in the commit that records the failure, `then` is called after it."""
 
     then: Callable[[], None]
     verbs: tuple[Verb[Any], ...] = ()
@@ -55,7 +55,7 @@ Sentence = Callable[[int | None], Awaitable[str]]
 """What a person is told of the answer of this turn, or of one of the gateway's own, that may not have arrived."""
 
 
-class Losses:
+class DeliveryFailures:
     """`wake` wakes the sender of a place; `new_stem` makes a key for parts that belong to no turn."""
 
     def __init__(
@@ -80,9 +80,9 @@ class Losses:
             for each in _kept.decode(await self._services.store.cursor(channel, UNTOLD) or "[]"):
                 self._untold[each.route] = each
 
-    async def given_up(self, row: StoredPart, operation: Operation, error: str) -> Loss:
+    async def given_up(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         if isinstance(operation, Sign):
-            return Loss(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
+            return FailureRecord(lambda: log.warning("%s: %s was not done: %s", row.route.channel, row.kind, error))
         failed = DeliveryFailed(row.route, row.key, words(operation), error)
         owed = None if is_notice(row) else await self._for_owner(failed, held=False)
 
@@ -92,9 +92,9 @@ class Losses:
             self._tell(failed)
             self._wake_for(owed)
 
-        return Loss(then, () if owed is None else (owed,))
+        return FailureRecord(then, () if owed is None else (owed,))
 
-    async def held(self, row: StoredPart, operation: Operation, error: str) -> Loss:
+    async def held(self, row: StoredPart, operation: Operation, error: str) -> FailureRecord:
         what = "%s: it is not known whether %s arrived: %s; `rejoinder dead` lists it"
         owed = notice = None
         origin = origin_of(row)
@@ -109,7 +109,7 @@ class Losses:
             self._wake_for(owed)
             self._wake_for(notice)
 
-        return Loss(then, tuple([each for each in (owed, notice) if each is not None]))
+        return FailureRecord(then, tuple([each for each in (owed, notice) if each is not None]))
 
     def _notice(self, route: Route, about: str, text: str) -> PlanParts | None:
         """For the person in the chat."""

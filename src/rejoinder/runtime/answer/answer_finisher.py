@@ -14,7 +14,7 @@ from rejoinder.outbound import plan
 from rejoinder.outbound.draft import PLACEHOLDER, Streaming
 from rejoinder.outbound.plan import AnswerWording, PlannedOperation, Slot
 from rejoinder.runtime.abilities import can
-from rejoinder.runtime.answer.acting import Acting
+from rejoinder.runtime.answer.directive_runner import DirectiveRunner
 from rejoinder.runtime.answer.drafting import Drafting, cut_ahead
 from rejoinder.runtime.answer.growing_text import GrowingText
 from rejoinder.runtime.answer.options import AnswerOptions
@@ -26,12 +26,12 @@ PATIENCE = 30.0
 """Seconds a finished run waits for its last delivery; after that it ends, and the sender goes on without it."""
 
 
-class Settling:
+class AnswerFinisher:
     def __init__(
         self,
         conversation: Conversation,
         turn: AnswerOptions,
-        acting: Acting,
+        directive_runner: DirectiveRunner,
         drafting: Drafting,
         text: GrowingText,
         streaming: Streaming,
@@ -43,7 +43,7 @@ class Settling:
         """Whether `kept_with_it` is certainly stored: a part planned in the same commit has arrived."""
         self._conversation = conversation
         self._turn = turn
-        self._acting = acting
+        self._directive_runner = directive_runner
         self._drafting = drafting
         self._text = text
         self._was_live = streaming.mode == "live"
@@ -67,23 +67,27 @@ class Settling:
         if sentence:
             planned += self._own(sentence, is_error=True)
         words = self._text.words
-        handed = [*self._acting.log.behind, *beside, *(self._acting.handoffs.plan(words) if whole else ())]
+        handed = [
+            *self._directive_runner.log.behind,
+            *beside,
+            *(self._directive_runner.handoffs.plan(words) if whole else ()),
+        ]
         if whole:
-            self._acting.handoffs.keep_named(words)
+            self._directive_runner.handoffs.keep_named(words)
         message = await self._post([*planned, *handed])
         if whole and not planned and not handed:
-            await self._acting.handoffs.stands(message)
+            await self._directive_runner.handoffs.stands(message)
         if whole:
-            self._acting.handoffs.was_said(words, message)
+            self._directive_runner.handoffs.was_said(words, message)
 
     async def settle_as_voice(self, note: Sequence[PlannedOperation]) -> None:
         """The voice note, and what follows it, is all of the answer: what was shown of its text is withdrawn."""
         self._text.pass_on_rest()
         words = self._text.words
-        handed = self._acting.handoffs.plan(words)
-        self._acting.handoffs.keep_named(words)
-        await self.withdraw([*self._acting.log.behind, *note, *handed])
-        self._acting.handoffs.was_said(words, "")
+        handed = self._directive_runner.handoffs.plan(words)
+        self._directive_runner.handoffs.keep_named(words)
+        await self.withdraw([*self._directive_runner.log.behind, *note, *handed])
+        self._directive_runner.handoffs.was_said(words, "")
 
     async def say(self, sentence: str) -> None:
         """Says a sentence of the gateway's own instead of an answer, in a message of an earlier run if there is one."""
@@ -108,7 +112,7 @@ class Settling:
     async def abandon(self) -> None:
         """What was shown stays as it is; only messages without any words are removed."""
         await self._drafting.close()
-        self._acting.call_off()
+        self._directive_runner.call_off()
         draft = self._drafting.draft
         bare = [slot for slot in draft.slots if slot.source in (PLACEHOLDER, "")]  # "": of an earlier run
         if bare:
@@ -118,7 +122,11 @@ class Settling:
             self._conversation.sender.post(self._settled(shown, f"{self._stem}/abandoned"))
 
     def _settled(self, text: str, stem: str) -> list[PlannedOperation]:
-        channel, route, wording = self._conversation.channel, self._conversation.route, self._acting.shape.wording()
+        channel, route, wording = (
+            self._conversation.channel,
+            self._conversation.route,
+            self._directive_runner.shape.wording(),
+        )
         slots = self._drafting.slots()
         if not slots:
             return plan.say(text, route, self._options, wording, stem)
@@ -136,7 +144,7 @@ class Settling:
 
     def _own(self, sentence: str, *, is_error: bool = False) -> list[PlannedOperation]:
         """A sentence of the gateway's own, sent in the agent's name."""
-        wording = self._acting.shape.wording()
+        wording = self._directive_runner.shape.wording()
         target = wording.reply_to if not self._text.has_words else None
         plain = AnswerWording(target, author=wording.author, is_error=is_error, opens=wording.opens)
         plain = replace(plain, reply_context=wording.reply_context)
@@ -148,7 +156,7 @@ class Settling:
             *self._turn.kept_with_it(),
             *(self._turn.beat.kept_with_it(self._stem) if self._turn.beat is not None else ()),
         )
-        if (handed := self._acting.handoffs.kept) is not None:
+        if (handed := self._directive_runner.handoffs.kept) is not None:
             batch.include(handed)
         return batch
 
@@ -156,9 +164,9 @@ class Settling:
         """Waits until it is delivered, and returns the id of its first message, if that is known."""
         post = self._conversation.sender.post
         posted = post(planned, self._turn.run, final=True, also=self._kept()) if planned else ()
-        self._acting.log.posted(planned, posted)
-        if posted and self._acting.handoffs.kept is not None:
-            posted[-1].add_done_callback(lambda last: self._acting.handoffs.answered(last, posted[0]))
+        self._directive_runner.log.posted(planned, posted)
+        if posted and self._directive_runner.handoffs.kept is not None:
+            posted[-1].add_done_callback(lambda last: self._directive_runner.handoffs.answered(last, posted[0]))
         await hear(posted, PATIENCE)
         results = posted
         if blocks := self._drafting.blocks:

@@ -5,15 +5,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.outbound.redact import REDACTED, redact
-from rejoinder.outbound.reveal import Reveal
+from rejoinder.outbound.secret_filter import SecretFilter
 from tests.outbound.test_redact import BODY, PROSE, SECRETS
 
 PIECES = st.lists(st.text(st.sampled_from("ab SK-sk_=:/@.01\n"), max_size=8), max_size=30)
 
 
 def shown(pieces) -> list[str]:
-    reveal = Reveal()
-    return [*(reveal.feed(piece) for piece in pieces), reveal.finish()]
+    secret_filter = SecretFilter()
+    return [*(secret_filter.feed(piece) for piece in pieces), secret_filter.finish()]
 
 
 def frames(pieces) -> list[str]:
@@ -52,20 +52,20 @@ def test_no_frame_shows_a_secret(name, secret, around):
 def test_a_paragraph_does_not_wait_for_the_next(paragraphs):
     """DE-1, DE-35: at its end all of it is seen, and nothing else than if the next had come at once."""
     texts = ["\n\n" * (at > 0) + "".join(pieces) for at, pieces in enumerate(paragraphs)]
-    reveal, apart, together = Reveal(), "", shown(texts)
+    secret_filter, apart, together = SecretFilter(), "", shown(texts)
     for text in texts:
-        apart += reveal.feed(text)
-        apart += reveal.end_word()
-        assert not reveal.end_word()
-    assert apart + reveal.finish() == "".join(together)
+        apart += secret_filter.feed(text)
+        apart += secret_filter.end_word()
+        assert not secret_filter.end_word()
+    assert apart + secret_filter.finish() == "".join(together)
 
 
 def test_a_key_waits_for_its_end_across_paragraphs():
     """DE-35."""
-    reveal = Reveal()
-    seen = reveal.feed(f"Here:\n-----BEGIN PRIVATE KEY-----\n{BODY}") + reveal.end_word()
+    secret_filter = SecretFilter()
+    seen = secret_filter.feed(f"Here:\n-----BEGIN PRIVATE KEY-----\n{BODY}") + secret_filter.end_word()
     assert seen == "Here:\n"
-    seen += reveal.feed("\n\n-----END PRIVATE KEY-----\n") + reveal.finish()
+    seen += secret_filter.feed("\n\n-----END PRIVATE KEY-----\n") + secret_filter.finish()
     assert BODY[:12] not in seen
 
 
@@ -77,12 +77,12 @@ def test_prose_comes_out_as_it_is(text):
 @pytest.mark.parametrize("text", ["Once upon", "Hello, Ann.", "**Well**", "I don't", "größer", "A", "(see"])
 def test_a_plain_word_is_shown_while_it_is_written(text):
     """OD-3: a plain character is passed on at once."""
-    assert Reveal().feed(text) == text
+    assert SecretFilter().feed(text) == text
 
 
 @pytest.mark.parametrize("text", ["s", "sk", "ghp_", "key=abc", "Bearer abc", "https://a:b", "abc1"])
 def test_what_may_become_a_secret_waits(text):
-    assert Reveal().feed(text) != text
+    assert SecretFilter().feed(text) != text
 
 
 @pytest.mark.parametrize("text", ["a1" * 100_000, "-----BEGIN PRIVATE KEY-----\n" + "aB3 " * 50_000])

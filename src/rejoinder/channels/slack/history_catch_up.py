@@ -15,7 +15,7 @@ from rejoinder.channels.slack.unread_history import UnreadHistory
 log = logging.getLogger(__name__)
 
 
-class Gaps:
+class HistoryCatchUp:
     """Nothing is taken before the first `close`: what came while no gateway ran is read first."""
 
     def __init__(self, called: str, intake: Intake, reader: HistoryReader, pace: Timings) -> None:

@@ -25,7 +25,7 @@ EDITED = "{name} edited an earlier message ({id}); it now says: {text}"
 LONGEST = 2000
 
 
-class Revising:
+class MessageEdits:
     def __init__(self, services: Services, lanes: Lanes, sessions: Sessions) -> None:
         self._store = services.store
         self._clock = services.clock

@@ -14,18 +14,18 @@ def noted(saved: str, agent: object, machine: str) -> AgentSession:
     return AgentSession(saved, machine if can(agent, BoundToMachine) and agent.is_bound() else "")
 
 
-class Reminder:
-    def __init__(self, store: StoreReader, reminded: Bounded[str, tuple[object, Agent]], machine: str = "") -> None:
-        """`reminded`: that of the process. `machine`: the name of the one it is on; empty where there is only one."""
+class SessionRestorer:
+    def __init__(self, store: StoreReader, restored: Bounded[str, tuple[object, Agent]], machine: str = "") -> None:
+        """`restored`: that of the process. `machine`: the name of the one it is on; empty where there is only one."""
         self._store = store
         self._machine = machine
-        self._reminded = reminded
+        self._restored = restored
 
-    async def remind(self, session: str, agent: Agent, since: datetime) -> None:
-        """Gives the agent its own id of the session, or what was said in it, unless it was reminded lately."""
+    async def restore(self, session: str, agent: Agent, since: datetime) -> None:
+        """Gives the agent its own id of the session, or what was said in it, unless it was given them lately."""
         # An agent that was reopened is another object, and so is this if another process had the session meanwhile.
-        known = self._reminded.get(session) == (self, agent)
-        self._reminded.renew(session, (self, agent))
+        known = self._restored.get(session) == (self, agent)
+        self._restored.renew(session, (self, agent))
         if known:
             return
         if can(agent, CanLoad):
@@ -37,14 +37,14 @@ class Reminder:
 
     def forget(self) -> None:
         """Other processes go on with these sessions."""
-        for session in [session for session, (who, _) in self._reminded.items() if who is self]:
-            del self._reminded[session]
+        for session in [session for session, (who, _) in self._restored.items() if who is self]:
+            del self._restored[session]
 
     @property
     def has_bound(self) -> bool:
         """Whether a session that was asked here lately has files on this machine, which others do not have (SC-7)."""
         return any(
-            who is self and can(agent, BoundToMachine) and agent.is_bound() for who, agent in self._reminded.values()
+            who is self and can(agent, BoundToMachine) and agent.is_bound() for who, agent in self._restored.values()
         )
 
     def _loses(self, agent: object, session: str, saved: AgentSession) -> bool:

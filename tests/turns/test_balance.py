@@ -12,8 +12,8 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from rejoinder.runtime.ownership.balance import A_LOOK, A_STEP, BalanceSteps, StayPriority, balance, pause_after
-from rejoinder.store.base import Shard, ShardOwners
+from rejoinder.events import Shard, ShardOwners
+from rejoinder.turns.balance import A_LOOK, A_STEP, BalanceSteps, StayPriority, balance, pause_after
 
 PROCESSES = ("a", "b", "c")
 SHARDS = 4

@@ -1,4 +1,4 @@
-"""Which shards a process claims and which it gives up, so that they are spread evenly over the live ones (SC-5). Pure.
+"""Which shards a process claims and which it gives up, so that they are spread evenly over the live ones (SC-5).
 
 Rule 1: who has the fewest claims what is free; so a shard that was given up does not go back to where it came from.
         Where much is free, as after a death, nobody waits for the others to keep up with it.
@@ -16,7 +16,7 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from rejoinder.store.base import ShardOwners
+from rejoinder.events import ShardOwners
 
 RECOVERIES: Final = 2
 """How many shards a process recovers at a time."""

@@ -22,7 +22,7 @@ _HEADS = (
 _BEGINNINGS = frozenset(head[:size] for head in _HEADS for size in range(1, len(head) + 1))
 
 
-class Reveal:
+class SecretFilter:
     """Takes the text as it comes and returns what may be shown; `finish` takes the last piece and returns the rest."""
 
     __slots__ = ("_held", "_tail")

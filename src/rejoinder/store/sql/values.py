@@ -23,7 +23,8 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def micros(instant: datetime) -> int:
-    return (instant - EPOCH) // MICROSECOND
+    since = instant - EPOCH  # to divide it by a microsecond takes twice as long
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 
 def day_of(instant: datetime) -> int:

@@ -32,11 +32,20 @@ def _nothing() -> None:
 
 def call_at(when: float, call: Callable[[], None]) -> Alarm:
     """Like the loop's `call_at`, on the running loop."""
+    return Alarm(when, call, _alarms_of(asyncio.get_running_loop()))
+
+
+def call_later(seconds: float, call: Callable[[], None]) -> Alarm:
+    """Like the loop's `call_later`, on the running loop."""
+    loop = asyncio.get_running_loop()  # once: on Python 3.11 it is a system call
+    return Alarm(loop.time() + seconds, call, _alarms_of(loop))
+
+
+def _alarms_of(loop: asyncio.AbstractEventLoop) -> "_Alarms":
     global _alarms
-    loop = asyncio.get_running_loop()
     if _alarms is None or _alarms.loop is not loop:
         _alarms = _Alarms(loop)
-    return Alarm(when, call, _alarms)
+    return _alarms
 
 
 class timeout:
@@ -53,7 +62,7 @@ class timeout:
         task = asyncio.current_task(loop)
         assert task is not None, "only a task can be cancelled"
         self._task, self._cancelling = task, task.cancelling()
-        self._alarm = call_at(loop.time() + self._seconds, self._end)
+        self._alarm = Alarm(loop.time() + self._seconds, self._end, _alarms_of(loop))
 
     def _end(self) -> None:
         self._is_over = True

@@ -37,7 +37,7 @@ from rejoinder.agents.settings import EndpointSettings
 from rejoinder.agents.sse import ServerEvent, ServerEventReader
 from rejoinder.agents.steering_offers import SteeringOffers
 from rejoinder.agents.thinking_levels import LEVELS, Setting, ThinkingSupport, Ways
-from rejoinder.alarms import call_at
+from rejoinder.alarms import call_later
 from rejoinder.bounded import Bounded
 from rejoinder.events import PromptPart, PromptText, Turn
 from rejoinder.posting import HttpResponse
@@ -317,7 +317,7 @@ def together(told: Iterable[ServerEvent], reading: AnswerReading) -> tuple[list[
 
 async def _drain(response: HttpResponse) -> None:
     """Reads the rest of a response whose answer is complete: otherwise the connection cannot be reused."""
-    late = call_at(asyncio.get_running_loop().time() + LAST_BYTES, response.close)
+    late = call_later(LAST_BYTES, response.close)
     try:
         with suppress(aiohttp.ClientError):
             while await response.content.readany():

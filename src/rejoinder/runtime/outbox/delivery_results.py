@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from rejoinder.alarms import call_at
+from rejoinder.alarms import call_later
 from rejoinder.store.base import StoredPart
 
 
@@ -42,7 +42,7 @@ async def hear(results: "Sequence[asyncio.Future[DeliveryResult]]", seconds: flo
     """
     if all(map(_is_done, results)):
         return
-    alarm = call_at(asyncio.get_running_loop().time() + seconds, lambda: settle_all(results, StillSending()))
+    alarm = call_later(seconds, lambda: settle_all(results, StillSending()))
     try:
         for result in results:
             await result

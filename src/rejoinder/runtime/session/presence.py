@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from typing import Final
 
-from rejoinder.alarms import Alarm, call_at
+from rejoinder.alarms import Alarm, call_later
 from rejoinder.channels.base import CanReact, CanStopTyping, CanType
 from rejoinder.events import Route
 from rejoinder.outbound import typing
@@ -66,7 +66,7 @@ class TypingSign:
         for action in actions:
             match action:
                 case typing.WakeAfter(ms=ms):
-                    self._alarm = call_at(asyncio.get_running_loop().time() + ms / 1000, self._wake)
+                    self._alarm = call_later(ms / 1000, self._wake)
                 case typing.Show():
                     self._show()
 

@@ -23,7 +23,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def micros(instant: datetime) -> int:
-    since = instant - EPOCH  # to divide it by a microsecond takes twice as long
+    since = instant - EPOCH  # a division by a microsecond takes a third longer
     return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
 
 

@@ -25,7 +25,7 @@ FIGURES = {"cpu": "CPU a message", "p50": "p50 of an answer", "p95": "p95 of an 
 
 async def measure() -> dict[str, float]:
     """Seconds, platform included: it is the same for both."""
-    from bench.steps import CONFIG, Course
+    from bench.one_chat import CONFIG, Course
     from rejoinder.app import Gateway
     from rejoinder.config.load import load
     from rejoinder.testing import FakePlatform

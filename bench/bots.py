@@ -13,7 +13,6 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from bench.platform import ANSWER
 from rejoinder.agents.sse import ServerEventReader
 from rejoinder.testing.platform.telegram.world import TOKEN
 
@@ -81,11 +80,6 @@ def gateway(file: str) -> None:
 
     sys.argv = ["rejoinder", "run", "--config", file]
     main()
-
-
-def answer(_: str) -> str:
-    """An agent without a prompt: what grows with it grows in the gateway."""
-    return "".join(ANSWER)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,11 @@ from aiohttp import web
 ANSWER = ("Here is ", "what you ", "asked for.")
 
 
+def answer(_: str) -> str:
+    """An agent without a prompt: what grows with it grows in the gateway."""
+    return "".join(ANSWER)
+
+
 async def stream_answer(request: web.Request, said: Callable[[], None] = lambda: None) -> web.StreamResponse:
     """The model: says the same at once, whatever it is asked."""
     await request.read()

@@ -30,7 +30,7 @@ model = "any"
 
 [agents.plain]
 kind = "python"
-call = "bench.bots:answer"
+call = "bench.platform:answer"
 
 [channels.{channel}]
 {here}

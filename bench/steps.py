@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import rejoinder
+from bench.one_chat import CONFIG, Course
 from bench.timing import print_table
 from rejoinder.app import Gateway
 from rejoinder.config.load import load
@@ -25,22 +26,6 @@ from rejoinder.testing.platform.telegram.world import TOKEN
 OURS = str(Path(rejoinder.__file__).parent)
 NOT_OURS = str(Path(OURS) / "testing")
 WARM, MEASURED, TIMED = 20, 15, 200
-CONFIG = """\
-[gateway]
-store = "{store}"
-
-[agents.plain]
-kind = "python"
-call = "bench.bots:answer"
-
-[channels.telegram]
-kind = "telegram"
-token = "{token}"
-api_root = "{api}"
-agent = "plain"
-dm = "open"
-pace = {{ chat = "unlimited", account = "unlimited" }}
-"""
 
 
 class Steps:
@@ -86,42 +71,6 @@ class Statements:
             return execute(db, sql, *arguments)
 
         return counted
-
-
-class Course:
-    """One person asks, one question after the other."""
-
-    def __init__(self, platform: FakePlatform, gateway: Gateway) -> None:
-        self._platform = platform
-        self._gateway = gateway
-        self._tasks = gateway.runs._tasks
-        self._standing: set[asyncio.Task[None]] = set()
-        self._number = 0
-
-    async def warm_up(self, times: int) -> None:
-        """Returns when the gateway holds everything and has met such questions before."""
-        for _ in range(times):
-            await self.exchange()
-        while not self._holds_all():  # noqa: ASYNC110 - there is nobody to wait for
-            await asyncio.sleep(0.01)
-        self._standing = set(self._tasks)  # nobody waits for their end
-        await self.ask()
-
-    async def ask(self) -> None:
-        """Returns when the answer is there and the gateway has nothing left to do."""
-        await self.exchange()
-        while self._tasks - self._standing:  # noqa: ASYNC110 - there is nobody to wait for
-            await asyncio.sleep(0.001)
-
-    def _holds_all(self) -> bool:
-        engines = tuple(self._gateway.engines)
-        return len(engines) == self._gateway.store.shards and all(engine.is_recovered for engine in engines)
-
-    async def exchange(self) -> None:
-        """Returns when the answer is there."""
-        self._number += 1
-        await self._platform.says("ann", "ann", f"question {self._number}")
-        await self._platform.hears("ann")
 
 
 async def measure(folder: Path) -> list[list[str]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
-from bench.steps import CONFIG, Course
+from bench.one_chat import CONFIG, Course
 from bench.timing import Bars, print_table
 from rejoinder.app import Gateway
 from rejoinder.config.load import load

@@ -92,12 +92,10 @@ async def test_nothing_is_sent_after_the_deadline(monkeypatch):
             said.set()
 
     store, channel, agent = open_store("sqlite::memory:", lease_seconds=10.0), FakeMessenger(), ScriptedAgent("Hello.")
-    configured = with_channel(Settings(), channel.name, "bot", ())
+    configured = with_channel(Settings(), channel.name, agent.name, ())
     async with (
         asyncio.timeout(PATIENCE),
-        Gateway(
-            configured, agents={"bot": ScriptedAgent("Hello.", name="bot")}, channels=[channel], store=store
-        ) as here,
+        Gateway(configured, agents={agent.name: agent}, channels=[channel], store=store) as here,
     ):
         here.engines._boot = lambda: seconds[0]
         engine = await here.engines.claim(0)

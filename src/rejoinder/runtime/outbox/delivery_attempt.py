@@ -319,7 +319,7 @@ class DeliveryAttempts:
                 outcome = await self._find_opening(row, operation.part, channel)
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
-        match storable(outcome):
+        match outcome := storable(outcome):
             case Delivered(message=message, place=place):
                 unwanted = await self._unwanted(row, operation, message, now)
                 await self._arrived(row, operation, message, now, *unwanted, place=place)

@@ -97,7 +97,7 @@ async def test_nothing_is_sent_after_the_deadline(monkeypatch):
         asyncio.timeout(PATIENCE),
         Gateway(configured, agents={agent.name: agent}, channels=[channel], store=store) as here,
     ):
-        here.engines._boot = lambda: seconds[0]
+        monkeypatch.setattr(here.engines, "_boot", lambda: seconds[0])
         engine = await here.engines.claim(0)
         await engine.recover()
         monkeypatch.setattr(sender, "crashpoint", is_late)

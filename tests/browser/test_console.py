@@ -111,7 +111,7 @@ async def test_the_clock(open_page: Open, staged: Playing) -> None:
     clock = page.get_by_role("region", name="Scheduled jobs")
     row = clock.locator("li")
     await expect(row.nth(0)).to_contain_text("every 30m · in 14 min")
-    await expect(row.nth(0)).to_contain_text("passed 16 min ago: these are quiet hours")
+    await expect(row.nth(0)).to_contain_text("skipped 16 min ago: these are quiet hours")
     await expect(row.nth(1)).to_contain_text("answered · 10 h ago")
     await expect(row.nth(2)).to_contain_text("paused")
     for name, path in (
@@ -217,4 +217,4 @@ async def test_on_the_real_gateway(open_page: Open, gateway: RealGateway) -> Non
     await expect(journey).to_contain_text("reply to me")
     await expect(journey).to_contain_text("answered")
     await expect(page.locator(".figures")).to_contain_text("browsers")
-    await expect(page.get_by_role("region", name="Channels").first).to_contain_text("listens")
+    await expect(page.get_by_role("region", name="Channels").first).to_contain_text("listening")

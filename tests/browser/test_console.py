@@ -156,7 +156,7 @@ async def test_programs_that_are_told_what_happens(open_page: Open, quiet: Playi
     sad = {"hook": "n8n", "waiting": 3, "dead": 2, "oldest": oldest, "error": "it answered 500"}
     quiet.stage.api["hooks"] = {"hooks": [fine, sad]}
     rows = card.get_by_role("listitem")
-    await expect(rows.nth(0)).to_have_text("lognothing waits")
+    await expect(rows.nth(0)).to_have_text("lognothing waiting")
     await expect(rows.nth(1)).to_have_text(re.compile("n8n3 waiting2 given up5 min agoit answered 500"))
     await expect(rows.nth(1)).to_have_class("bad")
 

@@ -109,7 +109,7 @@ class RetryingCalls:
         if self._is_app_token and answer.error != SOCKET_MODE_OFF:
             said = WRONG_APP_TOKEN.format(said=answer.error)
         if self._known and (known is None or known.why == "account"):
-            self.trouble = f"Slack refuses this app now: {said}; it is tried again"
+            self.trouble = f"Slack refuses this app at the moment: {said}; rejoinder keeps trying"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
         raise ChannelStopped(said, self._name)

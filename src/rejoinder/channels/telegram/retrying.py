@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 UNAUTHORIZED, NOT_FOUND, CONFLICT = 401, 404, 409
 
 REFUSED = (
-    "Telegram refuses this bot now ({said}); it is tried again. If the token was changed, set the new "
+    "Telegram refuses this bot at the moment ({said}); rejoinder keeps trying. If the token was changed, set the new "
     "one as `token` and start again."
 )
 

@@ -298,7 +298,7 @@ async def test_what_is_sent_again_is_the_answer_alone():
         await platform.hears("ann", "Hello.")
         await platform.says("#team", "ann", "@testbot tell me")
         platform.people.closes("#team")
-        await platform.truth.until(lambda: any("given up" in text for text in texts(platform)))
+        await platform.truth.until(lambda: any("gave up on" in text for text in texts(platform)))
         platform.people.world.room("#team").closed = ""
         await platform.says("#team", "ann", "/resend")
         await platform.truth.until(lambda: len(texts(platform, "#team")) == 2)

@@ -115,7 +115,7 @@ class Incoming:
         if latest is None:
             raise Refusal(
                 422,
-                f"nothing was heard in {message.chat} in the last weeks, so the gateway does not know this chat; "
+                f"no message has come from {message.chat} in the last weeks, so the gateway does not know this chat; "
                 "write something there first",
             )
         common, before = configured.common, latest.inbound

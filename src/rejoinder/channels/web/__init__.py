@@ -69,7 +69,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.token is not None and len(self.token.reveal()) < SHORTEST_TOKEN and self.is_exposed:
             yield (
                 ("token",),
-                f"a token that other machines can try to guess needs at least {SHORTEST_TOKEN} characters; leave it out, "
+                f"a token that other machines can guess at needs at least {SHORTEST_TOKEN} characters; leave it out, "
                 "and a good one is made at the first start",
             )
 

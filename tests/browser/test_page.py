@@ -643,7 +643,8 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await page.keyboard.press("Enter")
     await expect(message(page, "Ship it.")).to_be_visible()
     await expect(box(page)).to_be_focused()
-    await messages(page).last.focus()
+    await page.keyboard.press("Shift+Tab")
+    await expect(messages(page).last).to_be_focused()
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("ArrowUp")
     await expect(message(page, "May I run")).to_be_focused()
@@ -674,6 +675,33 @@ async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> N
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(box(page)).to_be_focused()
+
+
+@pytest.mark.parametrize("opener", ["New room", "You are You. Change the name", "Go to…"])
+async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet: Playing, opener: str) -> None:
+    """On a phone Escape closes the dialog and leaves the list of rooms; Back closes both, nothing stays on the room."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
+    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("button", name=opener).click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator(".sidebar")).to_be_visible()
+    await page.get_by_role("button", name=opener).click()
+    await page.go_back()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator(".sidebar")).to_be_hidden()
+    await expect(page.locator("h1")).to_have_text("lobby")
+
+
+async def test_the_message_box_fits_its_words_in_every_width(open_page: Open, quiet: Playing) -> None:
+    """Also after the window became narrower, or a phone was turned: no scroll bar in the box, no word cut off."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport={"width": 1280, "height": 800})
+    await box(page).fill("a few words that fill more than one line of a narrow window " * 3)
+    await page.set_viewport_size(PHONE)
+    await page.wait_for_function(
+        "() => { const b = document.querySelector('#room-text'); return b.scrollHeight <= b.clientHeight; }"
+    )
 
 
 async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:

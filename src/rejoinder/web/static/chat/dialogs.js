@@ -11,6 +11,14 @@ export class Dialogs {
     this.app = app;
   }
 
+  get isOpen() {
+    return document.querySelector("dialog[open]") !== null;
+  }
+
+  close() {
+    /** @type {HTMLDialogElement | null} */ (document.querySelector("dialog[open]"))?.close();
+  }
+
   switcher() {
     const { state } = this.app;
     const input = h("input", {

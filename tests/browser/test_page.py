@@ -456,6 +456,14 @@ async def test_completion(open_page: Open, quiet: Playing) -> None:
     await box(page).press_sequentially(":rock")
     await box(page).press("Enter")
     await expect(box(page)).to_have_value("hi @bee 🚀 ")
+    await box(page).press_sequentially(":smi")
+    await expect(page.get_by_role("option").first).to_have_text("😄smilehappy grin")
+    await box(page).press_sequentially("le:")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 😄 ")
+    await box(page).press_sequentially(":thumbs_up:")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 😄 👍 ")
 
 
 async def test_a_command_that_is_typed_out_is_sent(open_page: Open, quiet: Playing) -> None:
@@ -605,6 +613,25 @@ async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     await dialog.get_by_role("button", name="Create the room").click()
     await expect(page.locator("h1")).to_have_text("Review")
     assert quiet.stage.rooms["review"].agents == ("ada", "bee")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("LOBBY", "There is a room of that name already."), ("   ", "Give it a name.")]
+)
+async def test_a_room_needs_a_name_of_its_own(open_page: Open, quiet: Playing, name: str, problem: str) -> None:
+    """Two rooms of one name could not be told apart, and a room cannot be renamed."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    rooms = len(quiet.stage.rooms)
+    await page.get_by_role("button", name="New room").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill(name)
+    await dialog.get_by_role("button", name="Create the room").click()
+    await expect(dialog.get_by_role("alert")).to_have_text(problem)
+    await dialog.get_by_label("Name").fill("Review")
+    await expect(dialog.get_by_role("alert")).to_be_hidden()
+    await dialog.get_by_role("button", name="Create the room").click()
+    await expect(page.locator("h1")).to_have_text("Review")
+    assert len(quiet.stage.rooms) == rooms + 1
 
 
 async def test_a_room_without_agents_is_not_made(open_page: Open, quiet: Playing) -> None:

@@ -68,7 +68,7 @@ def _run(file: File, port: int | None, *, demo: bool, new_token: bool, role: "Pr
     obeyed, returns = tuple(os.environ.pop(OBEYED, "").split()), os.environ.pop(RETURNS, "")
     reviving = app.RestartCheck(lambda: settings_to_serve(file), obeyed, returns)
     if demo:
-        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop("memory"))
+        told = run(_demo(settings_to_serve(file), port, reviving, new_token=new_token), fast_loop(app.MEMORY))
     else:
         settings, agent, sentence = with_agent(settings_to_serve(file), None)
         beginning = [*([sentence] if sentence else []), *absent_programs(settings)]

@@ -46,7 +46,7 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
         sharing, engines = here.sharing, here.engines
         runs.start("listen", sharing.duties.do("fake", listening, runs))
         await sharing.begin(runs)
-        own = asyncio.ensure_future(sharing.own(0.0, 0.0))
+        own = asyncio.ensure_future(sharing.own(0.0))
         await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
         with patch.object(store, "owners", never), patch.object(store, "renew", unavailable):
             await until(lambda: not engines.leases and ended.is_set(), "the end of all that was held")

@@ -123,7 +123,7 @@ def abilities() -> str:
     rows.append(["", "longest message", *(_longest(known.limits) for known in CHANNELS.values())])
     rows.append(["", "reactions", *(known.reactions.words for known in CHANNELS.values())])
     rows.append(["", "the channel is", *("here" if known.open else "to come" for known in CHANNELS.values())])
-    return table(["ability", "lets these act", *CHANNELS], rows)
+    return table(["ability", "needed by", *CHANNELS], rows)
 
 
 def _longest(limits: Limits) -> str:

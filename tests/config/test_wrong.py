@@ -111,7 +111,7 @@ def test_unreadable(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Path, "read_bytes", refuse)
     path.chmod(0)
-    assert file_mistake(str(path)) == f"{path}: you may not read this file; change its owner or its permissions"
+    assert file_mistake(str(path)) == f"{path}: no permission to read this file; change its owner or its permissions"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "/dev/null/x"])

@@ -105,7 +105,7 @@ def json_schema() -> dict[str, Any]:
         "properties": {
             **sections,
             "agents": {
-                "description": "Who answers: one table for each agent, and what holds for all of them.",
+                "description": "Who answers: one table for each agent, and defaults for all of them.",
                 "type": "object",
                 "properties": {"defaults": named[AgentDefaults]},
                 "additionalProperties": {"anyOf": agents},
@@ -118,7 +118,7 @@ def json_schema() -> dict[str, Any]:
                 "additionalProperties": {"anyOf": channels},
             },
             "cron": {
-                "description": "Turns at certain times: one table for each job.",
+                "description": "Turns that run at set times: one table for each job.",
                 "type": "object",
                 "additionalProperties": named[CronJob],
             },

@@ -478,7 +478,7 @@ async def test_a_part_of_a_run_that_was_superseded_is_never_said():
         await here.store.write(EndRun(run, "stopped", here.now()))
         answer = await here.says("late", run=run)
         assert here.seen() == []
-        assert answer.undelivered == "no longer to be said"
+        assert answer.undelivered == "cancelled, and never sent"
 
 
 async def test_budgets_keep_the_pace_before_the_platform_has_to_say_so():

@@ -16,7 +16,7 @@ from rejoinder.session import SessionSettings, route_home, shard_of, with_event
 from rejoinder.store.base import IndexedMessage, NoteMessages, PutSession, Store
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import Chat, FakeChannel, ScriptedAgent
-from rejoinder.testing.patience import PATIENCE
+from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.store_contract.given import NOW
 from tests.conversations.agents import said
 
@@ -67,8 +67,7 @@ async def test_its_turns_wait_for_each_other(first, monkeypatch, caplog):
         await chat.asked(agent, 1)
         await rains(chat.gateway.store, f"{agent.name}:main")
         await chat.says("second", sender="bob", chat=second)
-        while "a turn waits until turn" not in caplog.text:
-            await asyncio.sleep(0)
+        await until(lambda: "a turn waits until turn" in caplog.text, "the second to be refused")
         assert len(agent.turns) == 1
         go_on.set()
         await chat.hears("One.")

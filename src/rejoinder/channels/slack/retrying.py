@@ -62,7 +62,7 @@ class RetryingCalls:
         self._failures = 0
         self._known = False  # Slack has taken this token before
         self.trouble = ""
-        """Why Slack refuses this app at the moment."""
+        """Why Slack refuses this app for now."""
 
     async def ask(self, method: str) -> Ok:
         while not isinstance(answer := await self._api.ask(method, {}), Ok):
@@ -108,7 +108,7 @@ class RetryingCalls:
         if self._is_app_token and answer.error != SOCKET_MODE_OFF:
             said = WRONG_APP_TOKEN.format(said=answer.error)
         if self._known and (known is None or known.why == "account"):
-            self.trouble = f"Slack refuses this app now: {said}; it is tried again"
+            self.trouble = f"Slack refuses this app for now: {said}; rejoinder keeps trying"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
         raise ChannelStopped(said, self._name)

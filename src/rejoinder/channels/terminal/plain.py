@@ -63,7 +63,7 @@ class PlainLines:
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         where = self._room.mention(message)
-        self._print(f"({emoji} taken back from {where})" if remove else f"({emoji} on {where})")
+        self._print(f"({emoji} removed from {where})" if remove else f"({emoji} on {where})")
         return Delivered(message)
 
     async def note(self, route: Route, text: str) -> None:

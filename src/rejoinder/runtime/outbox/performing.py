@@ -80,7 +80,7 @@ async def send_files(part: Part, channel: Channel, blobs: Blobs) -> Outcome:
     for named in part.files:
         blob = await blobs.find(named.id)
         if blob is None:
-            return Rejected(f"the file {named.name!r} is no longer kept")
+            return Rejected(f"the file {named.name!r} is no longer stored")
         kind = named.kind or kind_of(blob.mime)
         files.append(OutgoingFile(blob.id, named.name, blob.mime, blob.size, kind, partial(blobs.read, blob.id)))
     return await channel.send_files(part, tuple(files))

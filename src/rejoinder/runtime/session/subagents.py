@@ -168,7 +168,7 @@ class Subagents:
         """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
         have; one that had ended acts for them alone."""
         if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
-            return f"{MOST_AT_ONCE} sub-agents are at work here already, which is the most."
+            return f"{MOST_AT_ONCE} sub-agents are already at work here, which is the limit."
         people, lifts = (kept.people, kept.lifts) if kept.is_running else ((), True)
         again = replace(
             kept,

@@ -456,6 +456,14 @@ async def test_completion(open_page: Open, quiet: Playing) -> None:
     await box(page).press_sequentially(":rock")
     await box(page).press("Enter")
     await expect(box(page)).to_have_value("hi @bee 🚀 ")
+    await box(page).press_sequentially(":smi")
+    await expect(page.get_by_role("option").first).to_have_text("😄smilehappy grin")
+    await box(page).press_sequentially("le:")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 😄 ")
+    await box(page).press_sequentially(":thumbs_up:")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 😄 👍 ")
 
 
 async def test_a_command_that_is_typed_out_is_sent(open_page: Open, quiet: Playing) -> None:
@@ -607,6 +615,25 @@ async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     assert quiet.stage.rooms["review"].agents == ("ada", "bee")
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"), [("LOBBY", "There is a room of that name already."), ("   ", "Give it a name.")]
+)
+async def test_a_room_needs_a_name_of_its_own(open_page: Open, quiet: Playing, name: str, problem: str) -> None:
+    """Two rooms of one name could not be told apart, and a room cannot be renamed."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    rooms = len(quiet.stage.rooms)
+    await page.get_by_role("button", name="New room").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill(name)
+    await dialog.get_by_role("button", name="Create the room").click()
+    await expect(dialog.get_by_role("alert")).to_have_text(problem)
+    await dialog.get_by_label("Name").fill("Review")
+    await expect(dialog.get_by_role("alert")).to_be_hidden()
+    await dialog.get_by_role("button", name="Create the room").click()
+    await expect(page.locator("h1")).to_have_text("Review")
+    assert len(quiet.stage.rooms) == rooms + 1
+
+
 async def test_a_room_without_agents_is_not_made(open_page: Open, quiet: Playing) -> None:
     """The dialog stays and says what is missing."""
     page = await open_page(f"{quiet.url}/#lobby")
@@ -643,7 +670,8 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await page.keyboard.press("Enter")
     await expect(message(page, "Ship it.")).to_be_visible()
     await expect(box(page)).to_be_focused()
-    await messages(page).last.focus()
+    await page.keyboard.press("Shift+Tab")
+    await expect(messages(page).last).to_be_focused()
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("ArrowUp")
     await expect(message(page, "May I run")).to_be_focused()
@@ -674,6 +702,33 @@ async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> N
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(box(page)).to_be_focused()
+
+
+@pytest.mark.parametrize("opener", ["New room", "You are You. Change the name", "Go to…"])
+async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet: Playing, opener: str) -> None:
+    """On a phone Escape closes the dialog and leaves the list of rooms; Back closes both, nothing stays on the room."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
+    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("button", name=opener).click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator(".sidebar")).to_be_visible()
+    await page.get_by_role("button", name=opener).click()
+    await page.go_back()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator(".sidebar")).to_be_hidden()
+    await expect(page.locator("h1")).to_have_text("lobby")
+
+
+async def test_the_message_box_fits_its_words_in_every_width(open_page: Open, quiet: Playing) -> None:
+    """Also after the window became narrower, or a phone was turned: no scroll bar in the box, no word cut off."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport={"width": 1280, "height": 800})
+    await box(page).fill("a few words that fill more than one line of a narrow window " * 3)
+    await page.set_viewport_size(PHONE)
+    await page.wait_for_function(
+        "() => { const b = document.querySelector('#room-text'); return b.scrollHeight <= b.clientHeight; }"
+    )
 
 
 async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:

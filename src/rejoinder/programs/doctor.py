@@ -261,6 +261,8 @@ async def _health(address: str) -> str:
         within = aiohttp.ClientTimeout(HEALTH_SECONDS)
         async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
             problems = (await answer.json()).get("problems", [])
+    except aiohttp.ClientConnectorError:
+        return f"it runs, but not at {address}: if it was started with --port, it says how it is at /health there"
     except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
         return f"it runs, but does not answer at {address} ({str(problem) or type(problem).__name__})"
     if problems:

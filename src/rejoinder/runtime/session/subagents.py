@@ -82,9 +82,6 @@ class Subagents:
         """Those at work for this place."""
         return [each for each in self._running.values() if each.route == route] if self._running else []
 
-    def at_work(self) -> list[KeptSubagent]:
-        return list(self._running.values())
-
     async def session_of(self, session: str, agent: str) -> Session:
         """The session whose levels hold for what is asked here: the conversation's, for a sub-agent of it."""
         kept = self._running.get(session)

@@ -374,6 +374,7 @@ export class App {
   }
 
   #goBack() {
+    this.dialogs.close();
     const { room, thread } = readAddress();
     if (this.#tellIfMissing(room)) return this.visited(true);
     const { kind } = this.panel;
@@ -512,6 +513,7 @@ export class App {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    if (event.defaultPrevented || this.dialogs.isOpen) return; // the key is the dialog's
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key.toLowerCase() === "k") this.dialogs.switcher();
     else if (control && event.shiftKey && event.key.toLowerCase() === "f") this.panel.openSearch();

@@ -11,6 +11,14 @@ export class Dialogs {
     this.app = app;
   }
 
+  get isOpen() {
+    return document.querySelector("dialog[open]") !== null;
+  }
+
+  close() {
+    /** @type {HTMLDialogElement | null} */ (document.querySelector("dialog[open]"))?.close();
+  }
+
   switcher() {
     const { state } = this.app;
     const input = h("input", {
@@ -84,7 +92,7 @@ export class Dialogs {
     const problem = h("p", { class: "hint problem", role: "alert" });
     const form = h(
       "form",
-      { method: "dialog", onchange: () => (problem.textContent = "") },
+      { method: "dialog", oninput: () => (problem.textContent = "") },
       h("label", { htmlFor: "room-title" }, "Name"),
       title,
       h("fieldset", {}, h("legend", {}, "Agents"), ...boxes.map(({ label }) => label)),
@@ -95,12 +103,22 @@ export class Dialogs {
     form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-      // For the server, nobody chosen means everybody.
-      if (!chosen.length) return (problem.textContent = "Choose at least one agent.");
+      const name = title.value.trim().replace(/\s+/g, " ");
+      problem.textContent = this.#whyNot(name, chosen);
+      if (problem.textContent) return;
       dialog.close();
-      this.app.makeRoom(title.value.trim(), chosen);
+      this.app.makeRoom(name, chosen);
     });
     title.focus();
+  }
+
+  /** What stands against making this room, or nothing. @param {string} name @param {string[]} agents */
+  #whyNot(name, agents) {
+    if (!name) return "Give it a name.";
+    const same = (/** @type {import("./state.js").Room} */ room) => room.title.toLowerCase() === name.toLowerCase();
+    if ([...this.app.state.rooms.values()].some((room) => room.kind === "group" && same(room)))
+      return "There is a room of that name already.";
+    return agents.length ? "" : "Choose at least one agent."; // for the server, nobody chosen means everybody
   }
 
   name() {

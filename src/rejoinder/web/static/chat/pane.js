@@ -32,6 +32,7 @@ export class Pane {
         lastOwn: () => state.lastOwn(this.place),
         note: (words) => app.note(words, this.place),
         escape,
+        toMessages: () => this.#toMessages(),
       },
       () => app.completable(roomOf(this.place)),
     );
@@ -76,6 +77,13 @@ export class Pane {
     const words = `${namesOf(members)} ${members.length === 1 ? "is" : "are"} typing`;
     this.typing.append(...faces, h("span", {}, words), dots);
     this.#typingTimer = setTimeout(() => this.showTyping(), 1000);
+  }
+
+  /** To the one message that Tab reaches, past the buttons between. @returns {boolean} whether there is one */
+  #toMessages() {
+    const message = /** @type {any} */ (this.timeline.element.querySelector(".message[tabindex='0']"));
+    message?.focus();
+    return Boolean(message);
   }
 
   /** @returns {import("./tools.js").Tool[]} */

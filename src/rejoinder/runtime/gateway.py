@@ -33,9 +33,12 @@ class Engines:
         make: Make,
         runs: Runs,
         *,
+        boot: Callable[[], float] = boot_time,
         moved: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """`moved`: told which part of all shards is held, whenever that changes."""
+        """`boot`: the clock of deadlines, which a proof moves by hand. `moved`: told which part of all shards is held,
+        whenever that changes."""
+        self._boot = boot
         self._moved = moved
         self.holder = holder
         self._store = store
@@ -81,13 +84,13 @@ class Engines:
 
     async def claim(self, shard: int) -> Engine | None:
         """None: somebody else holds it. The engine has yet to recover."""
-        sent = boot_time()
+        sent = self._boot()
         lease = await self._store.claim(shard, self.holder)
         if lease is None:
             return None
         if (before := self._held.get(shard)) is not None:
             before[0].lose()  # its lease had run out here, and the store has given out a new one
-        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), boot_time)
+        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
         engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._runs.scope())
         self._held[shard] = held_lease, engine
         self._count()

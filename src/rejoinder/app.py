@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rejoinder import plugins
 from rejoinder.agents.base import Agent, ToolSource
 from rejoinder.channels import base as channel_base
-from rejoinder.channels.base import AcceptsAnywhere, CanClose, Channel, UsesStore
+from rejoinder.channels.base import CanClose, Channel, ListensEverywhere, UsesStore
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
 from rejoinder.config.live import AppliedSettings, apply_changes
@@ -206,7 +206,7 @@ class Gateway:
             account = account_of(channel)
             return channel.listen(ChannelInlet(channel.name, account, self.intake, self.store, self.runs, lease))
 
-        if isinstance(channel, AcceptsAnywhere) and channel.accepts_anywhere:
+        if isinstance(channel, ListensEverywhere) and channel.listens_everywhere:
             return await listen(None)
         await self.sharing.duties.do(name, listen, self.runs)
 

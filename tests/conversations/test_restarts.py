@@ -39,7 +39,7 @@ from rejoinder.store.base import (
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.operator import open_for_operator
 from rejoinder.testing import Chat as People
-from rejoinder.testing import FakeChannel, FakeKeeper, FakeMessenger, ScriptedAgent
+from rejoinder.testing import FakeChannel, FakeDeduplicator, FakeMessenger, ScriptedAgent
 from rejoinder.testing.fake_channel import Shown
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.turns.suspicion import MOST_ALONE, UNTIL_STABLE, VERDICTS, RerunPolicy
@@ -177,7 +177,7 @@ BROKE = Failed("crashed", "It broke.", "x")
 
 
 @pytest.mark.usefixtures("stable_at_once")
-@pytest.mark.parametrize("kind", [FakeMessenger, FakeKeeper, FakeChannel], ids=["blind", "keys", "live"])
+@pytest.mark.parametrize("kind", [FakeMessenger, FakeDeduplicator, FakeChannel], ids=["blind", "keys", "live"])
 @pytest.mark.parametrize(
     ("script", "on_crash", "stands"),
     [

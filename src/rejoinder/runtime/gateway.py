@@ -132,7 +132,7 @@ class Engines:
         for agent in agents:
             name, is_free = agent.name, agent not in wanted
             if is_free and can(agent, HasProcess):
-                self._runs.start(f"end:{name}", agent.rest())
+                self._runs.start(f"end:{name}", agent.suspend())
 
     async def hand_over(self, shard: int, grace: float, sending: float) -> None:
         """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""

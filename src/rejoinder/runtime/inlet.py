@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import ONLY
+from rejoinder.channels.base import DEFAULT_ACCOUNT
 from rejoinder.errors import NotStored, StoreUnavailable
 from rejoinder.events import Inbound
 from rejoinder.runtime.intake import InboxIntake
@@ -43,7 +43,7 @@ class ChannelInlet:
     ) -> None:
         read = None if cursor is None else self._cursor(READ, cursor)
         single = tuple([self._cursor(PLACE + name, value) for name, value in places.items()]) if places else ()
-        if self._account != ONLY:
+        if self._account != DEFAULT_ACCOUNT:
             messages = tuple(replace(message, account=self._account) for message in messages)
 
         def accept() -> Coroutine[Any, Any, None]:

@@ -5,7 +5,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from time import monotonic
 from typing import Any
 
-from rejoinder.channels.base import Channel, FollowsLog, HasAccount, ReportsLiveness, TellsPlaceTrouble, TellsTrouble
+from rejoinder.channels.base import (
+    Channel,
+    FollowsLog,
+    HasAccount,
+    ReportsLiveness,
+    ReportsPlaceTrouble,
+    ReportsTrouble,
+)
 from rejoinder.runtime.runs import Runs, until_cancelled
 from rejoinder.runtime.serving import account_of
 
@@ -56,7 +63,7 @@ class Listening:
         if ended is not None and not ended.cancelled() and (failure := ended.exception()) is not None:
             return str(failure)
         here = self._channels[name]
-        if isinstance(here, TellsTrouble) and here.trouble:
+        if isinstance(here, ReportsTrouble) and here.trouble:
             return here.trouble
         silent = self.silent_for(name)
         if silent is not None and isinstance(here, ReportsLiveness) and silent > here.stale_after:
@@ -67,7 +74,7 @@ class Listening:
     def place_troubles(self, name: str) -> tuple[str, ...]:
         """What keeps it from single places."""
         here = self._channels[name]
-        return here.place_troubles if isinstance(here, TellsPlaceTrouble) else ()
+        return here.place_troubles if isinstance(here, ReportsPlaceTrouble) else ()
 
 
 def _task_name(name: str) -> str:

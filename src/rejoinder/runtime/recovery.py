@@ -17,7 +17,7 @@ import asyncio
 import logging
 from contextlib import suppress
 
-from rejoinder.channels.base import EndsGrowing
+from rejoinder.channels.base import EndsAbandonedMessages
 from rejoinder.crashpoint import crashpoint
 from rejoinder.errors import LeaseLost, StoreUnavailable, Unreadable
 from rejoinder.runtime.abilities import can
@@ -58,8 +58,8 @@ class Recovery:
         found = await self._store.recover(self._clock())
         crashpoint("K25")
         for name, channel in self._channels.items():
-            if can(channel, EndsGrowing):
-                await channel.end_growing(await self._store.log_growing(name))
+            if can(channel, EndsAbandonedMessages):
+                await channel.end_abandoned_messages(await self._store.log_growing(name))
         await self._outbox.recover(found.unknown, found.to_send)
         await parts.questions.recall()
         for unread in found.unread:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct, field
 
-from rejoinder.agents.base import REMEMBERED, Agent
+from rejoinder.agents.base import MOST_REMEMBERED_SESSIONS, Agent
 from rejoinder.blobs import Blobs
 from rejoinder.bounded import Bounded
 from rejoinder.channels.base import Channel
@@ -36,7 +36,7 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self.recently_used = RecentlyUsed()
-        self.restored: Bounded[str, tuple[object, Agent]] = Bounded(REMEMBERED // 2)
+        self.restored: Bounded[str, tuple[object, Agent]] = Bounded(MOST_REMEMBERED_SESSIONS // 2)
         """Which agent knows each session, and who restored it. Half of what agents remember, and they remember for
         all engines: a session missing here may be missing from the agent's memory, or soon will be."""
 

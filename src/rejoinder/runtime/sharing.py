@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from random import uniform
 from typing import Final, Literal
 
-from rejoinder.channels.base import CanIntroduce, Channel, FollowsLog, SharesLive
+from rejoinder.channels.base import CanPrepareToSend, Channel, FollowsLog, SharesLiveUpdates
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.account_notices import AccountNotices
 from rejoinder.runtime.account_pace import AccountPaces
@@ -73,13 +73,13 @@ class Sharing:
         await self.begin(runs)
         self._share_live(channels.values(), runs)
         known = [
-            runs.start(f"introduce:{name}", channel.introduce())
+            runs.start(f"prepare_to_send:{name}", channel.prepare_to_send())
             for name, channel in channels.items()
-            if isinstance(channel, CanIntroduce)
+            if isinstance(channel, CanPrepareToSend)
         ]
         if known:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
-        self.looks += [each.look_again for each in channels.values() if isinstance(each, FollowsLog)]
+        self.looks += [each.poll_log for each in channels.values() if isinstance(each, FollowsLog)]
         runs.start("own", self.own(grace, sending))
         runs.start("accounts", self._tell_accounts())
 
@@ -174,22 +174,22 @@ class Sharing:
     # --- what is shown for the moment -----------------------------------------------------------------
 
     def _share_live(self, channels: Iterable[Channel], runs: Runs) -> None:
-        sharing = {each.name: each for each in channels if isinstance(each, SharesLive)}
+        sharing = {each.name: each for each in channels if isinstance(each, SharesLiveUpdates)}
 
         def heard(channel: str, said: str) -> None:
             if (here := sharing.get(channel)) is not None:
-                here.hear_live(said)
+                here.receive_live_update(said)
 
         for channel in sharing.values():
-            channel.share_live()
+            channel.begin_sharing_live()
             runs.start(f"live:{channel.name}", self._relay(channel))
         if sharing:
             self._store.on_live(heard)
 
-    async def _relay(self, channel: SharesLive) -> None:
+    async def _relay(self, channel: SharesLiveUpdates) -> None:
         """Tells others what this channel shows for the moment, until it is cancelled (SC-14)."""
         while True:
-            news = await channel.live_news()
+            news = await channel.next_live_updates()
             if not self.is_alone:
                 await self._store.tell_live(channel.name, news)
             await asyncio.sleep(A_MOMENT)

@@ -74,4 +74,4 @@ class SlotPool:
 
 async def _rest(retired: list[HasProcess]) -> None:
     for process in retired:
-        await process.rest()
+        await process.suspend()

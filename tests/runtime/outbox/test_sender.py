@@ -21,7 +21,7 @@ from rejoinder.runtime.outbox import delivery_attempt, yielding_calls
 from rejoinder.runtime.outbox.delivery_results import Sent
 from rejoinder.runtime.outbox.performing import intent
 from rejoinder.store.base import YIELDING, ClaimPart, MarkSent, MarkUnknown, PartIntent, PlanParts, RetryPart
-from rejoinder.testing import FakeKeeper, FakeMessenger
+from rejoinder.testing import FakeDeduplicator, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
 from tests.runtime.places import place
 
@@ -140,7 +140,7 @@ async def test_a_reaction_that_is_put_off_holds_up_no_words(outcome):
 
 async def test_a_draft_goes_on_while_something_is_put_off():
     """DE-20, DE-32: until its time comes the line is free; then it goes."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         answer = here.answer(await here.turn())
         await answer.feed("One")
         await here.rests()
@@ -162,7 +162,7 @@ async def test_a_draft_goes_on_while_something_is_put_off():
 
 async def test_a_piece_that_is_not_shown_yet_starts_no_task():
     """A draft that is due later waits for its time: an answer that is whole by then costs one task, not two."""
-    async with place(FakeKeeper(), streaming=Streaming("edits", pace=60.0)) as here:
+    async with place(FakeDeduplicator(), streaming=Streaming("edits", pace=60.0)) as here:
         answer = here.answer(await here.turn())
         for piece in ("One", ", two", ", three."):
             await answer.feed(piece)
@@ -321,7 +321,7 @@ async def test_what_the_platform_did_not_take_is_tried_again_with_the_same_bytes
 
 async def test_a_native_key_makes_sending_again_harmless():
     """DU-3: native key: 0 lost, 0 duplicated."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         here.channel.fails(Unknown("reset"), accepted=True)
         sending = await here.begins(here.conversation.send("one"))
         here.ahead = timedelta(minutes=5)
@@ -381,7 +381,7 @@ async def test_a_channel_that_fails_to_look_something_up_has_not_found_it(monkey
 
 async def test_after_a_restart_what_was_under_way_is_settled_first():
     """DU-13: `sending` is unknown; then what waited goes out, in order, once."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         here.channel.refuse = None
         run = await here.turn()
         here.channel.fails(RetryAfter(60, "502"))
@@ -404,7 +404,7 @@ async def test_after_a_restart_what_was_under_way_is_settled_first():
 @pytest.mark.parametrize("under_way", [False, True])
 async def test_a_part_that_cannot_be_read_holds_up_nothing(under_way):
     """DE-3, DU-13: of another version, or damaged: it is dead, and what is behind it goes out."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         (after,) = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
         intents = (PartIntent("odd", here.route, b'{"type": "dance"}', "dance"), intent(after, here.route))
         await here.store.write(PlanParts(intents, here.now()))
@@ -423,7 +423,7 @@ async def _unknown(here):
 
 async def test_what_is_settled_while_the_store_is_asked_is_sent(monkeypatch):
     """DU-13: an answer that is older than the settling does not hide what was settled."""
-    async with place(FakeKeeper()) as here:
+    async with place(FakeDeduplicator()) as here:
         run = await here.turn()
         planned = plan.say("one", here.route, RenderOptions(CHANNEL.renderer), AnswerWording(), "t")
         await here.store.write(PlanParts(tuple(intent(each, here.route) for each in planned), here.now(), run))
@@ -589,7 +589,7 @@ async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
 async def test_a_draft_that_fails_costs_the_draft_alone():
     """DE-3: a channel may be anybody's code."""
 
-    class Clumsy(FakeKeeper):
+    class Clumsy(FakeDeduplicator):
         async def edit(self, route, message, part):
             if part.text != "One, two, three.":
                 raise ZeroDivisionError("by nought")

@@ -111,10 +111,10 @@ class Platform:
         self.world.said[part.route.chat].append(part.text)
 
 
-class KeepsKeys(Platform):
+class DeduplicatesByKey(Platform):
     """Takes every key once."""
 
-    keeps_keys: Literal[True] = True
+    deduplicates_by_key: Literal[True] = True
 
     def _take(self, part) -> None:
         if part.key not in self.world.there:
@@ -146,7 +146,7 @@ class Echo:
 
     is_alive = True
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         self.ended += 1
 
 
@@ -235,7 +235,7 @@ class MovingShards(RuleBasedStateMachine):
     @initialize(finds=st.booleans())
     def open(self, finds: bool) -> None:
         # Without the deadline a late call may come; a platform that takes a key once makes it harmless.
-        self._do(self._open(Finds if finds and self.has_deadline else KeepsKeys))
+        self._do(self._open(Finds if finds and self.has_deadline else DeduplicatesByKey))
 
     async def _open(self, platform: type[Platform]) -> None:
         for name in ("one", "two"):

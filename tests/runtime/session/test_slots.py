@@ -29,7 +29,7 @@ class Program:
     async def run(self, turn: Turn) -> AsyncIterator[AgentEvent]:
         yield Done()
 
-    async def rest(self) -> None:
+    async def suspend(self) -> None:
         self.is_alive = False
         self._log.append(f"{self.name} rests")
 

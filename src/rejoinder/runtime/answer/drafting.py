@@ -16,12 +16,12 @@ from rejoinder.channels.base import (
     CanPreview,
     CanStream,
     Delivered,
+    KnowsBotReaders,
     OpensPlaces,
     Outcome,
     Rejected,
     RetryAfter,
     ShowsOpenDrafts,
-    TellsReaders,
     Unknown,
 )
 from rejoinder.crashpoint import crashpoint
@@ -315,7 +315,7 @@ def streaming_at(
     """
     channel, route = sender.channel, sender.route
     there = DraftAbilities(
-        read_by_bots=other_bot or (can(channel, TellsReaders) and channel.is_read_by_bots(route)),
+        read_by_bots=other_bot or (can(channel, KnowsBotReaders) and channel.is_read_by_bots(route)),
         opens_place=can(channel, OpensPlaces) and channel.opens_place(route),
         grows=options.limit is None and can(channel, CanStream),
         edits=can(channel, CanEdit),

@@ -8,7 +8,7 @@ from itertools import filterfalse
 from msgspec.structs import replace
 
 from rejoinder.bounded import Bounded
-from rejoinder.channels.base import CanDelete, CanEdit, CanNote, CanReact
+from rejoinder.channels.base import CanDelete, CanEdit, CanNotifyOperator, CanReact
 from rejoinder.events import Choice, EarlierMessage, Inbound, NewThread, Quote, ReplyContext, Route, Step
 from rejoinder.inbound.bots import BotTurns, CountedMessage, count_turn
 from rejoinder.outbound import plan
@@ -270,10 +270,10 @@ class Conversation:
         planned = PlannedOperation(*keyed(React(message, sign), self.outbox.new_stem()))
         return PlanParts((intent(planned, self.route),), now)
 
-    async def note(self, text: str) -> None:
-        if can(self.channel, CanNote):
+    async def notify_operator(self, text: str) -> None:
+        if can(self.channel, CanNotifyOperator):
             self.sender.check()
-            await self.channel.note(self.route, text)
+            await self.channel.notify_operator(self.route, text)
 
     # --- what became of each message (IN-64) ------------------------------------------------------
 

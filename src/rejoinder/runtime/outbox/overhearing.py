@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import Channel, TellsAgents
+from rejoinder.channels.base import Channel, RelaysAgentMessages
 from rejoinder.events import EarlierMessage, Inbound, Route
 from rejoinder.inbound.groups import overhear
 from rejoinder.inbound.rooms import named_in
@@ -50,7 +50,7 @@ class OverheardMessages:
                 return event.overheard
             inputs = await self._store.inputs_of(event.id)
             return bool(inputs) and all(put.session != session for put in inputs)
-        if message.kind != "own" or not message.author or can(self._channel, TellsAgents):
+        if message.kind != "own" or not message.author or can(self._channel, RelaysAgentMessages):
             return False
         if not named_in(message.text, (agent,)):
             return True

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from rejoinder.channels.base import AnswersPresses
+from rejoinder.channels.base import AcknowledgesPresses
 from rejoinder.events import MessageDecided, ReplyContext, SessionStarted, Step
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
@@ -114,8 +114,8 @@ class DecisionRecorder:
     def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
         """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
         channel = conversation.channel
-        if can(channel, AnswersPresses):
-            self._runs.start("press", channel.press_noticed(context))
+        if can(channel, AcknowledgesPresses):
+            self._runs.start("press", channel.acknowledge_press(context))
 
 
 def _start(session: Session, conversation: Conversation) -> SessionStarted:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from rejoinder.agents.base import Agent, CanTellMemory, Exchange
+from rejoinder.agents.base import Agent, CanShowMemory, Exchange
 from rejoinder.blobs import Upload, whole
 from rejoinder.channels.base import CanSendFiles
 from rejoinder.events import (
@@ -119,7 +119,7 @@ class GatewayCommands:
     async def _remembered(self, agent: Agent, session: Session) -> list[PastExchange] | None:
         """What the agent's model is told again with every turn; None if the agent keeps the conversation itself."""
         await self._workers.restorer.restore(session.key, agent, session.started)
-        return _past(agent.remembered(session.key)) if can(agent, CanTellMemory) else None
+        return _past(agent.remembered(session.key)) if can(agent, CanShowMemory) else None
 
     async def _export(self, asking: EffectContext, session: Session) -> EffectResult:
         """Planned in the commit of the decision. The channel keeps the file before that, under a key of the event."""

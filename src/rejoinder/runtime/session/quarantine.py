@@ -89,7 +89,7 @@ class Quarantine:
         await WriteBatch(*verbs, *(() if notice is None else (notice,))).write(self._store)
         notices.wake((conversation,))
         note = f"Message {message} is quarantined; `rejoinder explain {message}` tells more."
-        self._runs.start("quarantined", conversation.note(note))
+        self._runs.start("quarantined", conversation.notify_operator(note))
 
     # --- what cannot be read ------------------------------------------------------------------------
 

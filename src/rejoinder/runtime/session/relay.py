@@ -8,9 +8,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.agents.base import (
-    LAST,
+    FINAL_EVENTS,
+    FREQUENT_EVENTS,
     MAX_ANSWER_CHARS,
-    ORDINARY,
     Agent,
     AgentEvent,
     Done,
@@ -134,7 +134,7 @@ class Relay:
                 self._run.seen()
                 if not self._run.may_speak():
                     return None
-                if type(event) not in ORDINARY and isinstance(event, LAST):
+                if type(event) not in FREQUENT_EVENTS and isinstance(event, FINAL_EVENTS):
                     return event if isinstance(event, Failed) else None
                 self._heard += 1
                 if self._heard > MOST_HEARD:

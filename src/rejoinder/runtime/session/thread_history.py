@@ -11,7 +11,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from rejoinder.channels.base import CanTellThread
+from rejoinder.channels.base import CanReadThread
 from rejoinder.events import EarlierMessage, Inbound
 from rejoinder.inbound.groups import MOST_OVERHEARD
 from rejoinder.runtime.abilities import can
@@ -68,7 +68,7 @@ async def _starter(inbound: Inbound, conversation: Conversation) -> EarlierMessa
 
 async def _fetched(inbound: Inbound, conversation: Conversation) -> tuple[EarlierMessage, ...]:
     channel, name = conversation.channel, conversation.channel.name
-    if not can(channel, CanTellThread):
+    if not can(channel, CanReadThread):
         return ()
     try:
         async with asyncio.timeout(PATIENCE):

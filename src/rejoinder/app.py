@@ -51,7 +51,7 @@ from rejoinder.runtime.slot_pool import SlotPool
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import Health, KeepHookEvents, Lease, NamedLease, SharedStore, Store
+from rejoinder.store.base import Health, Lease, NamedLease, PutHookEvents, SharedStore, Store
 from rejoinder.store.blob_keeper import StoredBlobs
 from rejoinder.wiring.agent_pool import AgentPool
 from rejoinder.wiring.opening import open_channels
@@ -106,7 +106,7 @@ class Gateway:
                 "or make the settings with rejoinder.app.with_channel"
             )
         self.runs = Runs()
-        self.hooks = Hooks(_told_over_http(settings), self._keep_hook_events)
+        self.hooks = Hooks(_told_over_http(settings), self._put_hook_events)
         for module in plugins.others("hook"):
             for name, hook in module.HOOKS.items():
                 self.hooks.on(name, hook)
@@ -143,7 +143,7 @@ class Gateway:
         self.tools.serve_from(source)
         self._pool.offer_tools(source)
 
-    async def _keep_hook_events(self, events: KeepHookEvents) -> None:
+    async def _put_hook_events(self, events: PutHookEvents) -> None:
         await WriteBatch(events).insist(self.store)
 
     @property

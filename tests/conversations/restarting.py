@@ -9,7 +9,7 @@ from rejoinder.agents.base import Agent
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import Census
+from rejoinder.store.base import RowCounts
 from rejoinder.testing import Chat, FakeChannel, FakeMessenger
 from rejoinder.testing.patience import PATIENCE
 
@@ -41,9 +41,9 @@ class Machine:
                     await gateway.runs.close()
 
 
-async def until(gateway: Gateway, holds: Callable[[Census], bool]) -> None:
+async def until(gateway: Gateway, holds: Callable[[RowCounts], bool]) -> None:
     """The store has come so far."""
-    while not holds(await gateway.store.census()):
+    while not holds(await gateway.store.count_rows()):
         continue
 
 

@@ -148,7 +148,7 @@ async def test_a_store_that_breaks_while_an_agent_answers(tmp_path, monkeypatch)
             await tried.wait()
         await machine.chat.hears("Hi.")
         await settled(gateway)
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
     assert len(agent.turns) == 1
 
 
@@ -219,9 +219,9 @@ async def test_what_has_ended_long_ago_is_swept(tmp_path):
         await machine.chat.hears("Hi.")
         await settled(gateway)
         await Upkeep(gateway.store, utc_now).sweep()
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
         await Upkeep(gateway.store, lambda: utc_now() + timedelta(days=31)).sweep()
-        assert (await gateway.store.census()).turns == {}
+        assert (await gateway.store.count_rows()).turns == {}
 
 
 async def test_a_session_changed_beside_the_gateway(tmp_path):

@@ -25,7 +25,7 @@ from rejoinder.runtime.session.notices import (
     TOO_MANY_SHORTENED,
 )
 from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN, MAY_HAVE_BEEN_LOST
-from rejoinder.store.base import Accept, TryEvents
+from rejoinder.store.base import Accept, CountEventAttempts
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import Chat as People
@@ -126,7 +126,7 @@ async def test_a_message_that_is_quarantined(tmp_path, monkeypatch, writes):
     (event,) = await store.write(Accept((message,), datetime.now(UTC)))
     for attempt in range(MOST_ALONE):
         await store.claim(0, f"process {attempt}")
-        await store.write(TryEvents((event.id,)))
+        await store.write(CountEventAttempts((event.id,)))
         await store.close()
         store = open_store(machine.url)
     await store.close()

@@ -27,6 +27,7 @@ from rejoinder.runtime.session.questions import RESTARTED, WITHDRAWN
 from rejoinder.runtime.session.turn_runner import AgentTurnRunner
 from rejoinder.store.base import (
     Accept,
+    CountEventAttempts,
     EndRun,
     PartIntent,
     PlanParts,
@@ -34,7 +35,6 @@ from rejoinder.store.base import (
     RequestEventRerun,
     RequestTurnRerun,
     ResumeTurn,
-    TryEvents,
 )
 from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.operator import open_for_operator
@@ -94,7 +94,7 @@ async def test_a_turn_that_is_stopped_before_it_goes_on_does_not_come_back(tmp_p
     async with machine.running(agent) as gateway:
         await machine.chat.hears("To the second.")
         await settled(gateway)
-        assert (await gateway.store.census()).turns == {"closed": 2}
+        assert (await gateway.store.count_rows()).turns == {"closed": 2}
     assert len(agent.turns) == 1
 
 
@@ -109,7 +109,7 @@ async def test_the_answer_to_a_command_is_decided_with_it(tmp_path, monkeypatch)
         async with machine.running(ScriptedAgent(), killed=True) as gateway:
             await machine.chat.says("/whoami")
             await until(gateway, lambda census: census.events == {"settled": 1})
-            assert (await gateway.store.census()).parts == {"planned": 1}
+            assert (await gateway.store.count_rows()).parts == {"planned": 1}
     async with machine.running(ScriptedAgent()):
         assert "ann" in (await machine.chat.hears()).text
 
@@ -167,7 +167,7 @@ async def test_an_interrupted_turn_as_configured(tmp_path, on_crash, said):
     async with machine.running(second) as gateway:
         if said is not None:
             assert said in (await machine.chat.hears()).text
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
         await machine.chat.says("again")
         await machine.chat.hears("Fine.")
     assert len(second.turns) == 1
@@ -290,7 +290,7 @@ async def test_an_answered_turn_is_only_delivered(tmp_path):
         await gateway.store.write(plan)
     second = ScriptedAgent("Next.")
     async with machine.running(second) as gateway:
-        census = await gateway.store.census()
+        census = await gateway.store.count_rows()
         assert census.turns == {"closed": 1}
         assert census.parts
         await machine.chat.says("more")
@@ -453,7 +453,7 @@ async def test_what_is_quarantined_is_run_again_when_somebody_wants_it(tmp_path,
             await operator.close()
             await machine.chat.hears("Not so bad.")
         await settled(gateway)
-        assert (await gateway.store.census()).turns == {"closed": 2}
+        assert (await gateway.store.count_rows()).turns == {"closed": 2}
     assert "poison" in text_of(last.turns[0])
 
 
@@ -517,7 +517,7 @@ async def test_a_stop_with_many_who_wait_begins_nothing_new(tmp_path, caplog):
         go.set()
         await machine.chat.hears("Hi.")
         await draining
-        assert (await gateway.store.census()).runs == 0
+        assert (await gateway.store.count_rows()).runs == 0
     assert len(agent.turns) == 2
     assert [record.getMessage() for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
     last = ScriptedAgent(*["Later."] * 19)
@@ -567,7 +567,7 @@ async def test_sigterm_ends_in_good_order(tmp_path):
         go.set()
         await serving
         await machine.chat.hears("Hi.")
-        assert (await gateway.store.census()).turns == {"closed": 1}
+        assert (await gateway.store.count_rows()).turns == {"closed": 1}
 
 
 # --- what came in -----------------------------------------------------------------------------------
@@ -596,7 +596,7 @@ async def test_a_channel_that_is_gone_keeps_nobody_from_starting(tmp_path, tries
     gone = Inbound("old", "e1", "m-1", Chat("room"), Sender("ann", "ann"), "hello")
     (event,) = await store.write(Accept((gone,), datetime.now(UTC)))
     for _ in range(tries):
-        await store.write(TryEvents((event.id,)))
+        await store.write(CountEventAttempts((event.id,)))
     await store.close()
     async with machine.running(ScriptedAgent("Hi.")) as gateway:
         await machine.chat.says("hello")

@@ -150,7 +150,7 @@ async def waiting_rows(rows: int, at_most: float | None = None) -> Proof:
                 await platform.says(person, person, f"q{4 * number + 3}. What is it?")
 
             async def waits() -> bool:
-                return sum((await gateway.store.census()).inputs.values()) >= rows
+                return sum((await gateway.store.count_rows()).inputs.values()) >= rows
 
             await until(waits, f"the row {rows}", PATIENCE + rows / 10)
             await gateway.store.close()  # as by kill -9: nothing is given back

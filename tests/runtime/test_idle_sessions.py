@@ -79,10 +79,10 @@ class Town:
             id, name = f"id-{self._count}", f"person-{person}"
             await self._gateway.dispatch(Inbound("fake", id, id, Chat(name), Sender(name), words))
             if not self._count % 50:
-                await self.suspend()
-        await self.suspend()
+                await self.rest()
+        await self.rest()
 
-    async def suspend(self) -> None:
+    async def rest(self) -> None:
         async with asyncio.timeout(PATIENCE):
             await self._gateway.runs.idle(besides=self._gateway.listening.tasks)
 
@@ -139,6 +139,6 @@ async def test_nothing_is_kept_of_a_shard_that_is_gone():
         engines = [ref(engine) for engine in people.engines]
         for shard in range(SHARDS):
             await people.engines.hand_over(shard, 0.0, 0.0)
-        await people.suspend()
+        await people.rest()
         gc.collect()
         assert [engine() for engine in engines] == [None] * SHARDS

@@ -211,7 +211,7 @@ async def talk(channel: FakeMessenger, random: Random) -> None:
 
 async def left_over(gateway: Gateway) -> list[str]:
     """Whatever did not come to an end."""
-    census, lanes = await gateway.store.census(), gateway.engine.lanes
+    census, lanes = await gateway.store.count_rows(), gateway.engine.lanes
     found = [f"{name}: {rows}" for name, rows, ended in (
         ("events", census.events, {"settled", "routed"}),
         ("inputs", census.inputs, {"taken", "steered", "summarised", "dropped"}),

@@ -25,9 +25,9 @@ from rejoinder.store.base import (
     IndexedMessage,
     NoteMessages,
     PlanParts,
+    PutAgentSession,
     PutSession,
     RouteEvent,
-    SaveAgentSession,
     SettleEvent,
     StoredCursor,
 )
@@ -292,7 +292,7 @@ async def furnish(path: Path) -> tuple[object, ...]:
             told = IndexedMessage(f"{number}", "anna", NOW, text=f"text {number}")
             await store.write(NoteMessages(HERE, (told,)), PlanParts((an_intent(number),), NOW))
         await store.write(RouteEvent(1, (Destination("s", b"payload"),)), SettleEvent(2, "overheard"))
-        await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), SaveAgentSession("s", AgentSession("saved")))
+        await store.write(PutSession(Session("s", "helper", NOW, NOW), 0), PutAgentSession("s", AgentSession("saved")))
         return await everything(store)
 
 

@@ -11,7 +11,7 @@ from rejoinder.cli.stores import finish, store_to_read, store_to_write, who_acts
 from rejoinder.errors import BadUse, RejoinderError, Superseded
 
 if TYPE_CHECKING:
-    from rejoinder.store.base import KeptJob, PauseJob, RequestJobRun
+    from rejoinder.store.base import PauseJob, RequestJobRun, StoredJob
 
 Action = Literal["run", "pause", "resume"]
 A_DAY, NO_TIME = timedelta(days=1), timedelta()
@@ -74,7 +74,7 @@ async def _jobs(file: str | None) -> tuple[ShownJob, ...]:
         return tuple(_shown(job) for job in await store.jobs() if job.schedule)
 
 
-def _shown(job: "KeptJob") -> ShownJob:
+def _shown(job: "StoredJob") -> ShownJob:
     return ShownJob(
         name=job.name,
         schedule=job.schedule,

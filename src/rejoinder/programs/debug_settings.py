@@ -21,7 +21,7 @@ from rejoinder.events import ChangeDebug
 from rejoinder.programs.reloading import SettingsSource
 from rejoinder.rendering.fence import fenced
 from rejoinder.runtime.settings_agreement import DEBUG
-from rejoinder.store.base import KeepFact
+from rejoinder.store.base import PutFact
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Debugging:
         if not self.is_shared or not changed:
             return
         self._rows = None
-        first, *more = (KeepFact(DEBUG, key, text) for key, text in changed.items())
+        first, *more = (PutFact(DEBUG, key, text) for key, text in changed.items())
         await self._gateway.store.write(first, *more)
 
     async def follow(self) -> None:

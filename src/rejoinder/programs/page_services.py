@@ -21,7 +21,6 @@ from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.session.completions import CompletionMessage, complete
 from rejoinder.store.base import (
     DropPart,
-    KeptSubagent,
     PairingRequest,
     PairSender,
     PauseJob,
@@ -31,6 +30,7 @@ from rejoinder.store.base import (
     ResendPart,
     Store,
     StoredPart,
+    StoredSubagent,
 )
 from rejoinder.web.services import ApiMessage, ChannelState, PageServices, TokenUsage, Unanswered
 
@@ -101,7 +101,7 @@ def page_services(
         found = (engine.subagents.doing(session) for engine in gateway.engines)
         return next(filter(any, found), ((), ""))
 
-    async def sees_subagent(person: str, room: Room, subagent: KeptSubagent) -> bool:
+    async def sees_subagent(person: str, room: Room, subagent: StoredSubagent) -> bool:
         chat, thread = Chat(room.id, room.kind, room.title, room.agents), subagent.route.thread
         asks = Inbound(web.name, "", "", chat, Sender(person), thread=thread)
         return await rights.may_see_subagent(asks, subagent)

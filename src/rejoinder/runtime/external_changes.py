@@ -69,9 +69,9 @@ class ExternalChanges:
             try:
                 if everything:
                     await self._parts.readmission.look()
-                    for route in await self._store.to_send():
+                    for route in await self._store.routes_to_send():
                         self._outbox.wake(route)
-                events = await self._store.undecided()
+                events = await self._store.undecided_events()
             except StoreUnavailable:  # the store logs it; senders that go on afterwards ask what there is to send
                 return
             for event in events:

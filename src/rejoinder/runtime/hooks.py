@@ -30,7 +30,7 @@ from rejoinder.events import (
 from rejoinder.runtime.hook_events import NAMES, Tellable, hook_events
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.runs import Runs
-from rejoinder.store.base import HookEvent, KeepHookEvents
+from rejoinder.store.base import HookEvent, PutHookEvents
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class Hooks:
     def __init__(
         self,
         over_http: Mapping[str, frozenset[str]] | None = None,
-        keep: Callable[[KeepHookEvents], Coroutine[Any, Any, None]] | None = None,
+        keep: Callable[[PutHookEvents], Coroutine[Any, Any, None]] | None = None,
         seconds: float = SECONDS,
     ) -> None:
         """`over_http`: the names of what each hook over HTTP is told. `keep`: writes rows that have no other commit."""
@@ -100,10 +100,10 @@ class Hooks:
         told = self.over_http.now
         return hook_events(happening, told, datetime.now(UTC)) if told else ()
 
-    def kept(self, happening: Tellable) -> tuple[KeepHookEvents, ...]:
+    def kept(self, happening: Tellable) -> tuple[PutHookEvents, ...]:
         """What is written with what it tells of."""
         rows = self.rows(happening)
-        return (KeepHookEvents(rows),) if rows else ()
+        return (PutHookEvents(rows),) if rows else ()
 
     def on(self, name: str, hook: Hook) -> None:
         """Calls `hook` with each happening of this name."""

@@ -27,7 +27,7 @@ from rejoinder.runtime.outbox.offers import close_left_open
 from rejoinder.runtime.outbox.outbox import Outbox
 from rejoinder.runtime.session.parts import SessionParts
 from rejoinder.runtime.session.questions import RESTARTED
-from rejoinder.store.base import InboxEvent, ReleaseEvents, TryEvents
+from rejoinder.store.base import CountEventAttempts, InboxEvent, TakeBackEventAttempts
 from rejoinder.store.base import RecoveryRows as Found
 from rejoinder.turns.suspicion import MOST_ALONE
 
@@ -95,7 +95,7 @@ class Recovery:
         tried, self._tried = tuple(self._tried), []
         if tried:
             with suppress(StoreUnavailable, LeaseLost):  # a new owner has taken them back already
-                await self._store.write(ReleaseEvents(tried))
+                await self._store.write(TakeBackEventAttempts(tried))
 
     # --- what was accepted and not decided --------------------------------------------------------
 
@@ -128,4 +128,4 @@ class Recovery:
     async def _try(self, *events: InboxEvent) -> None:
         ids = tuple(event.id for event in events)
         self._tried += ids
-        await self._store.write(TryEvents(ids))
+        await self._store.write(CountEventAttempts(ids))

@@ -19,7 +19,7 @@ from rejoinder.errors import RejoinderError, StoreUnavailable
 from rejoinder.runtime.ownership.database_clock import DatabaseClock
 from rejoinder.runtime.place.restarting import Restart, RestartCheck, remembered
 from rejoinder.runtime.settings_agreement import DEBUG
-from rejoinder.store.base import KeepFact, SharedStore, Verb
+from rejoinder.store.base import PutFact, SharedStore, Verb
 from rejoinder.turns.restarts import RestartRequest, RestartTurn, is_free, is_obeyed, is_over, turn_of
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ A_LOOK: Final = 1.0
 async def ask_all(store: SharedStore, command: str, at: datetime) -> tuple[Verb[Any], ...]:
     """What is written with the end of the command; what `/debug` has set ends with it."""
     row = msgspec.json.encode(RestartRequest(at, command))
-    return KeepFact(SCOPE, ASKED, row), *(KeepFact(DEBUG, key, None) for key in await store.facts(DEBUG))
+    return PutFact(SCOPE, ASKED, row), *(PutFact(DEBUG, key, None) for key in await store.facts(DEBUG))
 
 
 class RestartTurns:
@@ -72,7 +72,7 @@ class RestartTurns:
         if not self._clock.is_told:
             return
         if is_over(_row(await self._store.facts(SCOPE), TURN, RestartTurn), self._reviving.returns):
-            await self._store.write(KeepFact(SCOPE, TURN, None))
+            await self._store.write(PutFact(SCOPE, TURN, None))
         self._began = self._clock()
 
     async def _look(self, began: datetime) -> bool:
@@ -101,7 +101,7 @@ class RestartTurns:
             if not is_free(_row(await self._store.facts(SCOPE), TURN, RestartTurn), now):
                 return False
             row = msgspec.json.encode(turn_of(self._holder, now))
-            await self._store.write(KeepFact(SCOPE, TURN, row))
+            await self._store.write(PutFact(SCOPE, TURN, row))
             return True
         finally:
             await self._store.release(lease)

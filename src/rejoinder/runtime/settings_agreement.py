@@ -13,7 +13,7 @@ from typing import Final
 from rejoinder.channels.base import Channel
 from rejoinder.runtime.serving import account_of
 from rejoinder.session import SessionSettings
-from rejoinder.store.base import KeepFact, SharedStore
+from rejoinder.store.base import PutFact, SharedStore
 from rejoinder.turns.agreement import ACCOUNTS, accounts_named, difference, homes_by
 
 SCOPE: Final = "gateway/settings"
@@ -49,9 +49,9 @@ class SettingsAgreement:
             return differs
         for key, value in self._wanted.items():
             if known.get(key) != value.encode():
-                await self._store.write(KeepFact(SCOPE, key, value.encode()))
+                await self._store.write(PutFact(SCOPE, key, value.encode()))
         for key in () if others else await self._store.facts(DEBUG):
-            await self._store.write(KeepFact(DEBUG, key, None))
+            await self._store.write(PutFact(DEBUG, key, None))
         return ""
 
     async def _others(self) -> bool:

@@ -156,7 +156,7 @@ class Flow:
         while True:
             await asyncio.sleep(1)
             try:
-                load = await self._services.store.load()
+                load = await self._services.store.workload()
             except StoreUnavailable:
                 continue  # `/ready` reports it; the charts have a gap
             received, self._received = self._received, 0

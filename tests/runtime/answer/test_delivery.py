@@ -199,14 +199,14 @@ async def test_a_hand_over_is_kept_with_the_answer_that_makes_it():
 
     class Looking(Bare):
         async def send(self, part):
-            seen.append((await here.store.census()).events)
+            seen.append((await here.store.count_rows()).events)
             return await super().send(part)
 
     async with place(Looking()) as here:
         run, hand_over = await here.turn(), handed_row(here, [])
         answer = here.answer(run, context=HANDS_OVER, hand_over=hand_over)
         await answer.feed(f"<actions>{HANDOFF}</actions>\nDone.")
-        assert (await here.store.census()).events == {"routed": 1}
+        assert (await here.store.count_rows()).events == {"routed": 1}
         await answer.finish()
     assert seen[0] == {"routed": 1, "new": 1}
 
@@ -233,7 +233,7 @@ async def test_a_hand_over_whose_answer_is_stopped(is_left, becomes):
             await asyncio.sleep(0)
         found = (await here.store.recover(here.now())).events
         assert [event.inbound.text for event in found] == (["@critic Look at it."] if is_left else [])
-        assert (await here.store.census()).events[becomes] == 1
+        assert (await here.store.count_rows()).events[becomes] == 1
     assert happened == []
 
 

@@ -508,7 +508,7 @@ async def test_a_gateway_that_goes_down_ends_the_call_it_is_in():
             await asyncio.sleep(0)
         go.set()
         await draining
-        census = await here.store.census()
+        census = await here.store.count_rows()
         assert census.parts == {"sent": 1, "planned": 1}
         for each in saying:
             each.cancel()
@@ -569,7 +569,7 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
         sending = await here.begins(here.conversation.send("one"))
         sending.cancel()
         assert not here.sender.pace.has_room("final")
-        assert (await here.store.census()).parts == {"retry": 1}
+        assert (await here.store.count_rows()).parts == {"retry": 1}
     assert "fake: nothing can be sent: Unauthorized" in caplog.text
 
 

@@ -204,7 +204,7 @@ async def ripple(count: int = 50) -> None:
 
 
 async def is_over(world: World) -> bool:
-    census = await world.store.census()
+    census = await world.store.count_rows()
     return not census.runs and "new" not in census.events and not {"planned", "sending", "unknown"} & {*census.parts}
 
 

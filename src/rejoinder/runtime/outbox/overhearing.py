@@ -31,7 +31,7 @@ class OverheardMessages:
         is being decided."""
         heard: tuple[EarlierMessage, ...] = ()
         if self._messages.count:
-            for message in await self._store.unheard(session, self._route):
+            for message in await self._store.unheard_messages(session, self._route):
                 if message.author != agent and await self._was_overheard(message, agent, session, coming):
                     heard = overhear(heard, earlier_message(message))
         self._heard[agent] = heard
@@ -54,7 +54,7 @@ class OverheardMessages:
             return False
         if not named_in(message.text, (agent,)):
             return True
-        waiting = [put.event.inbound for put in await self._store.waiting(session)]
+        waiting = [put.event.inbound for put in await self._store.waiting_inputs(session)]
         return all(handed.sender.id != message.author for handed in (coming, *waiting))
 
     def hear(self, said: EarlierMessage, agents: Iterable[str]) -> None:

@@ -18,7 +18,7 @@ from rejoinder.runtime.session.prefixes import Prefix, prefix_of
 from rejoinder.runtime.session.sessions import HeldSession
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import Session
-from rejoinder.store.base import IndexedMessage, KeepHookEvents, SettleEvent, Trace, said_about
+from rejoinder.store.base import IndexedMessage, PutHookEvents, SettleEvent, Trace, said_about
 
 
 class DecisionRecord(Struct, frozen=True):
@@ -93,7 +93,7 @@ class DecisionRecorder:
         if held.is_new:
             self._hooks.tell(_start(session, conversation), kept=True)
 
-    def kept_start(self, held: HeldSession, session: Session, conversation: Conversation) -> tuple[KeepHookEvents, ...]:
+    def kept_start(self, held: HeldSession, session: Session, conversation: Conversation) -> tuple[PutHookEvents, ...]:
         return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
 
     def _only_for(self, decision: Decision) -> str | None:

@@ -22,7 +22,7 @@ from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import InboxEvent, KeepUnderstood
+from rejoinder.store.base import InboxEvent, PutUnderstood
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Understanding:
         missed = [file.id for file in wanted.recordings if file.id not in found.heard]
         found.unheard = dict.fromkeys(missed, STOPPED) | found.unheard
         inbound = understood(event.inbound, found.heard, found.unheard, found.pages)
-        await WriteBatch(KeepUnderstood(event.id, inbound)).insist(self._store)
+        await WriteBatch(PutUnderstood(event.id, inbound)).insist(self._store)
         channel = conversation.channel
         if found.heard and inbound.transcript is not None and can(channel, ShowsTranscripts):
             await channel.show_transcript(inbound.stands_at, inbound.message_id, inbound.transcript)

@@ -26,7 +26,7 @@ from rejoinder.runtime.session.queueing import Queueing
 from rejoinder.runtime.session.sessions import Sessions
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import start_over
-from rejoinder.store.base import Destination, Originate, SaveAgentSession, Tick, Verb
+from rejoinder.store.base import CreateOwnEvent, Destination, PutAgentSession, Tick, Verb
 from rejoinder.turns.modes import Mode
 from rejoinder.unicode_repair import one_line
 
@@ -128,9 +128,9 @@ class BackgroundStarter:
             started = SessionStarted(session.key, session.agent, conversation.route, session.started)
             if is_new:
                 batch.add_all(self._hooks.kept(started))
-            originated = batch.add(Originate(inbound, to, now, tick))
+            originated = batch.add(CreateOwnEvent(inbound, to, now, tick))
             if new_session:
-                batch.add_all((SaveAgentSession(held.key, None),))
+                batch.add_all((PutAgentSession(held.key, None),))
             await batch.write(self._store)
             crashpoint("K4")
             held.became(session)

@@ -14,7 +14,7 @@ from datetime import datetime
 from rejoinder.errors import Superseded, Unreadable
 from rejoinder.runtime.recent import Recent, RecentlyUsed
 from rejoinder.session import Session
-from rejoinder.store.base import KeptSession, PutSession, QuarantineSession, Store
+from rejoinder.store.base import PutSession, QuarantineSession, Store, StoredSession
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class HeldSession:
         self._session, self.version = (kept.session, kept.version) if kept is not None else (None, 0)
         self.loaded = True
 
-    async def _kept(self, store: Store, now: datetime) -> KeptSession | None:
+    async def _kept(self, store: Store, now: datetime) -> StoredSession | None:
         try:
             return await store.session(self.key)
         except Unreadable as problem:

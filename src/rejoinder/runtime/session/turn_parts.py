@@ -28,7 +28,7 @@ from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.tools import RunTools, ToolAsker
 from rejoinder.runtime.session.turn_values import answer_context, is_awaited, shows
 from rejoinder.runtime.write_batch import WriteBatch
-from rejoinder.store.base import SaveAgentSession
+from rejoinder.store.base import PutAgentSession
 from rejoinder.turns.heartbeat import heartbeat_of
 
 LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
@@ -124,7 +124,7 @@ class TurnParts:
 
         async def opened(session: SessionOpened) -> None:
             stored = noted(session.saved, agent, self._machine)
-            await WriteBatch(SaveAgentSession(run.session, stored)).insist(self._store)
+            await WriteBatch(PutAgentSession(run.session, stored)).insist(self._store)
             if session.lost and not run.message.background:
                 await answer.add_line(LOST.format(agent=agent.name))
 

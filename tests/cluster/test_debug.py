@@ -9,8 +9,8 @@ from rejoinder.app import Gateway
 from rejoinder.config.load import load
 from rejoinder.programs import debug_settings
 from rejoinder.programs.reloading import SettingsSource, Watch
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings_agreement import DEBUG
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import PutFact
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
@@ -34,10 +34,10 @@ class Debugged:
         file.write_text(self._text)
         overlay = {}
         source = SettingsSource(Watch(str(file)), lambda: load(str(file), {}, overlay=overlay), overlay)
-        async with Runs() as runs, serving(source.read(), {"echo": ScriptedAgent(name="echo")}, self.url) as gateway:
+        async with Tasks() as tasks, serving(source.read(), {"echo": ScriptedAgent(name="echo")}, self.url) as gateway:
             debugging = debug_settings.attach(gateway, source)
             assert debugging is not None
-            runs.start("debug", debugging.follow())
+            tasks.start("debug", debugging.follow())
             yield gateway
 
     async def says(self, text: str) -> str:

@@ -17,7 +17,6 @@ from rejoinder.events import Chat, Inbound, Route, Sender
 from rejoinder.programs.signals import serve_until_told
 from rejoinder.runtime.outbox.sender import ConversationSender as OneSender
 from rejoinder.runtime.place.decider import Decider
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.session.background import Background
 from rejoinder.runtime.session.backlogs import Backlogs
 from rejoinder.runtime.session.journal import LaneJournal
@@ -25,6 +24,7 @@ from rejoinder.runtime.session.notices import INTERRUPTED, QUARANTINED, RUN_AGAI
 from rejoinder.runtime.session.quarantine import PLANNED_BEFORE
 from rejoinder.runtime.session.questions import RESTARTED, WITHDRAWN
 from rejoinder.runtime.session.turn_runner import AgentTurnRunner
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     Accept,
     CountEventAttempts,
@@ -196,7 +196,7 @@ async def test_no_half_sentence_is_left(tmp_path, kind, script, on_crash, stands
     and no message goes on growing for ever."""
     machine = Machine(tmp_path, Settings(gateway=GatewaySettings(on_crash=on_crash)))
     machine.channel = kind()
-    machine.chat = People(machine.channel, Runs())
+    machine.chat = People(machine.channel, Tasks())
 
     def there():
         return [shown for shown in machine.channel.messages.values() if shown.author == "bot" and not shown.deleted]
@@ -775,7 +775,7 @@ async def test_a_stop_in_good_order_is_nobodys_fault(tmp_path, monkeypatch, coun
             reached.clear()
             agent, channel = ScriptedAgent(), FakeChannel()
             async with Gateway(settings, agents={"scripted": agent}, channels=[channel], store=machine.url) as gateway:
-                gateway.runs.start("serve", gateway.serve())
+                gateway.tasks.start("serve", gateway.serve())
                 await asyncio.wait_for(reached.wait(), PATIENCE)
     async with machine.running(ScriptedAgent(*["Hi."] * count)):
         for _ in range(count):
@@ -926,7 +926,7 @@ async def test_a_turn_that_is_closed_after_a_restart_is_not_said_to_be_delivered
 
     machine = Machine(tmp_path)
     machine.channel = Slow()
-    machine.chat = People(machine.channel, Runs())
+    machine.chat = People(machine.channel, Tasks())
     async with machine.running(ScriptedAgent("Hi."), killed=True) as gateway:
         await machine.chat.says("hello")
         await sending.wait()

@@ -637,7 +637,7 @@ async def test_a_session_is_continued_under_the_name_its_agent_gave_it(tmp_path)
         channel = FakeChannel()
         settings = with_channel(Settings(), channel.name, agent.name, ("ann",))
         async with Gateway(settings, agents={agent.name: agent}, channels=[channel], store=store) as gateway:
-            gateway.runs.start("serve", gateway.serve())
+            gateway.tasks.start("serve", gateway.serve())
             await channel.says("hello", event=f"to {id(agent)}")
             await channel.until(lambda channel=channel: any(m.author == "bot" for m in channel.messages.values()))
     assert agent.loaded == (agent.turns[0].session, "theirs-1")

@@ -13,7 +13,7 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.config.jobs import CronJob, HeartbeatSettings
 from rejoinder.config.schema import ConfiguredAgent as Configured
 from rejoinder.config.schema import Settings
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import StoredJob
 from rejoinder.testing import FakeChannel
 from rejoinder.testing.chat import Chat
@@ -39,7 +39,7 @@ class Days:
         self.settings = settings
         self.clock = clock or Clock()
         self.channel = FakeChannel()
-        self.chat = Chat(self.channel, Runs())
+        self.chat = Chat(self.channel, Tasks())
         self._gateway: Gateway | None = None
 
     @asynccontextmanager
@@ -48,7 +48,7 @@ class Days:
         named = {agent.name: agent for agent in agents}
         opened = Gateway(settings, agents=named, channels=[self.channel], store=self.url, clock=self.clock)
         async with opened as gateway, asyncio.timeout(2 * PATIENCE):
-            gateway.runs.start("serve", gateway.serve())
+            gateway.tasks.start("serve", gateway.serve())
             self._gateway = gateway
             await self.channel.until(lambda: self.channel.listens)
             yield gateway

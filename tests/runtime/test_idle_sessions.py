@@ -84,7 +84,7 @@ class Town:
 
     async def rest(self) -> None:
         async with asyncio.timeout(PATIENCE):
-            await self._gateway.runs.idle(besides=self._gateway.listening.tasks)
+            await self._gateway.tasks.idle(besides=self._gateway.listening.tasks)
 
 
 @asynccontextmanager

@@ -16,9 +16,9 @@ from rejoinder.config import schema
 from rejoinder.events import Chat, Inbound, PromptImage, Sender
 from rejoinder.programs.incoming import Incoming
 from rejoinder.programs.invitations import Invitations
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.serving import account_of
 from rejoinder.runtime.session.completions import CompletionMessage, complete
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     DropPart,
     PairingRequest,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def page_services(
-    gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: Runs, invitations: Invitations, address: str
+    gateway: Gateway, settings: schema.Settings, web: WebChannel, tasks: Tasks, invitations: Invitations, address: str
 ) -> PageServices:
     store: Store = gateway.store
     rights = gateway.rights()

@@ -27,8 +27,8 @@ from rejoinder.programs.reloading import Reloading, SettingsSource
 from rejoinder.programs.signals import Told, serve_until_told
 from rejoinder.rendering import RenderOptions
 from rejoinder.runtime.place.restarting import RestartCheck
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.sharing import ProcessRole
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import (
     SharedStore,
 )
@@ -119,7 +119,7 @@ async def serve(
             Gateway(only, agents=agents, channels=channels, store=store, reviving=reviving)
         )
         role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
-        tasks = await stack.enter_async_context(Runs())
+        tasks = await stack.enter_async_context(Tasks())
         for sentence in (*beginning, kept_in(settings.gateway.store)):
             say(sentence)
         if web is not None and facts is not None and listening is not None:
@@ -174,7 +174,7 @@ def _bound(facts: WebSettings) -> socket.socket:
     return bind(facts.host, facts.port)
 
 
-async def _tell_programs(gateway: Gateway, tasks: Runs) -> None:
+async def _tell_programs(gateway: Gateway, tasks: Tasks) -> None:
     """Loads what it needs when there is a hook, now or later."""
     while not gateway.configured.hooks:  # noqa: ASYNC110 - a file that is read again tells nobody
         await asyncio.sleep(HOOKS_LOOKED_FOR)

@@ -74,10 +74,10 @@ class Engine:
         watcher: Watcher = NOBODY,
     ) -> None:
         self._services = services
-        self.runs, self.store = services.runs, services.store
+        self.tasks, self.store = services.tasks, services.store
         self._ending = False
         self._seen: Bounded[int, None] = Bounded(SEEN)  # events that have been taken
-        store, runs = services.store, services.runs
+        store, tasks = services.store, services.tasks
         self._sessions = sessions = Sessions(store, services.memory.recently_used)
         access = Access(services.settings, store)
         prefixes, rights = Prefixes(services, sessions), Rights(services.settings, access)
@@ -119,7 +119,7 @@ class Engine:
             self.subagents,
         )
 
-        turn_counts, self.shell, spoken = TurnCounts(store), Shell(runs), CommandSpeech(services)
+        turn_counts, self.shell, spoken = TurnCounts(store), Shell(tasks), CommandSpeech(services)
         commands = GatewayCommands(services, self.turn_runner, restarting, self.shell, program, self.subagents, spoken)
         revise = MessageEdits(services, self.lanes, sessions).revise
         effects = Effects(parts, access, commands.run, revise)
@@ -204,7 +204,7 @@ class Engine:
         """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""
         self._ending = True
         self.lanes.begin_no_more()
-        self._services.runs.kill()
+        self._services.tasks.kill()
         self._slots.close()
         for memory in (self.conversations, self._sessions, self.turn_runner.restorer):
             memory.forget()

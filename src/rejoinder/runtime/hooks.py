@@ -29,7 +29,7 @@ from rejoinder.events import (
 )
 from rejoinder.runtime.hook_events import NAMES, Tellable, hook_events
 from rejoinder.runtime.live import Live
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import HookEvent, PutHookEvents
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Hooks:
         self.over_http = Live(over_http or {})
         self._keep = keep
         self._seconds = seconds
-        self._runs = Runs()
+        self._tasks = Tasks()
         self._subscribed: dict[type[Happening], list[Hook]] = {}
         self._on_rows: list[Callable[[], None]] = []
 
@@ -125,14 +125,14 @@ class Hooks:
         if self.over_http.now and isinstance(happening, Tellable):
             self._tell_over_http(happening, kept=kept)
         for hook in self._subscribed.get(type(happening), ()):
-            self._runs.start(f"hook:{_name(hook)}", self._call(hook, happening))
+            self._tasks.start(f"hook:{_name(hook)}", self._call(hook, happening))
 
     def _tell_over_http(self, happening: Tellable, *, kept: bool) -> None:
         if kept:
             return self.rows_written()
         if self._keep is not None:
             for rows in self.kept(happening):
-                self._runs.start("hook", self._keep(rows), then=self.rows_written)
+                self._tasks.start("hook", self._keep(rows), then=self.rows_written)
 
     async def _call(self, hook: Hook, happening: Happening) -> None:
         limit = asyncio.timeout(self._seconds)
@@ -147,7 +147,7 @@ class Hooks:
 
     async def close(self) -> None:
         """Waits for the hooks under way; their time limit keeps this short."""
-        await self._runs.idle()
+        await self._tasks.idle()
 
 
 def _name(hook: Hook) -> str:

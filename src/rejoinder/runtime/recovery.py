@@ -42,7 +42,7 @@ class Recovery:
         self._store = services.store
         self._is_shared = services.is_shared
         self._channels = services.channels
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._parts = parts
         self._outbox = outbox
@@ -123,7 +123,7 @@ class Recovery:
                 await self._parts.quarantine.put_event(event)
             else:
                 await self._try(event)
-                await self._runs.wait(self._entry.decide(event))
+                await self._tasks.wait(self._entry.decide(event))
 
     async def _try(self, *events: InboxEvent) -> None:
         ids = tuple(event.id for event in events)

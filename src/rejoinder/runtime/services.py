@@ -14,9 +14,9 @@ from rejoinder.runtime.hooks import Hooks
 from rejoinder.runtime.live import Live
 from rejoinder.runtime.ownership.held_lease import UNENDING, HeldLease
 from rejoinder.runtime.recent import RecentlyUsed
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings import RuntimeSettings
 from rejoinder.runtime.slot_pool import SlotPool
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.toolbox import Toolbox
 from rejoinder.store.base import Lease, Store
 
@@ -49,7 +49,7 @@ class Services(Struct, frozen=True):
     channels: Mapping[str, Channel]
     """By name, and accounts as `serving.listener` calls them."""
     store: Store
-    runs: Runs
+    tasks: Tasks
     settings: Live[RuntimeSettings]
     clock: Callable[[], datetime]
     hooks: Hooks

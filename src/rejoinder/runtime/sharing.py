@@ -17,8 +17,8 @@ from rejoinder.runtime.ownership.duties import Duties
 from rejoinder.runtime.ownership.lease_renewer import LeaseRenewer
 from rejoinder.runtime.place.restarting import Restart, RestartCheck
 from rejoinder.runtime.restart_turns import RestartTurns
-from rejoinder.runtime.runs import Runs
 from rejoinder.runtime.settings_agreement import SettingsAgreement, accounts_of
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import SessionSettings
 from rejoinder.store.base import AnyLease, Renewal, Shard, ShardOwners, SharedStore
 from rejoinder.turns.balance import A_LOOK, A_STEP, pause_after
@@ -61,7 +61,7 @@ class Sharing:
         role: ProcessRole,
         channels: Mapping[str, Channel],
         session: SessionSettings,
-        runs: Runs,
+        tasks: Tasks,
         grace: float,
         sending: float,
     ) -> None:
@@ -70,23 +70,23 @@ class Sharing:
         self._role = role
         accounts = accounts_of(channels.values())
         await self._agree(SettingsAgreement(self._store, self._engines.holder, session, accounts))
-        await self.begin(runs)
-        self._share_live(channels.values(), runs)
+        await self.begin(tasks)
+        self._share_live(channels.values(), tasks)
         known = [
-            runs.start(f"prepare_to_send:{name}", channel.prepare_to_send())
+            tasks.start(f"prepare_to_send:{name}", channel.prepare_to_send())
             for name, channel in channels.items()
             if isinstance(channel, CanPrepareToSend)
         ]
         if known:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
         self.looks += [each.poll_log for each in channels.values() if isinstance(each, FollowsLog)]
-        runs.start("own", self.own(grace, sending))
-        runs.start("accounts", self._tell_accounts())
+        tasks.start("own", self.own(grace, sending))
+        tasks.start("accounts", self._tell_accounts())
 
-    def restart_in_turn(self, reviving: RestartCheck, end: Callable[[Restart], None], runs: Runs) -> None:
+    def restart_in_turn(self, reviving: RestartCheck, end: Callable[[Restart], None], tasks: Tasks) -> None:
         """From now on this process starts again when all are asked to."""
         turns = RestartTurns(self._store, self._engines.holder, reviving, self._clock, end)
-        runs.start("restart", turns.run())
+        tasks.start("restart", turns.run())
 
     async def _agree(self, agreement: SettingsAgreement) -> None:
         while True:
@@ -104,7 +104,7 @@ class Sharing:
     def _claims(self) -> bool:
         return self._role != "front" and not self.disagrees
 
-    async def begin(self, runs: Runs) -> None:
+    async def begin(self, tasks: Tasks) -> None:
         """From now on others see this process. Its leases are kept as long as these tasks run."""
         self._store.on_arrivals(self._engines.changed)
         await self._see_and_be_seen()
@@ -113,8 +113,8 @@ class Sharing:
         renewer = LeaseRenewer(
             self._store, self._engines.holder, self._leases, self._renewed, claims=self._claims, seconds=seconds
         )
-        runs.start("renew", renewer.run())
-        runs.start("deadlines", self._watch_deadlines(seconds))
+        tasks.start("renew", renewer.run())
+        tasks.start("deadlines", self._watch_deadlines(seconds))
 
     async def _watch_deadlines(self, seconds: float) -> None:
         """Ends what has run out here, also while nothing is about to be done and the store does not answer (SC-3)."""
@@ -173,7 +173,7 @@ class Sharing:
 
     # --- what is shown for the moment -----------------------------------------------------------------
 
-    def _share_live(self, channels: Iterable[Channel], runs: Runs) -> None:
+    def _share_live(self, channels: Iterable[Channel], tasks: Tasks) -> None:
         sharing = {each.name: each for each in channels if isinstance(each, SharesLiveUpdates)}
 
         def heard(channel: str, said: str) -> None:
@@ -182,7 +182,7 @@ class Sharing:
 
         for channel in sharing.values():
             channel.begin_sharing_live()
-            runs.start(f"live:{channel.name}", self._relay(channel))
+            tasks.start(f"live:{channel.name}", self._relay(channel))
         if sharing:
             self._store.on_live(heard)
 

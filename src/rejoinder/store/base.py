@@ -179,7 +179,7 @@ class Store(StoreReader, Protocol):
         """Whether the store can be written; if the last write failed, finds out by trying."""
         ...
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
         """Calls `told` in this loop, within about a second, when another process has written to the store.
 
         One call may stand for several changes, and now and then for none: it says "look again", not what to find.
@@ -230,7 +230,7 @@ class SharedStore(Store, Protocol):
         """The shards in which something waits to be decided, sent or run again, whoever wrote it (SC-12)."""
         ...
 
-    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
+    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
         """Calls `told` in this loop with the shards that somebody else has written to; with none when it may be any.
         It may be late or never come: who wants to know also looks."""
         ...
@@ -240,11 +240,11 @@ class SharedStore(Store, Protocol):
         and may be lost; a store of one process does nothing."""
         ...
 
-    def on_live(self, told: Callable[[str, str], None]) -> None:
+    def on_live(self, callback: Callable[[str, str], None]) -> None:
         """Calls `told` in this loop with what others tell that way: the channel, and what it says."""
         ...
 
-    def owned(self, lease: Lease, lost: Callable[[], None] = ...) -> Store:
+    def owned(self, lease: Lease, on_lost: Callable[[], None] = ...) -> Store:
         """The store as the holder of this lease sees it. What is to be done is that of the shard, and a write raises
         `LeaseLost` when the shard has another generation, after calling `lost`: nothing of it was written."""
         ...

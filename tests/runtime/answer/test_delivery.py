@@ -229,7 +229,7 @@ async def test_a_hand_over_whose_answer_is_stopped(is_left, becomes):
         await sending.wait()
         ending.cancel()
         await asyncio.wait([ending])
-        while here.runs.has("call off"):  # noqa: ASYNC110 - nobody tells
+        while here.tasks.has("call off"):  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0)
         found = (await here.store.recover(here.now())).events
         assert [event.inbound.text for event in found] == (["@critic Look at it."] if is_left else [])

@@ -531,7 +531,7 @@ async def test_who_asks_while_the_receipt_is_being_written_hears_that_it_arrived
         await arrived.wait()
         (row,) = await here.store.parts_in("sending")
         followed = here.sender.follow(row)
-        while here.runs.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
+        while here.tasks.has("follow:fake:room"):  # noqa: ASYNC110 - who looks it up finds it under way
             await asyncio.sleep(0)
         go.set()
         assert await followed == Sent(await saying)

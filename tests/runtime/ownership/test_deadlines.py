@@ -10,7 +10,7 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.ownership import lease_renewer
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import NamedLease, Renewal
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakeMessenger, ScriptedAgent
@@ -41,11 +41,11 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
     configured = with_channel(Settings(), "fake", "bot", ())
     async with (
         Gateway(configured, agents={"bot": ScriptedAgent(name="bot")}, channels=[FakeMessenger()], store=store) as here,
-        Runs() as runs,
+        Tasks() as tasks,
     ):
         sharing, engines = here.sharing, here.engines
-        runs.start("listen", sharing.duties.do("fake", listening, runs))
-        await sharing.begin(runs)
+        tasks.start("listen", sharing.duties.do("fake", listening, tasks))
+        await sharing.begin(tasks)
         own = asyncio.ensure_future(sharing.own(0.0, 0.0))
         await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
         with patch.object(store, "owners", never), patch.object(store, "renew", unavailable):

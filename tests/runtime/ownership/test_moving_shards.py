@@ -29,7 +29,7 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.channels.base import Delivered, Limits, RetryAfter
 from rejoinder.config.schema import MessagesSettings, QueueSection, Settings
 from rejoinder.events import Chat, Inbound, Sender
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import shard_of
 from rejoinder.store.sql import perform as carry_out
 from rejoinder.store.sqlite import open_store
@@ -452,15 +452,15 @@ def test_nothing_of_a_lost_shard_keeps_the_process_from_ending() -> None:
         gateway = machine.processes[0].gateway
         engine = gateway.engines.of(0)
         assert engine is not None
-        engine.runs._patience = 0.01
-        machine._do(_start(engine.runs))
+        engine.tasks._patience = 0.01
+        machine._do(_start(engine.tasks))
         machine.time_passes(seconds=11)
         machine.look(who=0)
-        machine._do(asyncio.wait_for(engine.runs.idle(), PATIENCE))
+        machine._do(asyncio.wait_for(engine.tasks.idle(), PATIENCE))
     finally:
         machine.teardown()
 
 
-async def _start(runs: Runs) -> None:
-    runs.start("outlives", outlives_a_cancellation())
+async def _start(tasks: Tasks) -> None:
+    tasks.start("outlives", outlives_a_cancellation())
     await ripple()

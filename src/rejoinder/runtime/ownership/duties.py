@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.runtime.ownership.held_lease import HeldLease, boot_time, deadline_of
-from rejoinder.runtime.runs import Runs
+from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import AnyLease, NamedLease, Renewal, ShardOwners, SharedStore
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Duties:
     def has(self, name: str) -> bool:
         return name in self._held
 
-    async def do(self, name: str, work: Work, runs: Runs) -> None:
+    async def do(self, name: str, work: Work, tasks: Tasks) -> None:
         """Does the work, among these tasks, whenever this process has the lease, until it ends by itself; raises what
         it raises."""
         if self._store.lease_seconds is None:
@@ -49,7 +49,7 @@ class Duties:
             while True:
                 await free.wait()
                 free.clear()
-                if (held := await self._claim(name)) is not None and await self._work(name, held, work, runs):
+                if (held := await self._claim(name)) is not None and await self._work(name, held, work, tasks):
                     return
         finally:
             del self._wanted[name]
@@ -67,19 +67,19 @@ class Duties:
         held = self._held[name] = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
         return held
 
-    async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, runs: Runs) -> bool:
+    async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, tasks: Tasks) -> bool:
         """Returns whether the work has ended by itself."""
-        task = runs.start(f"duty:{name}", work(held.lease))
+        task = tasks.start(f"duty:{name}", work(held.lease))
         held.on_loss(lambda: _end(task))
         try:
-            await runs.wait(task)
+            await tasks.wait(task)
             if task.cancelled():
                 return False
             if (problem := task.exception()) is not None:
                 raise problem
             return True
         finally:
-            await runs.cancel(task)
+            await tasks.cancel(task)
             del self._held[name]
             await self._give_back(held)
 

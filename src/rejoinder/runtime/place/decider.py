@@ -67,7 +67,7 @@ class Decider:
     ) -> None:
         self._settings = services.settings
         self._agents = services.agents
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._store = services.store
         self._conversations = conversations
@@ -99,7 +99,7 @@ class Decider:
         queue.arrived.append(Arrival(group, here, self._precedence.ticket(keys), rules))
         if queue.task is None or queue.task.done():
             name = f"decide:{inbound.channel}:{inbound.chat.id}"
-            queue.task = self._runs.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
+            queue.task = self._tasks.start(name, self._decide_in_order(queue), then=lambda: self._remove(queue))
         return queue.task
 
     def forget(self, event: InboxEvent) -> None:

@@ -37,7 +37,7 @@ class DecisionRecorder:
     def __init__(self, services: Services, effects: Effects, owners: OwnerChats) -> None:
         self._settings = services.settings
         self._hooks = services.hooks
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._effects = effects
         self._owners = owners
 
@@ -115,7 +115,7 @@ class DecisionRecorder:
         """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""
         channel = conversation.channel
         if can(channel, AcknowledgesPresses):
-            self._runs.start("press", channel.acknowledge_press(context))
+            self._tasks.start("press", channel.acknowledge_press(context))
 
 
 def _start(session: Session, conversation: Conversation) -> SessionStarted:

@@ -59,7 +59,7 @@ class SessionLane(RunDriver):
         self._timers: dict[str, asyncio.Task[None]] = {}
         self._offering: asyncio.Timeout | None = None
         self._deps = deps
-        self._runs = deps.runs
+        self._tasks = deps.tasks
 
     @property
     def is_idle(self) -> bool:
@@ -194,18 +194,18 @@ class SessionLane(RunDriver):
                 asked = tuple(each for id in ids for each in self._asked[id])
                 # The offer is always answered, whatever became of it; a second answer is harmless.
                 refused = SteerRefused(action.run, ids)
-                self._runs.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
+                self._tasks.start(f"steer:{self.key}", self._offer(action, asked), then=lambda: self.feed(refused))
             case Steered(ids=ids):
                 self._taken_in(self._take(ids))
             case Abort(run=number):
                 self._abort(number)
             case WakeAfter(ms=ms, after=after):
-                self._timers[after] = self._runs.start(f"quiet:{self.key}", self._wake(ms, after))
+                self._timers[after] = self._tasks.start(f"quiet:{self.key}", self._wake(ms, after))
                 crashpoint("K6")
             case Summarise(ids=ids):
-                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
+                self._tasks.start(f"tell:{self.key}", self._leave_out(self._take(ids), None))
             case Discard(ids=ids, reason=reason):
-                self._runs.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
+                self._tasks.start(f"tell:{self.key}", self._leave_out(self._take(ids), reason))
 
     def _take(self, ids: tuple[str, ...]) -> tuple[TurnInput, ...]:
         taken: tuple[TurnInput, ...] = ()

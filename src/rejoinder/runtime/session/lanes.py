@@ -28,7 +28,7 @@ class Lanes:
 
     def __init__(self, services: Services, runner: TurnRunner, journal: RunJournal, slots: Slots) -> None:
         self._deps = LaneDeps(
-            runner, journal, services.runs, slots, self._limits, self._watch, self._rest, lambda: self._draining
+            runner, journal, services.tasks, slots, self._limits, self._watch, self._rest, lambda: self._draining
         )
         self._slots = slots
         self._settings = services.settings

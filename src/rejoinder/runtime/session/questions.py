@@ -64,7 +64,7 @@ class AnswerResult(Struct, frozen=True):
 
 class Questions:
     def __init__(self, services: Services, conversations: Conversations) -> None:
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._store = services.store
         self._clock = services.clock
         self._lease = services.lease
@@ -191,7 +191,7 @@ class Questions:
         kept = self._kept[which]
         waiting = self._close(kept, TOO_LATE)
         self._forget(which)
-        self._runs.start(f"question:{which}", self._expire(kept))
+        self._tasks.start(f"question:{which}", self._expire(kept))
         if waiting is not None:
             self._tell(waiting.agent, waiting.question, None)
 
@@ -205,7 +205,7 @@ class Questions:
             waiting.timer.cancel()
             waiting.close(words, pressed)
         elif (conversation := self._conversations.at(kept.route)) is not None:
-            self._runs.start(f"question:{kept.id}", _close_earlier(conversation, kept.id, words, pressed))
+            self._tasks.start(f"question:{kept.id}", _close_earlier(conversation, kept.id, words, pressed))
         return waiting
 
     def _forget(self, which: str) -> None:
@@ -231,7 +231,7 @@ class Questions:
 
     def _tell(self, agent: Asker, question: str, option: str | None) -> None:
         if can(agent, CanAnswer) and self._lease.holds:
-            self._runs.start(f"answer:{question}", agent.answer(question, option))
+            self._tasks.start(f"answer:{question}", agent.answer(question, option))
 
 
 async def _close_earlier(conversation: Conversation, which: str, words: str, pressed: str) -> None:

@@ -207,7 +207,7 @@ class Subagents:
             self._lines.pop(each.session, None)
             self._show(each)
             if each.parent not in doomed:
-                self._services.runs.start("subagent stopped", self._note_stopped(each))
+                self._services.tasks.start("subagent stopped", self._note_stopped(each))
         return len(doomed)
 
     async def _note_stopped(self, kept: StoredSubagent) -> None:
@@ -242,7 +242,7 @@ class Subagents:
         self._lines.pop(kept.session, None)
         self._telling[kept.session] = kept
         self._show(kept)
-        self._services.runs.start(f"subagent:{kept.name}", self._tell(kept), then=lambda: self._was_told(kept))
+        self._services.tasks.start(f"subagent:{kept.name}", self._tell(kept), then=lambda: self._was_told(kept))
 
     def _was_told(self, kept: StoredSubagent) -> None:
         self._telling.pop(kept.session, None)
@@ -250,7 +250,7 @@ class Subagents:
     def broke_off(self, session: str) -> None:
         """Its run was ended from outside, and not by somebody who killed it."""
         if (kept := self._running.get(session)) is not None:
-            self._services.runs.start(f"subagent:{kept.name}", self._interrupted(kept))
+            self._services.tasks.start(f"subagent:{kept.name}", self._interrupted(kept))
 
     async def _interrupted(self, kept: StoredSubagent) -> None:
         over = self._over(kept, "failed", INTERRUPTED, self._services.clock(), told=False)
@@ -335,7 +335,7 @@ class Subagents:
         """A page that shows the runs beside a chat is to look again."""
         conversation = self.conversation_of(kept)
         if conversation is not None and can(channel := conversation.channel, ShowsSubagents):
-            self._services.runs.start("subagents shown", channel.subagents_changed(kept.route))
+            self._services.tasks.start("subagents shown", channel.subagents_changed(kept.route))
 
     async def find(self, root: str, name: str) -> StoredSubagent | None:
         known = {each.name.lower(): each for each in await self._store.subagents(root)}

@@ -51,7 +51,7 @@ class TurnParts:
         self._hand_over = hand_over
         self._store = services.store
         self._settings = services.settings
-        self._runs = services.runs
+        self._tasks = services.tasks
         self._clock = services.clock
         self._machine = services.machine
 
@@ -95,7 +95,7 @@ class TurnParts:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._runs, run.conversation, mode, run.conversation.how.typing, run.agent)
+        return TypingSign(self._tasks, run.conversation, mode, run.conversation.how.typing, run.agent)
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""
@@ -107,7 +107,7 @@ class TurnParts:
         run, level = context.run, context.level("reasoning")
         if level not in ("on", "stream") or run.message.listening or run.message.heartbeat:
             return None
-        return Thoughts(run, answer, self._runs, live=level == "stream")
+        return Thoughts(run, answer, self._tasks, live=level == "stream")
 
     def _callbacks(self, run: Run, context: RunContext, answer: AnswerSink) -> RunCallbacks:
         agent = context.agent

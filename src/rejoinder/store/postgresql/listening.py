@@ -55,9 +55,9 @@ class NotificationListener:
         self._thread = threading.Thread(target=self._run, name="rejoinder-store-listening", daemon=True)
         self._thread.start()
 
-    def tell(self, told: Told) -> None:
+    def tell(self, callback: Told) -> None:
         """Calls `told` in this loop with the shards that others have written to; with none when it may be any."""
-        self._told.append((asyncio.get_running_loop(), told))
+        self._told.append((asyncio.get_running_loop(), callback))
 
     def tell_live(self, told: ToldLive) -> None:
         self._told_live.append((asyncio.get_running_loop(), told))

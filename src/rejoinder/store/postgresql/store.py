@@ -205,8 +205,8 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
 
     # --- leases -------------------------------------------------------------------------------------
 
-    def owned(self, lease: Lease, lost: Callable[[], None] = lambda: None) -> SqlShard:
-        return SqlShard(self, lease, lost)
+    def owned(self, lease: Lease, on_lost: Callable[[], None] = lambda: None) -> SqlShard:
+        return SqlShard(self, lease, on_lost)
 
     async def claim(self, shard: int, holder: str) -> Lease | None:
         lease = await self._granted(partial(_claim, shard=shard, holder=holder, seconds=self._seconds))
@@ -308,17 +308,17 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
             return Health(fault.fault, str(fault))
         return Health()
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._listening.tell(lambda _: told())
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+        self._listening.tell(lambda _: callback())
 
-    def on_arrivals(self, told: Callable[[frozenset[int]], None]) -> None:
-        self._listening.tell(told)
+    def on_arrivals(self, callback: Callable[[frozenset[int]], None]) -> None:
+        self._listening.tell(callback)
 
     async def tell_live(self, channel: str, said: tuple[str, ...]) -> None:
         await self._live.tell(channel, said)
 
-    def on_live(self, told: Callable[[str, str], None]) -> None:
-        self._listening.tell_live(told)
+    def on_live(self, callback: Callable[[str, str], None]) -> None:
+        self._listening.tell_live(callback)
 
     def _notify(self, db: SqlConnection, shards: set[int]) -> None:
         if elsewhere := shards - self._held:

@@ -333,8 +333,8 @@ class SqlShard(SqlReader):
     async def health(self) -> Health:
         return await self._store.health()
 
-    def on_foreign_change(self, told: Callable[[], None]) -> None:
-        self._store.on_foreign_change(told)
+    def on_foreign_change(self, callback: Callable[[], None]) -> None:
+        self._store.on_foreign_change(callback)
 
     async def check(self) -> None:
         await self._store.check()

@@ -79,7 +79,7 @@ class Gateway:
     """One configuration at work. Once entered, `dispatch` takes messages; once left, nothing of it runs on.
 
     Agents, channels and store are those of the configuration unless others are given; `serving` serves the page.
-    `reviving` is given by a caller that starts the gateway again when it ends for a restart.
+    `restart_check` is given by a caller that starts the gateway again when it ends for a restart.
     """
 
     store: SharedStore
@@ -93,7 +93,7 @@ class Gateway:
         store: str | SharedStore | None = None,
         watcher: Watcher | None = None,
         clock: Callable[[], datetime] = utc_now,
-        reviving: RestartCheck | None = None,
+        restart_check: RestartCheck | None = None,
     ) -> None:
         self._pool = AgentPool(settings, agents)
         self.agents: Mapping[str, Agent] = self._pool.agents
@@ -121,7 +121,7 @@ class Gateway:
         self._opens = settings.gateway.store if store is None else store
         self._watcher = watcher or Watcher()
         self._clock = clock
-        self._reviving = reviving
+        self._restart_check = restart_check
         self.restart: Restart | None = None
         """What an owner has asked for, if that ends it."""
         self._ending = False
@@ -190,8 +190,8 @@ class Gateway:
         `role`: what this process does, beside others on the same store (SC-24)."""
         if self.sharing.is_shared:
             await self.sharing.join(role, self.listeners, self._configured.session, self._upkeep, GRACE, SENDING)
-            if self._reviving is not None:
-                self.sharing.restart_in_turn(self._reviving, self._begin_restart, self._upkeep)
+            if self._restart_check is not None:
+                self.sharing.restart_in_turn(self._restart_check, self._begin_restart, self._upkeep)
         for engine in self.engines:
             await engine.recover()
         if not self._ending:
@@ -219,7 +219,7 @@ class Gateway:
         """Ends cleanly: takes no further message, gives runs `grace` seconds to end, gives back the rest."""
         self._ending = True
         for engine in self.engines:
-            engine.take_no_more()
+            engine.stop_accepting()
         for task in (*self.listening.tasks, *self._upkeep.named("clock"), *self._upkeep.named("own")):
             await self.tasks.cancel(task)
         try:
@@ -235,7 +235,7 @@ class Gateway:
         self._stack.push_async_callback(self.store.close)
         is_shared = self.store.lease_seconds is not None
         ask = partial(ask_all, self.store) if is_shared else None
-        restarting = Restarting(self._reviving, self._begin_restart, self._clock(), ask)
+        restarting = Restarting(self._restart_check, self._begin_restart, self._clock(), ask)
         by_database = DatabaseClock(self._clock)
         if is_shared:
             self._clock = by_database

@@ -51,8 +51,8 @@ async def test_the_next_one_waits_until_the_last_is_back(
         platform = await stack.enter_async_context(FakePlatform("telegram"))
         settings = read(configuration(platform, "telegram", "echo"), "rejoinder.toml", {})
 
-        async def start(name: str, reviving: RestartCheck) -> Gateway:
-            here = serving(settings, {"echo": ScriptedAgent(name="echo")}, url, reviving=reviving)
+        async def start(name: str, restart_check: RestartCheck) -> Gateway:
+            here = serving(settings, {"echo": ScriptedAgent(name="echo")}, url, restart_check=restart_check)
             gateway = await stack.enter_async_context(here)
             gateway._begin_restart = lambda restart: ended.__setitem__(name, restart)
             return gateway

@@ -80,7 +80,7 @@ class Place:
             BeginTurn("s", self.route, (event.id,), self.now()),
             noted,
         )
-        self.conversation.noted(messages)
+        self.conversation.add_to_index(messages)
         return begun
 
     def answer(self, run=None, *, earlier=(), context=None, **options) -> StreamedAnswer:

@@ -17,11 +17,11 @@ from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     RunEnded,
     RunStarted,
     Start,
@@ -72,7 +72,7 @@ class World(Struct, frozen=True):
             yield SteerTaken(offer.run, offer.ids)
             yield SteerRefused(offer.run, offer.ids)
         for id in sorted(self.timers):
-            yield Quiet(id)
+            yield DebounceElapsed(id)
 
     # --- what happens ---------------------------------------------------------------------------
 
@@ -88,11 +88,11 @@ class World(Struct, frozen=True):
                 world = world.ended()
             case SteerTaken(run=run, ids=ids) | SteerRefused(run=run, ids=ids):
                 world = replace(world, offers=tuple(o for o in world.offers if (o.run, o.ids) != (run, ids)))
-            case Quiet(after=id):
+            case DebounceElapsed(after=id):
                 world = replace(world, timers=world.timers - {id})
             case Stop():
                 world = replace(world, untold=0)
-            case ModeChanged():
+            case QueueSettingsChanged():
                 pass
         lane, actions = step(self.lane, event)
         assert not (isinstance(event, SteerRefused) and any(isinstance(a, Steer) for a in actions)), "spin"
@@ -197,7 +197,7 @@ class World(Struct, frozen=True):
         assert busy == bool(self.run), "the lane and the runtime disagree about the run"
         if lane.run:
             last = lane.run - 1
-            for late in (RunEnded(last), RunStarted(last), SteerTaken(last, ("m0",)), Quiet("gone")):
+            for late in (RunEnded(last), RunStarted(last), SteerTaken(last, ("m0",)), DebounceElapsed("gone")):
                 assert step(lane, late) == (lane, ()), "an abandoned run still has a say"
             assert not may_speak(lane, lane.run - 1)
 

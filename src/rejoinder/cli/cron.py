@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rejoinder.store.base import PauseJob, RequestJobRun, StoredJob
 
 Action = Literal["run", "pause", "resume"]
-A_DAY, NO_TIME = timedelta(days=1), timedelta()
+ONE_DAY, NO_TIME = timedelta(days=1), timedelta()
 ACTIONS: dict[str, Action] = {"run": "run", "pause": "pause", "resume": "resume"}
 
 
@@ -125,7 +125,7 @@ def _next(job: ShownJob, now: datetime) -> str:
     if job.next is None:
         return "once a gateway runs" if job.needs_schedule else "never again"
     left = job.next - now
-    if left < A_DAY:
+    if left < ONE_DAY:
         return f"in {duration_text(left.total_seconds())}" if left > NO_TIME else "due"
     return f"{job.next.astimezone():%Y-%m-%d %H:%M}"
 

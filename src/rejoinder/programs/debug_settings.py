@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 NOTHING = "Nothing is set: the file applies."
 HERE: Final = "Until the next start:"
 EVERYWHERE: Final = "On all gateways, until /restart or until none of them runs:"
-A_LOOK: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 """Seconds between two looks at what was set elsewhere."""
 
 
@@ -105,7 +105,7 @@ class Debugging:
                     await self._look()
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-            await asyncio.sleep(A_LOOK)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
         rows = await self._gateway.store.facts(DEBUG)

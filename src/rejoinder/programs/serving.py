@@ -90,14 +90,14 @@ async def serve(
     agents: Mapping[str, Agent] | None = None,
     play: Play | None = None,
     source: SettingsSource | None = None,
-    reviving: RestartCheck | None = None,
+    restart_check: RestartCheck | None = None,
     role: ProcessRole = "all",
 ) -> Told:
     """Runs until every channel has ended, or a signal or a restart ends it cleanly; returns which of these.
 
     `beginning`: what is said first, once nothing can keep the gateway from starting any more. `agents`: opened
     elsewhere, used instead of those of the settings. `source`: where the settings came from; it is watched for changes.
-    `reviving`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
+    `restart_check`: as for `Gateway`. `role`: what this process does, beside others on the same store (SC-24).
     """
     page = next(((name, said) for name, said in settings.channels.items() if said.kind == "web"), None)
     async with AsyncExitStack() as stack:
@@ -116,7 +116,7 @@ async def serve(
                 listening = stack.enter_context(_bound(facts))
         only = replace(settings, channels={channel.name: settings.channels[channel.name] for channel in channels})
         gateway = await stack.enter_async_context(
-            Gateway(only, agents=agents, channels=channels, store=store, reviving=reviving)
+            Gateway(only, agents=agents, channels=channels, store=store, restart_check=restart_check)
         )
         role = _possible_role(role, settings, say) if gateway.sharing.is_shared else role
         tasks = await stack.enter_async_context(Tasks())

@@ -145,13 +145,13 @@ class Engine:
         self._external.look()
         await self.subagents.settle()
 
-    def take_no_more(self) -> None:
+    def stop_accepting(self) -> None:
         """From now on what comes is kept, and decided by the next owner."""
         self._ending = True
 
     # --- what comes in ------------------------------------------------------------------------------
 
-    def is_early(self, event: InboxEvent) -> bool:
+    def may_decide_early(self, event: InboxEvent) -> bool:
         """Whether an event may be decided before it is durable, in the same commit."""
         return not self._ending and not self._debounce.waits(event.inbound.channel)
 
@@ -203,7 +203,7 @@ class Engine:
     def kill(self) -> None:
         """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""
         self._ending = True
-        self.lanes.begin_no_more()
+        self.lanes.stop_starting()
         self._services.tasks.kill()
         self._slots.close()
         for memory in (self.conversations, self._sessions, self.turn_runner.restorer):

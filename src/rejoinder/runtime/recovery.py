@@ -70,7 +70,7 @@ class Recovery:
                 await parts.quarantine.put_unread(unread)
         events = tuple([event for event in found.events if self._can_be_decided(event)])
         if any(event.attempts for event in events):
-            parts.slots.hold()
+            parts.slots.pause()
         try:
             await self._open_turns.resume(found.turns)
             asked = await parts.questions.keep_of(self._open_turns.resumed)
@@ -78,7 +78,7 @@ class Recovery:
             await self._queue(found)
             await self._decide(events)
         finally:
-            parts.slots.let_go()
+            parts.slots.resume()
         await parts.readmission.look()
         self._over.set()
 

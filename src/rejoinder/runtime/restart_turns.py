@@ -28,7 +28,7 @@ SCOPE: Final = "gateway/restart"
 ASKED: Final = "asked"
 TURN: Final = "turn"
 LEASE: Final = "restart"
-A_LOOK: Final = 1.0
+LOOK_SECONDS: Final = 1.0
 
 
 async def ask_all(store: SharedStore, command: str, at: datetime) -> tuple[Verb[Any], ...]:
@@ -44,14 +44,14 @@ class RestartTurns:
         self,
         store: SharedStore,
         holder: str,
-        reviving: RestartCheck,
+        restart_check: RestartCheck,
         clock: DatabaseClock,
         end: Callable[[Restart], None],
     ) -> None:
         self._store = store
         self._holder = holder
-        self._reviving = reviving
-        self._obeyed = reviving.obeyed
+        self._restart_check = restart_check
+        self._obeyed = restart_check.obeyed
         self._clock = clock
         self._end = end
         self._began: datetime | None = None
@@ -66,12 +66,12 @@ class RestartTurns:
                     return
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-            await asyncio.sleep(A_LOOK)
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def _return(self) -> None:
         if not self._clock.is_told:
             return
-        if is_over(_row(await self._store.facts(SCOPE), TURN, RestartTurn), self._reviving.returns):
+        if is_over(_row(await self._store.facts(SCOPE), TURN, RestartTurn), self._restart_check.returns):
             await self._store.write(PutFact(SCOPE, TURN, None))
         self._began = self._clock()
 
@@ -82,7 +82,7 @@ class RestartTurns:
         if asked is None or not is_obeyed(asked, began, self._obeyed):
             return False
         try:
-            await asyncio.to_thread(self._reviving.check)
+            await asyncio.to_thread(self._restart_check.check)
         except RejoinderError as wrong:
             log.error("Not restarted, because it would not start again: %s", wrong)
             self._obeyed = remembered(self._obeyed, asked.command)

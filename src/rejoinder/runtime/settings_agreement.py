@@ -20,7 +20,7 @@ SCOPE: Final = "gateway/settings"
 DEBUG: Final = "gateway/debug"
 """Where the rows are of what `/debug` has set."""
 LEASE: Final = "settings"
-A_TRY: Final = 0.2
+RETRY_SECONDS: Final = 0.2
 
 
 def accounts_of(channels: Iterable[Channel]) -> str:
@@ -37,7 +37,7 @@ class SettingsAgreement:
         """Why this process cannot work beside the others; empty: it can. Raises `StoreUnavailable`."""
         await self._store.renew(self._holder, (), claims=False)  # until it is known, others keep what they have
         while (lease := await self._store.claim_named(LEASE, self._holder)) is None:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(A_TRY)
+            await asyncio.sleep(RETRY_SECONDS)
         try:
             return await self._compare()
         finally:

@@ -21,7 +21,7 @@ from rejoinder.runtime.settings_agreement import SettingsAgreement, accounts_of
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import SessionSettings
 from rejoinder.store.base import AnyLease, Renewal, Shard, ShardOwners, SharedStore
-from rejoinder.turns.balance import A_LOOK, A_STEP, pause_after
+from rejoinder.turns.balance import LOOK_SECONDS, MOVING_LOOK_SECONDS, pause_after
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ INTRODUCTIONS: Final = 15.0
 """Seconds for which a process waits for its platforms before it claims anything."""
 BETWEEN_CHECKS: Final = 0.02
 """After which part of a lease the deadlines are looked at again."""
-A_MOMENT: Final = 0.1
+LIVE_PAUSE: Final = 0.1
 """Seconds between two times at which others are told of the moment; what happens meanwhile is told together."""
 
 
@@ -83,9 +83,9 @@ class Sharing:
         tasks.start("own", self.own(grace, sending))
         tasks.start("accounts", self._tell_accounts())
 
-    def restart_in_turn(self, reviving: RestartCheck, end: Callable[[Restart], None], tasks: Tasks) -> None:
+    def restart_in_turn(self, restart_check: RestartCheck, end: Callable[[Restart], None], tasks: Tasks) -> None:
         """From now on this process starts again when all are asked to."""
-        turns = RestartTurns(self._store, self._engines.holder, reviving, self._clock, end)
+        turns = RestartTurns(self._store, self._engines.holder, restart_check, self._clock, end)
         tasks.start("restart", turns.run())
 
     async def _agree(self, agreement: SettingsAgreement) -> None:
@@ -94,7 +94,7 @@ class Sharing:
                 self.disagrees = await agreement.reach()
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-                await asyncio.sleep(A_LOOK)
+                await asyncio.sleep(LOOK_SECONDS)
                 continue
             if self.disagrees:
                 log.error("%s", self.disagrees)
@@ -139,7 +139,7 @@ class Sharing:
 
     async def own(self, grace: float, sending: float) -> None:
         """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
-        pause, before = A_LOOK, tuple[Shard, ...]()
+        pause, before = LOOK_SECONDS, tuple[Shard, ...]()
         while True:
             try:
                 owners = await self._look(grace, sending)
@@ -147,8 +147,10 @@ class Sharing:
                 before = owners.shards
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
-                pause = A_LOOK
-            await asyncio.sleep(pause + uniform(0.0, A_STEP))  # processes that start together do not go in step
+                pause = LOOK_SECONDS
+            await asyncio.sleep(
+                pause + uniform(0.0, MOVING_LOOK_SECONDS)
+            )  # processes that start together do not go in step
 
     async def _tell_accounts(self) -> None:
         while True:
@@ -192,4 +194,4 @@ class Sharing:
             news = await channel.next_live_updates()
             if not self.is_alone:
                 await self._store.tell_live(channel.name, news)
-            await asyncio.sleep(A_MOMENT)
+            await asyncio.sleep(LIVE_PAUSE)

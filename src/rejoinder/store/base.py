@@ -155,14 +155,14 @@ class Store(StoreReader, Protocol):
     """What one engine writes and reads. `SharedStore.owned` gives it the store of its shard."""
 
     @overload
-    async def write(self, verb: Verb[A], /, *, known: Callable[[A], None] | None = None) -> A:
-        """`known` is called with the result as soon as there is one, which may be before it is durable: what `known`
-        writes becomes durable with the result, or not at all. When `write` raises, what `known` was told is void."""
+    async def write(self, verb: Verb[A], /, *, on_result: Callable[[A], None] | None = None) -> A:
+        """`on_result` is called with the result as soon as there is one, which may be before it is durable. What it
+        writes becomes durable with the result, or not at all; when `write` raises, the result was never stored."""
         ...
 
     @overload
     async def write(
-        self, verb: Verb[A], second: Verb[B], /, *, known: Callable[[A], None] | None = None
+        self, verb: Verb[A], second: Verb[B], /, *, on_result: Callable[[A], None] | None = None
     ) -> tuple[A, B]: ...
     @overload
     async def write(self, verb: Verb[A], second: Verb[B], third: Verb[C], /) -> tuple[A, B, C]: ...

@@ -575,7 +575,7 @@ async def test_an_account_that_is_refused_pauses_and_nothing_is_given_up(caplog)
 
 async def test_what_is_asked_for_later_does_not_take_the_one_try(monkeypatch):
     """DE-32: the one call by which a refused account is tried is that of what waits longest; then all goes on."""
-    monkeypatch.setattr(account_pace, "A_TRY", 60.0)
+    monkeypatch.setattr(account_pace, "TRY_SECONDS", 60.0)
     async with place(FakeMessenger()) as here:
         here.channel.fails(Rejected("Unauthorized", "account"))
         first = await here.begins(here.conversation.send("one"))

@@ -213,9 +213,9 @@ async def test_one_engine_waits_for_its_recovery_and_others_go_on():
     async with Tasks() as tasks:
         one = Machine(tasks, SlotLimits(runs=2))
         two = Machine(tasks, SlotLimits(runs=2), one.pool)
-        one.slots.hold()
+        one.slots.pause()
         one.ask("a", "talker")
         two.ask("b", "talker")
         assert (one.log, two.log) == ([], ["b"])
-        one.slots.let_go()
+        one.slots.resume()
         assert one.log == ["a"]

@@ -35,7 +35,7 @@ class HeartbeatAnswer:
         parts = await self._store.parts_under(stem) if stem else ()
         return not any(part.state in UNDELIVERED for part in parts if not is_action(part, stem))
 
-    def kept_with_it(self, stem: str) -> tuple[RecordJobReply, ...]:
+    def final_verbs(self, stem: str) -> tuple[RecordJobReply, ...]:
         """Written in the commit that plans the answer; an answer that is not sent changes nothing."""
         if not self._digest:
             return ()

@@ -60,7 +60,7 @@ class Conversation:
         """It is a thread that the first words said here open (CH-2), unless something has been said in it."""
         self.messages.will_open(thread)
 
-    def counted(self, turns: BotTurns) -> None:
+    def set_bot_turns(self, turns: BotTurns) -> None:
         """So many turns of bots followed each other here."""
         self.bot_turns = turns
 
@@ -87,7 +87,7 @@ class Conversation:
 
     # --- what was said ----------------------------------------------------------------------------
 
-    async def counting(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
+    async def count_bot_turns(self, inbound: Inbound, now: datetime, *, ours: bool) -> BotTurns:
         """The turns of bots, this message included (IN-23). `ours`: one of our own agents said it.
 
         The index counts every message once, including our own; a message that is counted already adds nothing here.
@@ -109,7 +109,9 @@ class Conversation:
         known = await self.messages.look_up(message)
         return known.text if known is not None else None
 
-    def to_note(self, inbounds: Sequence[Inbound], now: datetime, *, readable: bool, ours: bool) -> NoteMessages:
+    def messages_to_index(
+        self, inbounds: Sequence[Inbound], now: datetime, *, readable: bool, ours: bool
+    ) -> NoteMessages:
         """Every message goes into the index, whatever becomes of it (OD-52); a stranger's goes in without its text.
 
         A native command, a reaction and a hand-off between agents are not messages. A quoted message is one, even if
@@ -139,12 +141,12 @@ class Conversation:
             return False
         return inbound.entry == "edit" or self.messages.get(inbound.message_id) is None
 
-    def to_meet(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
+    def unknown_messages_to_index(self, told: Iterable[EarlierMessage], now: datetime) -> NoteMessages | None:
         """Notes those of these messages that the index does not have; None: it has them all."""
         unknown = tuple([_met(said, now) for said in told if self.messages.get(said.message_id) is None])
         return NoteMessages(self.route, unknown) if unknown else None
 
-    def noted(self, messages: Iterable[IndexedMessage]) -> None:
+    def add_to_index(self, messages: Iterable[IndexedMessage]) -> None:
         """The index has these now."""
         for message in messages:
             self.messages.note(message)
@@ -215,7 +217,7 @@ class Conversation:
         shown = [message for message in (*before, with_buttons or pressed) if message]
         self.sender.post(plan.replace_text(redact(words), shown, self.route, self.how.delivery.options, stem))
 
-    def to_say(
+    def parts_to_say(
         self,
         texts: Iterable[str],
         now: datetime,
@@ -243,8 +245,8 @@ class Conversation:
         """A thread that is about to be opened hangs under that message: that is reply enough."""
         return None if self.opening is not None else reply_to or None
 
-    def to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
-        """As `to_say`, but replaces messages that were left unfinished; without a text they are removed.
+    def parts_to_replace(self, slots: tuple[Slot, ...], text: str, now: datetime, *, reply_to: str | None) -> PlanParts:
+        """As `parts_to_say`, but replaces messages that were left unfinished; without a text they are removed.
 
         Where the platform can edit, the text goes into the first of them, whatever that replies to: an edit can be
         repeated until it has arrived, so the unfinished words do not stay.
@@ -262,7 +264,7 @@ class Conversation:
             planned = plan.withdraw(slots, stem)
         return PlanParts(tuple(intent(each, self.route) for each in planned), now)
 
-    def to_mark(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
+    def parts_to_react(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
         """A reaction of the gateway's own on a message; None where the platform cannot show it."""
         sign = project(emoji, self.how.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:

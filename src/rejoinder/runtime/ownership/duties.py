@@ -17,7 +17,7 @@ from rejoinder.store.base import AnyLease, NamedLease, Renewal, ShardOwners, Sha
 
 log = logging.getLogger(__name__)
 
-A_HEAD_START: Final = 0.3
+HEAD_START_SECONDS: Final = 0.3
 """Seconds by which others may be faster, for each that this process has already."""
 
 Work = Callable[[NamedLease | None], Coroutine[Any, Any, None]]
@@ -55,7 +55,7 @@ class Duties:
             del self._wanted[name]
 
     async def _claim(self, name: str) -> HeldLease[NamedLease] | None:
-        await asyncio.sleep(A_HEAD_START * len(self._held))
+        await asyncio.sleep(HEAD_START_SECONDS * len(self._held))
         sent = self._boot()
         try:
             lease = await self._store.claim_named(name, self._holder)

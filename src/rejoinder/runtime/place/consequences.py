@@ -62,4 +62,4 @@ class Consequences:
         self._recorder.settled(decision, record)
         if held is not None and session is not None:
             self._recorder.keep(held, session, conversation)
-            self._lanes.obey(held.key, self._queueing.of(conversation.route.channel, session))
+            self._lanes.apply_settings(held.key, self._queueing.of(conversation.route.channel, session))

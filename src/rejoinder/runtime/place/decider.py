@@ -169,7 +169,7 @@ class Decider:
                 await conversation.overheard.recall(each, keys[position], inbound)
         if (ending := self._lanes.ending(key)) is not None:
             await self._lanes.end_of(ending)
-        turns = await conversation.counting(inbound, now, ours=ours)
+        turns = await conversation.count_bot_turns(inbound, now, ours=ours)
         facts = await self._gatherer.facts(inbound, conversation, channel, turns, key, agent, now, quoted, ours=ours)
         message = undecided_message(inbound, facts)
         decided = run_stages(BEFORE_SESSION, message, None, rules, now, perf_counter, arrival.understood)

@@ -50,7 +50,7 @@ class DecisionRecorder:
         inbounds, readable = [event.inbound], walked.message.refusal is None
         if decision.before:
             inbounds = [each.inbound for each in (*decision.before, event)]
-        noted = batch.add(conversation.to_note(inbounds, now, readable=readable, ours=decision.ours))
+        noted = batch.add(conversation.messages_to_index(inbounds, now, readable=readable, ours=decision.ours))
         for each in decision.before:
             joined = f"joined to {event.inbound.message_id}"
             batch.add_all((SettleEvent(each.id, joined), Trace(each.id, now, (Step("debounce", joined),))))
@@ -61,7 +61,7 @@ class DecisionRecorder:
             said = map(self._prefix(decision), said)
             context, only_for = event.inbound.reply_context, self._only_for(decision)
             stem = said_about(event.id)
-            batch.add_all((conversation.to_say(said, now, stem=stem, context=context, only_for=only_for),))
+            batch.add_all((conversation.parts_to_say(said, now, stem=stem, context=context, only_for=only_for),))
         if by_owner := is_owners(decision):
             batch.add_all(self._owners.to_keep(conversation.route))
         return DecisionRecord(batch, noted, performed, bool(said), by_owner)
@@ -69,8 +69,8 @@ class DecisionRecorder:
     def settled(self, decision: Decision, record: DecisionRecord) -> None:
         """Makes the decision effective, after its commit."""
         conversation, inbound = decision.conversation, decision.event.inbound
-        conversation.noted(record.noted())
-        conversation.counted(decision.bot_turns)
+        conversation.add_to_index(record.noted())
+        conversation.set_bot_turns(decision.bot_turns)
         conversation.trace(inbound.message_id, decision.walk.trace)
         if self._hooks.wants(MessageDecided):
             self._hooks.tell(told_of(decision))

@@ -210,7 +210,7 @@ class Effects:
 
 
 def _let_bots_go_on(conversation: Conversation) -> None:
-    conversation.counted(BotTurns())
+    conversation.set_bot_turns(BotTurns())
 
 
 def _pressed(inbound: Inbound) -> str:

@@ -102,7 +102,7 @@ class TurnRouting:
         if there is conversation:
             heard, met = conversation.messages.count + 1 + len(decision.before), None
         else:  # the message its thread hangs under is the first of the thread too
-            met = there.to_meet((said_by(message),), decision.now)
+            met = there.unknown_messages_to_index((said_by(message),), decision.now)
             heard = there.messages.count + (met is not None)
         rooted = batch.add(met) if met is not None else None
         place = TurnPlace(there, conversation, message, event.id, heard, decision.now)
@@ -122,7 +122,7 @@ class TurnRouting:
         await batch.write(self._store)
         self._recorder.settled(decision, record)
         if rooted is not None:
-            there.noted(rooted())
+            there.add_to_index(rooted())
         if session.agent not in message.agents:
             self._recorder.keep(own, session, conversation)
         if not message.listening:

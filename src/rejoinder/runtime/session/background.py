@@ -16,7 +16,7 @@ from rejoinder.agents.base import CanForget
 from rejoinder.channels.base import Delivered, Inlet, Limits, Outcome
 from rejoinder.crashpoint import crashpoint
 from rejoinder.events import Chat, Inbound, Part, Route, Sender, SessionStarted
-from rejoinder.inbound.clock import refusal, timed
+from rejoinder.inbound.scheduled import refusal, scheduled_message
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations
 from rejoinder.runtime.services import Services
@@ -115,7 +115,7 @@ class BackgroundStarter:
             return f"there is no agent {turn.agent}"
         conversation, now, rules = self._place(turn), self._clock(), self._settings.now.rules
         inbound = turn.inbound(conversation.route)
-        message = timed(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
+        message = scheduled_message(inbound, turn.agent, turn.model, rules, heartbeat=turn.heartbeat)
         message = replace(message, subagent=turn.subagent, answerable=turn.answerable, lifts=turn.lifts)
         await conversation.open(now)
         async with self._sessions.changing(turn.session, turn.agent, now) as held:

@@ -24,7 +24,7 @@ from rejoinder.runtime.session.lanes import Lanes
 from rejoinder.runtime.write_batch import until_available
 from rejoinder.store.base import PutJob, SkipTick, Store, StoredJob, Tick
 from rejoinder.turns.heartbeat import asks_for_nothing, prompt_with
-from rejoinder.turns.job import Job, Moment, obstacle
+from rejoinder.turns.job import Job, JobConditions, obstacle
 from rejoinder.turns.schedule import corrected_due, first_due, next_due, was_missed
 
 log = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ class JobScheduler:
         """Begins the job's turn, or returns why there is none."""
         beats = job.heartbeat
         notes = await asyncio.to_thread(self._read, beats.notes) if beats is not None else None
-        if (why := obstacle(_moment(job, home, kept, tick, notes, now))) is not None:
+        if (why := obstacle(_conditions(job, home, kept, tick, notes, now))) is not None:
             return why
         moment = tick.due if tick.due is not None and tick.due != tick.next else now  # now: triggered by hand
         turn = Background(
@@ -154,14 +154,16 @@ class JobScheduler:
         return await home.begin(turn, tick)
 
 
-def _moment(job: Job, home: JobHome, kept: StoredJob, tick: Tick, notes: str | None, now: datetime) -> Moment:
+def _conditions(
+    job: Job, home: JobHome, kept: StoredJob, tick: Tick, notes: str | None, now: datetime
+) -> JobConditions:
     beats = job.heartbeat
     if beats is None:
         missed = job.missed == "skip" and tick.due is not None and was_missed(tick.due, now)
-        return Moment(running=kept.is_open, missed=missed, by_hand=kept.wanted)
-    return Moment(
+        return JobConditions(running=kept.is_open, missed=missed, by_hand=kept.wanted)
+    return JobConditions(
         running=kept.is_open,
-        quiet=beats.hours is not None and beats.zone is not None and not beats.hours.hold(now, beats.zone),
+        quiet=beats.hours is not None and beats.zone is not None and not beats.hours.contains(now, beats.zone),
         talking=_is_talked_to(job, home.lanes),
         busy=(lane := home.lanes.get(job.session)) is not None and lane.is_busy,
         idle=notes is not None and asks_for_nothing(notes),

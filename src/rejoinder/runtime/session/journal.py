@@ -49,7 +49,7 @@ from rejoinder.turns.signals import Reason, Start
 
 log = logging.getLogger(__name__)
 
-A_MOMENT = timedelta(microseconds=1)
+SMALLEST_STEP = timedelta(microseconds=1)
 BUSY_PAUSE = 1.0
 """Seconds between two questions whether a session is free."""
 
@@ -89,7 +89,7 @@ def begin_turn(
     context = pack_context(told)
     begun = batch.add(BeginTurn(held.key, beginning.route, events, now, beginning.heard, context, brings=brings))
     # Always later than `started`, whatever the clock says: this is what distinguishes a first turn from later ones.
-    touched = max(session.touched if message.background else now, session.started + A_MOMENT)
+    touched = max(session.touched if message.background else now, session.started + SMALLEST_STEP)
     taken = turn_taken(session, touched)
     batch.add_all(held.becomes(taken))
     return lambda: _granted(held, session, taken, begun())
@@ -211,7 +211,7 @@ class LaneJournal:
         is_untold = run.state.runs_again or run.message.listening
         told = () if is_untold else notices.why_it_ended(timed_out, run.crashed)
         if told:
-            batch.add_all((run.conversation.to_say(map(run.prefix, told), now),))
+            batch.add_all((run.conversation.parts_to_say(map(run.prefix, told), now),))
         await self._superseded(batch)
         run.record_end()
         if batch.is_written:

@@ -1,7 +1,7 @@
 """Drives a lane: performs what `turns.lane` decides, and gives it the answers it is owed.
 
 Rule 1: every Start is ended by exactly one RunEnded, however its run ends (run_driver.py).
-Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as Quiet.
+Rule 2: every Steer is answered, even if the run is over by then; every WakeAfter comes back as DebounceElapsed.
 Rule 3: `feed` never awaits, so nothing can interleave with the handling of one event.
 """
 
@@ -25,11 +25,11 @@ from rejoinder.turns.phases import AT_WORK, IDLE, STARTING
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     Reason,
     Start,
     Steer,
@@ -163,9 +163,9 @@ class SessionLane(RunDriver):
         overflow = self.lane.overflow.telling(summarised, at_most=self.lane.settings.cap)
         self.lane = replace(self.lane, overflow=overflow)
 
-    def obey(self, settings: QueueSettings) -> None:
+    def apply_settings(self, settings: QueueSettings) -> None:
         if settings != self.lane.settings:
-            self.feed(ModeChanged(settings))
+            self.feed(QueueSettingsChanged(settings))
 
     def stop(self) -> Run | None:
         """Returns the run that was stopped, if any; `gone` is set when it has ended or has been left behind."""
@@ -228,7 +228,7 @@ class SessionLane(RunDriver):
 
     async def _wake(self, ms: int, after: str) -> None:
         await asyncio.sleep(ms / 1000)
-        self.feed(Quiet(after))
+        self.feed(DebounceElapsed(after))
 
     async def _offer(self, steer: Steer, asked: tuple[TurnInput, ...]) -> None:
         run = self.run

@@ -63,7 +63,7 @@ class Lanes:
         if lane is None:
             lane = self._lanes[key] = SessionLane(key, agent, settings, self._deps)
         else:
-            lane.obey(settings)
+            lane.apply_settings(settings)
         for route in routes:
             self._keys_at.setdefault(route, set()).add(key)
             lane.routes.add(route)
@@ -97,13 +97,13 @@ class Lanes:
         runs = (lane.run for lane in self._lanes.values())
         return [run for run in runs if run is not None and not run.gone.is_set()]
 
-    def begin_no_more(self) -> None:
+    def stop_starting(self) -> None:
         self._draining = True
 
     async def drain(self, grace: float) -> None:
         """Begins nothing more and gives back the runs that wait for a slot. Those at work have `grace` seconds to end
         before they are given back too."""
-        self.begin_no_more()
+        self.stop_starting()
         crashpoint("K24")
         await self._give_back([lane for lane in self._lanes.values() if not lane.is_at_work])
         try:
@@ -119,10 +119,10 @@ class Lanes:
     async def _give_back(lanes: list[SessionLane]) -> None:
         await asyncio.gather(*(lane.drain() for lane in lanes))
 
-    def obey(self, key: str, settings: QueueSettings) -> None:
+    def apply_settings(self, key: str, settings: QueueSettings) -> None:
         """The queue settings of this session have changed."""
         if lane := self._lanes.get(key):
-            lane.obey(settings)
+            lane.apply_settings(settings)
 
     def get(self, key: str) -> SessionLane | None:
         return self._lanes.get(key)

@@ -37,7 +37,7 @@ class RequestedCompaction:
         try:
             run.begun(can_steer=False)
             shortened = await self._compaction.shorten(run.session, agent, run.message.prompt or "")
-            run.said_last_word()
+            run.mark_ending()
             ended: Literal["answered", "failed", "cancelled"] = "failed" if shortened is None else "answered"
             await self._end(run, shortened, _step(agent, ended, began))
         finally:
@@ -49,7 +49,7 @@ class RequestedCompaction:
         said = NOT_SHORTENED if shortened is None else MEMORY_SHORTENED
         batch = WriteBatch(
             EndRun(run.claim, "answered" if shortened is not None else "failed", now),
-            run.conversation.to_say((run.prefix(said),), now, stem=said_about(event)),
+            run.conversation.parts_to_say((run.prefix(said),), now, stem=said_about(event)),
             Trace(event, now, (step,)),
             *self._hooks.kept(run.turn_ended(run.claim.turn, "failed" if shortened is None else "answered")),
         )

@@ -93,7 +93,7 @@ class Run:
         self.asked = asked
         self.message = asked[-1].message  # the one that is answered
         self.conversation = asked[-1].conversation  # where it was asked (IN-44)
-        self.taken_in: tuple[TurnInput, ...] = ()  # what it was steered with
+        self.steered_inputs: tuple[TurnInput, ...] = ()  # what it was steered with
         self.heard = asked  # every message the agent may know of, including those it was only offered
         self.granted = granted
         self.resumed = resumed
@@ -118,7 +118,7 @@ class Run:
 
     def turn_ended(self, turn: int, outcome: TurnOutcome, why: str | None = None) -> TurnEnded:
         """What hooks are told of its end; the same in every place that can end it."""
-        also = tuple([each.message.inbound.message_id for each in (*self.asked[:-1], *self.taken_in)])
+        also = tuple([each.message.inbound.message_id for each in (*self.asked[:-1], *self.steered_inputs)])
         return TurnEnded(self.session, self.agent, self.conversation.route, self.trigger, outcome, why, also, turn)
 
     @property
@@ -145,7 +145,7 @@ class Run:
     def may_speak(self) -> bool:
         return self.state.may_speak and may_speak(self._lane.lane, self.start.run)
 
-    def go(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
+    def start_work(self, work: asyncio.Task[None], limits: RunTimeouts) -> None:
         """It has a slot."""
         self.state = advanced(self.state, WORKING)
         self.task = work
@@ -154,7 +154,7 @@ class Run:
     def grant(self, granted: GrantedTurn) -> None:
         self.granted = granted
 
-    def said_last_word(self) -> None:
+    def mark_ending(self) -> None:
         self.state = advanced(self.state, ENDING)
 
     def end_by(self, cause: EndCause) -> None:
@@ -163,7 +163,7 @@ class Run:
     def record_end(self) -> None:
         self.state = recorded(self.state)
 
-    def be_over(self) -> None:
+    def mark_over(self) -> None:
         self.state = advanced(self.state, OVER)
 
     def speak_with(self, prefix: Prefix) -> None:
@@ -178,7 +178,7 @@ class Run:
         self.heard += asked
 
     def take_in(self, asked: tuple[TurnInput, ...]) -> None:
-        self.taken_in += asked
+        self.steered_inputs += asked
 
     def begun(self, *, can_steer: bool) -> None:
         """The agent has been given the turn."""

@@ -122,7 +122,7 @@ class RunDriver:
         if run.state.is_over:
             return  # it was stopped or given back while it waited for a slot; `_free` releases the slot
         work = self._tasks.start(f"run:{self.key}", self._work(run), then=lambda: self._ended(run))
-        run.go(work, self._deps.limits())
+        run.start_work(work, self._deps.limits())
         self._deps.watch(run.timer.limits)
 
     async def _work(self, run: Run) -> None:
@@ -138,7 +138,7 @@ class RunDriver:
         """Every run passes through here: done, failed, cancelled, expired, left behind, or never begun."""
         if run.state.is_over:
             return
-        run.be_over()
+        run.mark_over()
         if self._offering is not None:
             self._offering.reschedule(asyncio.get_running_loop().time() + STEER_PATIENCE)
             self._offering = None

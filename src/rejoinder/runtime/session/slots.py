@@ -47,11 +47,11 @@ class Slots:
             return False
         return len(self._running) < self._settings.now.limits.runs and agent not in self._processes
 
-    def hold(self) -> None:
-        """Nothing starts before `let_go`, except suspects."""
+    def pause(self) -> None:
+        """Nothing starts before `resume`, except suspects."""
         self._held = True
 
-    def let_go(self) -> None:
+    def resume(self) -> None:
         self._held = False
         self._choose()
 

@@ -33,7 +33,7 @@ from rejoinder.turns.subagents import MOST_AT_ONCE, SpawnRequest, SpawnState, li
 
 log = logging.getLogger(__name__)
 
-A_DAY = timedelta(days=1)
+ONE_DAY = timedelta(days=1)
 INTERRUPTED = "It was interrupted and did not finish."
 
 
@@ -107,7 +107,7 @@ class Subagents:
                 return same
             now = self._services.clock()
             touched = (await self._sessions.find(root, by.agent, now)).touched
-            family = self._family(kept, by, depth, max(touched, now - A_DAY))
+            family = self._family(kept, by, depth, max(touched, now - ONE_DAY))
             if (why := refusal(wish, family)) is not None:
                 if why == limit_reached(family) and not by.by_person:
                     await self._tell_limit(root, touched, route, why)
@@ -265,7 +265,7 @@ class Subagents:
         conversation = self.conversation_of(kept)
         if conversation is not None:
             stem = f"{kept.session}/{kept.turn}/end"
-            told.append(conversation.to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
+            told.append(conversation.parts_to_say((reports.end_line(kept),), self._services.clock(), stem=stem))
         why = "whoever started it is gone"
         if above is not None or kept.depth == 1:
             turn = Background(
@@ -345,7 +345,7 @@ class Subagents:
 
     async def _say(self, route: Route, line: str) -> None:
         if (conversation := self._conversations.at(route)) is not None:
-            await self._write(conversation.to_say((line,), self._services.clock()))
+            await self._write(conversation.parts_to_say((line,), self._services.clock()))
             conversation.sender.wake(rows=True)
 
     async def _write(self, *verbs: Verb[Any]) -> None:

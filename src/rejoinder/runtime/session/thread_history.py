@@ -50,11 +50,11 @@ async def _told(inbound: Inbound, conversation: Conversation, now: datetime) -> 
     starter = await _starter(inbound, conversation)
     before = inbound.thread_history or await _fetched(inbound, conversation)
     met = [said for said in (starter, *before) if said is not None and said.message_id]
-    if strangers := conversation.to_meet(met, now):
+    if strangers := conversation.unknown_messages_to_index(met, now):
         batch = WriteBatch()
         noted = batch.add(strangers)
         await batch.insist(conversation.store)
-        conversation.noted(noted())
+        conversation.add_to_index(noted())
     starter, *before = _with_handles((starter or EarlierMessage("", ""), *before), conversation)
     return replace(inbound, thread_starter=starter if starter.text else None, thread_history=tuple(before))
 

@@ -69,7 +69,7 @@ class TurnParts:
             silence=context.settings.silence,
             prefix=filled(run.conversation.how.delivery.prefix, run.message, context.session),
             speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(context) or "", context.level("think")),
-            kept_with_it=lambda: transcript(run, self._clock()),
+            final_verbs=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
             most=context.settings.max_answer_chars(agent.name),
             hand_over=lambda to, words, id: self._hand_over(

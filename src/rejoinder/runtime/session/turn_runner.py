@@ -124,7 +124,7 @@ class AgentTurnRunner:
                 failed = await self._ask(run, context, turn, answer, relay)
                 crashpoint("K14")
                 self._note_failure(run, failed)
-                run.said_last_word()
+                run.mark_ending()
                 if failed is None:
                     await answer.finish(footer(session, relay.usage, run.exchange.model))
                 else:
@@ -282,7 +282,7 @@ def _became(run: Run, state: State) -> None:
 
 
 def _end(run: Run, *, ok: bool) -> None:
-    for asked in (*run.asked, *run.taken_in):
+    for asked in (*run.asked, *run.steered_inputs):
         if asked.signs is not None:
             asked.signs.ended(ok=ok)
 

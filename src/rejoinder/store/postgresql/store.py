@@ -54,7 +54,7 @@ TIMELINE: Final = (
     "SELECT CASE WHEN pg_is_in_recovery() THEN NULL ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 )
 """A standby has none of its own."""
-A_MOMENT: Final = 2.0
+HEALTH_SECONDS: Final = 2.0
 """Seconds for which `health` waits for a store that had a fault."""
 
 
@@ -300,7 +300,7 @@ class PostgresStore(SqlWriting[Writer], PostgresReader):
             held_up = StoreUnavailable("locked", self._where) if self._writer.is_held_up else None
             if (fault := self._writer.fault or held_up) is not None:
                 try:
-                    async with asyncio.timeout(A_MOMENT):
+                    async with asyncio.timeout(HEALTH_SECONDS):
                         await self._writer.touch()
                 except TimeoutError:
                     raise fault from None

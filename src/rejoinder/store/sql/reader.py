@@ -269,7 +269,7 @@ class SqlStore(Protocol):
     async def ask(self, question: Callable[..., T], *arguments: Any) -> T: ...
 
     def write_under(
-        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], known: Callable[[Any], None] | None = None
+        self, lease: Lease | None, verbs: tuple[Verb[Any], ...], on_result: Callable[[Any], None] | None = None
     ) -> Awaitable[tuple[Any, ...]]:
         """`lease`: without it nothing of the verbs is written."""
         ...
@@ -291,9 +291,11 @@ class SqlShard(SqlReader):
         self._lease = lease
         self._lost = lost
 
-    async def write(self, verb: Verb[Any], /, *others: Verb[Any], known: Callable[[Any], None] | None = None) -> Any:
+    async def write(
+        self, verb: Verb[Any], /, *others: Verb[Any], on_result: Callable[[Any], None] | None = None
+    ) -> Any:
         try:
-            results = await self._store.write_under(self._lease, (verb, *others), known)
+            results = await self._store.write_under(self._lease, (verb, *others), on_result)
         except LeaseLost:
             self._lost()
             raise

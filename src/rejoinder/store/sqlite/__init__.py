@@ -52,7 +52,7 @@ T = TypeVar("T")
 SCHEME = "sqlite:"
 MEMORY = "sqlite::memory:"
 READERS = 2
-A_MOMENT = 1.0
+HEALTH_SECONDS = 1.0
 """Seconds for which `health` waits for a store that had a fault."""
 
 ROOM = 512 << 10
@@ -200,7 +200,7 @@ class SqliteStore(SqlWriting[Writer], SqliteReader):
                 if fault.fault == "full" and free_space(self._path) < ROOM:
                     raise fault
                 try:
-                    async with asyncio.timeout(A_MOMENT):
+                    async with asyncio.timeout(HEALTH_SECONDS):
                         await self._writer.submit(PendingWrite((), _touch))
                 except TimeoutError:  # another program still holds it
                     raise fault from None

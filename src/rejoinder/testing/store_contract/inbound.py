@@ -47,7 +47,7 @@ class Events(Opened):
                 deciding.extend(map(asyncio.ensure_future, settled))
 
             async with asyncio.timeout(PATIENCE):
-                assert await store.write(Accept((an_inbound(1),), NOW), known=decide) == told[0]
+                assert await store.write(Accept((an_inbound(1),), NOW), on_result=decide) == told[0]
                 await asyncio.gather(*deciding)
             assert len(told) == 1
             assert [event.reason for event in await store.events_of("1")] == ["overheard"]

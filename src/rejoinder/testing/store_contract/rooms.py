@@ -82,12 +82,14 @@ class Rooms(Opened):
             assert not (await store.recover(NOW)).events
 
     async def test_a_message_and_what_the_log_says_of_it_are_one(self, tmp_path: Path) -> None:
-        """DU-1: `known` is told of the message; both are durable, or neither."""
+        """DU-1: `on_result` is told of the message; both are durable, or neither."""
         told: list[object] = []
         async with self.opened(tmp_path) as store:
             await store.write(OpenLog(LOG, "id"))
             accept = Accept((an_inbound(1),), NOW)
-            events, first = await store.write(accept, RecordChanges(LOG, posted(an_entry("a")), NOW), known=told.extend)
+            events, first = await store.write(
+                accept, RecordChanges(LOG, posted(an_entry("a")), NOW), on_result=told.extend
+            )
             assert first == 1
             assert told == list(events)
         if self.survives:

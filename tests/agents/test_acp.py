@@ -611,7 +611,7 @@ async def test_permission_is_asked_in_the_chat(answer: str | None, outcome: dict
     """TU-33, TU-34: a permission request becomes a question; only a clear yes is one."""
     async with fake() as agent:
         question, events = await asked(agent, answer)
-        assert [option.called for option in question.offered] == ["Allow", "Always", "Reject"]
+        assert [option.shown_label for option in question.offered] == ["Allow", "Always", "Reject"]
         assert [option.grants for option in question.offered] == ["once", "always", "no"]  # the agent has always first
         assert "rm -rf /" in question.text
         assert json.loads(text_of(events)) == outcome

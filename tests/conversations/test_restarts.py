@@ -541,7 +541,7 @@ async def test_who_is_stopped_while_waiting_for_room_is_not_begun(tmp_path):
         stopping = asyncio.ensure_future(lanes.stop(lanes.at(waits.conversation.route)))
         for _ in "all", "one":  # all lanes are told, then each: it has heard of it, and its end is not written yet
             await asyncio.sleep(0)
-        assert (waits.state.is_over, waits.gone.is_set()) == (True, False)
+        assert (waits.state.is_over, waits.ended.is_set()) == (True, False)
         lanes._slots.release(at_work.session)
         await stopping
         go.set()

@@ -92,7 +92,7 @@ async def chat(settings: schema.Settings, agent: str, source: SettingsSource) ->
     async with Gateway(here, channels=[channel], store=MEMORY) as gateway, Tasks() as beside:
         read = source.read
         source = source._replace(read=lambda: _at_terminal(read(), agent))
-        note = partial(channel.note, Route("terminal", ""))
+        note = partial(channel.notify_operator, Route("terminal", ""))
         beside.start("reloading", Reloading(gateway, source, note).run())
         debug_settings.attach(gateway, source)
         config_writing.attach(gateway, source)

@@ -372,4 +372,4 @@ def invited_view(invited: Invited) -> InvitedView:
 
 def _name(event: InboxEvent) -> str:
     sender = event.inbound.sender
-    return sender.called or sender.id
+    return sender.shown_name or sender.id

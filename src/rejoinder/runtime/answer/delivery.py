@@ -54,7 +54,7 @@ class StreamedAnswer:
         )
         self._beside: list[Slot] = []  # messages that are withdrawn too if the answer is silence
         self._spoken = SpokenWords(is_kept=context.speech is not None)
-        delivery, sender = conversation.how.delivery, conversation.sender
+        delivery, sender = conversation.settings.delivery, conversation.sender
         self._stem = stem_of(run, context.trigger) or conversation.outbox.new_stem()
         self._directive_runner = DirectiveRunner(conversation, context, self._stem, run, turn.hand_over, turn.start)
         streaming = streaming_at(sender, delivery.streaming, delivery.options, other_bot=context.other_bot)

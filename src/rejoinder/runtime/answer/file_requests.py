@@ -149,7 +149,7 @@ class FileRequests:
             return ()
         wording = replace(self._shape.wording(), reply_to=None, silent=True)
         file = attached(blob, "document", limits)
-        return plan.show_files((file,), "", here.route, here.how.delivery.options, wording, key)
+        return plan.show_files((file,), "", here.route, here.settings.delivery.options, wording, key)
 
     async def _clean_up(self, folder: OutboxFolder, path: str) -> None:
         """The store has its own copy by now, so the file may go; removing an agent's files needs its own grant."""

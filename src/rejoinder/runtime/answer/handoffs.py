@@ -79,7 +79,7 @@ class Handoffs:
         if not self._handed:
             return planned
         knows_agents = can(self._conversation.channel, RelaysAgentMessages)
-        delivery, route, name = self._conversation.how.delivery, self._conversation.route, self._context.agent
+        delivery, route, name = self._conversation.settings.delivery, self._conversation.route, self._context.agent
         for handed in self._handed:
             wording = AnswerWording(
                 author=name, addressed=(handed.to,) if knows_agents else (), opens=self._shape.opens

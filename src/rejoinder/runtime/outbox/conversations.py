@@ -81,7 +81,7 @@ class Conversation:
         self.is_open = True
 
     @property
-    def how(self) -> ChannelFacts:
+    def settings(self) -> ChannelFacts:
         """What is configured for its channel."""
         return self._settings.now.channel(self.route.channel)
 
@@ -181,7 +181,7 @@ class Conversation:
     async def send(self, text: str, *, reply_to: str | None = None) -> str | None:
         """Says something of the gateway's own; returns the platform id, or None if it was not accepted (yet)."""
         wording = AnswerWording(reply_to=self._target(reply_to), opens=self.opening)
-        planned = plan.say(redact(text), self.route, self.how.delivery.options, wording, self.outbox.new_stem())
+        planned = plan.say(redact(text), self.route, self.settings.delivery.options, wording, self.outbox.new_stem())
         results = self.sender.post(planned)
         if results:
             await asyncio.wait(results, timeout=PATIENCE)
@@ -192,7 +192,7 @@ class Conversation:
 
         `name`: its own, by which it is found again; `also` is written with it. Returns what closes it.
         """
-        options, stem = self.how.delivery.options, offer(name).stem
+        options, stem = self.settings.delivery.options, offer(name).stem
         wording = AnswerWording(choices=choices, opens=self.opening)
         return self._closing(
             self.sender.post(plan.say(redact(text), self.route, options, wording, stem), also=also), stem
@@ -215,7 +215,7 @@ class Conversation:
     ) -> None:
         *before, with_buttons = map(message_of, posted)
         shown = [message for message in (*before, with_buttons or pressed) if message]
-        self.sender.post(plan.replace_text(redact(words), shown, self.route, self.how.delivery.options, stem))
+        self.sender.post(plan.replace_text(redact(words), shown, self.route, self.settings.delivery.options, stem))
 
     def parts_to_say(
         self,
@@ -231,7 +231,7 @@ class Conversation:
 
         `stem`: texts said under the same stem are said once. `context`: the platform's own way to answer (CH-3).
         """
-        options = self.how.delivery.options
+        options = self.settings.delivery.options
         wording = AnswerWording(
             reply_to=self._target(reply_to), opens=self.opening, reply_context=context, only_for=only_for
         )
@@ -255,7 +255,7 @@ class Conversation:
         if text:
             edits = can(channel, CanEdit)
             options, wording = (
-                self.how.delivery.options,
+                self.settings.delivery.options,
                 AnswerWording(reply_to=slots[0].reply_to if edits else reply_to or None),
             )
             may_move = can(channel, CanDelete) or can(channel, CanEdit)
@@ -266,7 +266,7 @@ class Conversation:
 
     def parts_to_react(self, message: str, emoji: str, now: datetime) -> PlanParts | None:
         """A reaction of the gateway's own on a message; None where the platform cannot show it."""
-        sign = project(emoji, self.how.delivery.reactions).value
+        sign = project(emoji, self.settings.delivery.reactions).value
         if not can(self.channel, CanReact) or sign is None:
             return None
         planned = PlannedOperation(*keyed(React(message, sign), self.outbox.new_stem()))
@@ -337,7 +337,7 @@ class Conversations:
 def _noted(inbound: Inbound, now: datetime, text: str, *, ours: bool) -> IndexedMessage:
     sender = inbound.sender
     kind = "own" if sender.is_self or ours else "bot" if sender.is_bot else "human"
-    return IndexedMessage(inbound.message_id, sender.id, now, kind, sender.called, text)
+    return IndexedMessage(inbound.message_id, sender.id, now, kind, sender.shown_name, text)
 
 
 def _quoted(quote: Quote, now: datetime, *, readable: bool) -> IndexedMessage:

@@ -227,8 +227,8 @@ class Decider:
         message as it stands in that thread."""
         there = self._conversations.of(inbound)
         await there.open(decision.now)
-        message = replace(decision.walk.message, inbound=inbound)
-        return replace(decision, answered_in=there, walk=replace(decision.walk, message=message))
+        message = replace(decision.result.message, inbound=inbound)
+        return replace(decision, answered_in=there, result=replace(decision.result, message=message))
 
 
 def _as_one(group: tuple[InboxEvent, ...]) -> Inbound:

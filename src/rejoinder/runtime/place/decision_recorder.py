@@ -43,7 +43,7 @@ class DecisionRecorder:
 
     async def begin(self, decision: Decision) -> DecisionRecord:
         """Performs the effects; nothing is written yet."""
-        batch, walked, now, event = WriteBatch(), decision.walk, decision.now, decision.event
+        batch, walked, now, event = WriteBatch(), decision.result, decision.now, decision.event
         conversation, performed = decision.conversation, ()
         if walked.effects:
             performed = [await self._effects.perform(effect, asking(decision)) for effect in walked.effects]
@@ -71,7 +71,7 @@ class DecisionRecorder:
         conversation, inbound = decision.conversation, decision.event.inbound
         conversation.add_to_index(record.noted())
         conversation.set_bot_turns(decision.bot_turns)
-        conversation.trace(inbound.message_id, decision.walk.trace)
+        conversation.trace(inbound.message_id, decision.result.trace)
         if self._hooks.wants(MessageDecided):
             self._hooks.tell(told_of(decision))
         if record.by_owner:
@@ -86,7 +86,7 @@ class DecisionRecorder:
     def keep(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
         """The session has been written as it is now."""
         self.started(held, session, conversation)
-        held.became(session)
+        held.mark_stored(session)
 
     def started(self, held: HeldSession, session: Session, conversation: Conversation) -> None:
         """A new session starts with the first thing it has to remember: a choice, or a turn."""
@@ -108,8 +108,8 @@ class DecisionRecorder:
 
     def _prefix(self, decision: Decision) -> Prefix:
         """A message that was answered before its session was looked up is answered as in a new one."""
-        session = decision.walk.session or Session("", decision.agent, decision.now, decision.now)
-        return prefix_of(decision.walk.message, session, self._settings.now)
+        session = decision.result.session or Session("", decision.agent, decision.now, decision.now)
+        return prefix_of(decision.result.message, session, self._settings.now)
 
     def _notice_press(self, conversation: Conversation, context: ReplyContext) -> None:
         """A button was pressed and dealt with; there is nothing to say to the person (CH-10)."""

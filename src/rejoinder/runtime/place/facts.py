@@ -97,7 +97,7 @@ class FactGatherer:
             allow=self._access.allow(inbound.channel),
             group_turns_today=of_group,
             sender_turns_today=of_sender,
-            runs=self._run_facts(conversation.route, session),
+            run_facts=self._run_facts(conversation.route, session),
             question=self._workers.questions.waiting_for(sender.id, conversation.route),
             random=random_bytes() if channel.settings.dm == "pairing" else b"",
         )
@@ -116,12 +116,12 @@ class FactGatherer:
     ) -> Facts:
         """With what only commands and directives ask for."""
         speaker = self._agents.get(agent)
-        runs = self._with_status(facts.runs, session, speaker)
+        runs = self._with_status(facts.run_facts, session, speaker)
         if "parts" in needs:
             runs = await self._with_parts(runs, conversation.route)
         return replace(
             facts,
-            runs=runs,
+            run_facts=runs,
             last_trace=await self._trace(inbound.reply_to, conversation),
             offered=await self._offered(agent) if "models" in needs else (),
             modes=await self._modes(agent) if "models" in needs else (),

@@ -137,7 +137,7 @@ class GatewayCommands:
         key = f"{said_about(asking.event.id)}/transcript"
         name = f"session-{asking.now:%Y-%m-%d-%H%M}.md"
         blob = await conversation.outbox.blobs.keep(Upload(name=name, mime="text/markdown", key=key), whole(page))
-        file, options = attached(blob, None, limits), captioned(conversation.how.delivery.options, limits)
+        file, options = attached(blob, None, limits), captioned(conversation.settings.delivery.options, limits)
         caption = "The transcript of this session."
         planned = plan.show_files((file,), caption, conversation.route, options, AnswerWording(), key)
         rows = tuple(intent(each, conversation.route) for each in planned)

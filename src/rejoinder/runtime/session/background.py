@@ -124,7 +124,7 @@ class BackgroundStarter:
             if (why := refusal(message, session, rules, now)) is not None:
                 return why
             to = Destination(held.key, pack(message, turn.agent, (), inbound))
-            batch = WriteBatch(*held.becomes(session), *also)
+            batch = WriteBatch(*held.put_verbs(session), *also)
             started = SessionStarted(session.key, session.agent, conversation.route, session.started)
             if is_new:
                 batch.add_all(self._hooks.kept(started))
@@ -133,7 +133,7 @@ class BackgroundStarter:
                 batch.add_all((PutAgentSession(held.key, None),))
             await batch.write(self._store)
             crashpoint("K4")
-            held.became(session)
+            held.mark_stored(session)
         if is_new:
             self._hooks.tell(started, kept=True)
         if new_session and can(speaker, CanForget):

@@ -121,7 +121,7 @@ class SessionLane(RunDriver):
     def _at_hand(self) -> Iterator[TurnInput]:
         """What runs or waits."""
         if self.run is not None and self.is_running:
-            yield from self.run.asked
+            yield from self.run.inputs
         for group in self._asked.values():
             yield from group
 
@@ -144,7 +144,7 @@ class SessionLane(RunDriver):
     def _waits(self, id: str, asked: TurnInput) -> bool:
         """The message is in the queue, or its run has no slot yet."""
         in_line = id in self._asked
-        return in_line or (self.run is not None and self.run.task is None and asked in self.run.asked)
+        return in_line or (self.run is not None and self.run.task is None and asked in self.run.inputs)
 
     def resume(
         self, asked: tuple[TurnInput, ...], messages: tuple[backlog.QueuedMessage, ...], resumed: ResumedTurn

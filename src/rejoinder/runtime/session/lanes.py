@@ -84,7 +84,7 @@ class Lanes:
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(MOMENT):
-                await run.gone.wait()
+                await run.ended.wait()
 
     @property
     def at_work(self) -> int:
@@ -95,7 +95,7 @@ class Lanes:
     def running(self) -> list[Run]:
         """All runs, whether at work or waiting for a slot."""
         runs = (lane.run for lane in self._lanes.values())
-        return [run for run in runs if run is not None and not run.gone.is_set()]
+        return [run for run in runs if run is not None and not run.ended.is_set()]
 
     def stop_starting(self) -> None:
         self._draining = True
@@ -109,7 +109,7 @@ class Lanes:
         try:
             async with asyncio.timeout(grace):
                 for run in self.running:
-                    await run.gone.wait()
+                    await run.ended.wait()
         except TimeoutError:
             await self._give_back(list(self._lanes.values()))
         if self._look is not None:
@@ -139,7 +139,7 @@ class Lanes:
         """Stops all at once: in a room, the user waits for the slowest agent and not for each in turn."""
         for run in [lane.stop() for lane in lanes]:
             if run is not None:
-                await run.gone.wait()
+                await run.ended.wait()
 
     async def forget(self, key: str) -> None:
         """The session starts over: ends the old one's run, drops what waited, and the new one is told nothing of it."""

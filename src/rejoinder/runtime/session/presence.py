@@ -134,7 +134,7 @@ class StatusSigns:
         """One call after the other, as a new reaction has to be there before the old one is removed."""
         while self._calls:
             call = self._calls[0]
-            sign = project(call.emoji, self._conversation.how.delivery.reactions).value
+            sign = project(call.emoji, self._conversation.settings.delivery.reactions).value
             try:
                 if sign is not None:
                     self._conversation.sender.check()

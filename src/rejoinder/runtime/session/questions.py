@@ -141,7 +141,7 @@ class Questions:
         said = words.strip().casefold()
         option = chosen_option(kept.question, said)
         if option is not None:
-            return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.called)
+            return self._settled(replace(kept, state="answered", answer=option.id), pressed, option.shown_label)
         if said not in OUTCOMES:
             return AnswerResult(f"Request {which} has no option {words}.\n\n{how_to_answer(kept.question, which)}")
         return self._settled(replace(kept, state="answered", answer=None if said == DENIED else said), pressed)
@@ -171,7 +171,7 @@ class Questions:
         options = theirs[0].question.offered
         return OpenQuestion(
             theirs[0].id,
-            tuple([option.called.casefold() for option in options]),
+            tuple([option.shown_label.casefold() for option in options]),
             permission=not options or any(option.grants for option in options),
         )
 
@@ -243,7 +243,7 @@ def _outcome(answered: StoredQuestion) -> str:
     if answered.answer is None:
         return OUTCOMES[DENIED]
     option = chosen_option(answered.question, answered.answer.casefold())
-    return OUTCOMES[answered.answer] if option is None else f"Answered: {option.called}."
+    return OUTCOMES[answered.answer] if option is None else f"Answered: {option.shown_label}."
 
 
 def _mark(agent: str, question: Question) -> str:

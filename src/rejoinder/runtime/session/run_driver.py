@@ -104,19 +104,19 @@ class RunDriver:
     @property
     def is_at_work(self) -> bool:
         """Its run has a slot, and has not ended."""
-        return self.run is not None and self.run.task is not None and not self.run.gone.is_set()
+        return self.run is not None and self.run.task is not None and not self.run.ended.is_set()
 
     async def drain(self) -> None:
         """Gives back the current run, for the next process to run again."""
         run = self.run
-        if run is not None and not run.gone.is_set():
+        if run is not None and not run.ended.is_set():
             run.end_by(EndCause.SHUTDOWN)
             if run.task is None:
                 self._ended(run)
             else:
                 run.task.cancel()
                 asyncio.get_running_loop().call_later(GRACE, self._ended, run)
-            await run.gone.wait()
+            await run.ended.wait()
 
     def _go(self, run: Run) -> None:
         if run.state.is_over:
@@ -156,7 +156,7 @@ class RunDriver:
             log.debug("%s: the store is closed, the next process finds the run open", self.key)
 
     def _free(self, run: Run) -> None:
-        run.gone.set()
+        run.ended.set()
         if self.run is run:
             self.run = None  # leaves no reference cycle, so the run is freed with its last reference
         self._deps.slots.release(self.key)

@@ -38,11 +38,11 @@ class HeldSession:
     def is_new(self) -> bool:
         return self.version == 0
 
-    def becomes(self, session: Session) -> tuple[PutSession, ...]:
+    def put_verbs(self, session: Session) -> tuple[PutSession, ...]:
         """What has to be written to change the session to this; nothing if it is stored already."""
         return () if session == self._session and self.version else (PutSession(session, self.version),)
 
-    def became(self, session: Session) -> None:
+    def mark_stored(self, session: Session) -> None:
         """The change has been written."""
         self.version += session != self._session or not self.version
         self._session = session

@@ -215,11 +215,11 @@ class Subagents:
         async with self._sessions.changing(kept.parent, agent, self._services.clock()) as held:
             session = with_event(held.session, f"Your sub-agent {kept.name} was stopped.")
             try:
-                await self._write(*held.becomes(session))
+                await self._write(*held.put_verbs(session))
             except Superseded:
                 held.read_again()
                 return
-            held.became(session)
+            held.mark_stored(session)
 
     # --- its turns ----------------------------------------------------------------------------------------
 
@@ -329,7 +329,7 @@ class Subagents:
         lane = self._lanes.get(session) if session in self._running else None
         if lane is None or lane.run is None:
             return (), ""
-        return tuple(self._lines.get(session, ())), "".join(lane.run.exchange.said)
+        return tuple(self._lines.get(session, ())), "".join(lane.run.transcript.said)
 
     def _show(self, kept: StoredSubagent) -> None:
         """A page that shows the runs beside a chat is to look again."""

@@ -49,7 +49,7 @@ class Thoughts:
 
     def _streaming(self) -> Streaming:
         conversation = self._run.conversation
-        delivery, other_bot = conversation.how.delivery, conversation.messages.facts.other_bot
+        delivery, other_bot = conversation.settings.delivery, conversation.messages.facts.other_bot
         if not self._live:
             return Streaming("off")
         wanted = delivery.streaming
@@ -65,7 +65,7 @@ class _Thought:
         conversation = run.conversation
         self._run = run
         self._answer = answer
-        self._options = conversation.how.delivery.options
+        self._options = conversation.settings.delivery.options
         self._stem = conversation.outbox.new_stem()
         self._secret_filter = SecretFilter()
         # Without the claim of the run: after a crash, what was opened with it counts as a beginning of the answer.

@@ -30,10 +30,10 @@ PATIENCE = 10.0
 async def with_thread(run: Run, session: Session, now: datetime) -> tuple[TurnInput, ...]:
     """The messages of the run; in the first turn of a thread the first one says what stands above and before it, in
     later turns none does."""
-    first, *others = run.asked
+    first, *others = run.inputs
     conversation, inbound = run.conversation, first.message.inbound
     if conversation.route.thread is None or first.message.background or inbound.opened is not None:
-        return run.asked
+        return run.inputs
     if is_untouched(session) or await _is_first(run):
         told = await _told(inbound, conversation, now)
     else:

@@ -63,12 +63,14 @@ class TurnParts:
         speech = speech_of(run.message, context.session, context.settings, run.conversation, agent)
         options = AnswerOptions(
             run=run.claim,
-            earlier=run.before,
+            earlier=run.earlier_parts,
             may_speak=_never if run.message.listening else run.may_speak,
             says_when_empty=is_awaited(run),
             silence=context.settings.silence,
-            prefix=filled(run.conversation.how.delivery.prefix, run.message, context.session),
-            speaker=lambda: Speaker(agent.name, run.exchange.model or model_of(context) or "", context.level("think")),
+            prefix=filled(run.conversation.settings.delivery.prefix, run.message, context.session),
+            speaker=lambda: Speaker(
+                agent.name, run.transcript.model or model_of(context) or "", context.level("think")
+            ),
             final_verbs=lambda: transcript(run, self._clock()),
             beat=self._beat(run),
             most=context.settings.max_answer_chars(agent.name),
@@ -95,7 +97,7 @@ class TurnParts:
             mentioned=message.addressed in ("mention", "reply"),
             heartbeat=message.listening or message.background,
         )
-        return TypingSign(self._tasks, run.conversation, mode, run.conversation.how.typing, run.agent)
+        return TypingSign(self._tasks, run.conversation, mode, run.conversation.settings.typing, run.agent)
 
     def relay(self, run: Run, context: RunContext, answer: AnswerSink, typing: TypingSign) -> Relay:
         """What receives the agent's events."""
@@ -116,7 +118,7 @@ class TurnParts:
             if (kept := self.subagent_runs.get(run)) is not None:
                 return await self.subagent_runs.ask(run, question, agent, kept, context.settings.rules)
             session = await self._sessions.find(run.session, run.agent, self._clock())  # as it is now
-            heard = [asked.message for asked in run.heard]
+            heard = [asked.message for asked in run.known_inputs]
             decided = decided_beforehand(context.choices, session, heard, context.settings.rules)
             if decided is None:
                 await answer.catch_up()

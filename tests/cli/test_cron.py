@@ -100,7 +100,7 @@ def test_the_list(url: str) -> None:
     """TU-27: when each is due, and what became of its last tick; what is no longer configured is not in it."""
     _, beats, morning, party = told().splitlines()
     assert beats.startswith("heartbeat/helper  30m")
-    assert beats.endswith("passed 2 h ago: these are quiet hours")
+    assert beats.endswith("skipped 2 h ago: these are quiet hours")
     assert DAILY in morning
     assert "  in 3 h " in morning
     assert morning.endswith("failed 2 h ago: timeout")

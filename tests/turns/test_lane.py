@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from rejoinder.turns.backlog import LINE_LENGTH, QueuedMessage, Summary
-from rejoinder.turns.lane import Decision, Lane, may_speak, restore, step
+from rejoinder.turns.lane import Decision, Lane, step
 from rejoinder.turns.modes import DropPolicy, Grouping, Mode, QueueSettings
 from rejoinder.turns.phases import ON_ARRIVAL, ON_EVENT, Phase
 from rejoinder.turns.signals import (
@@ -27,7 +27,7 @@ from rejoinder.turns.signals import (
     Summarise,
     WakeAfter,
 )
-from tests.turns.world import HERE, THERE, message
+from tests.turns.world import HERE, THERE, message, with_waiting
 
 A, B, C, D, E = (message(n) for n in range(5))
 
@@ -234,14 +234,6 @@ def test_stop_on_an_idle_lane_does_nothing() -> None:
     assert step(Lane(), Stop()) == (Lane(), ())
 
 
-def test_a_restart_goes_on_with_the_oldest() -> None:
-    """TU-2, TU-20: under a generation that no run of before can have."""
-    lane, asked = restore(QueueSettings(mode=Mode.FOLLOWUP), 7, (A, B), Summary(2, ("x", "y")))
-    assert asked == (Start(8, ("m0",), overflow=Summary(2, ("x", "y"))),)
-    assert not may_speak(lane, 7)
-    assert may_speak(lane, 8)
-
-
 # --- overflow -----------------------------------------------------------------------------------
 
 
@@ -342,7 +334,7 @@ def test_only_the_runs_own_sender_is_steered_into_it() -> None:
 def test_batches_end_at_their_limits(tokens: tuple[int, ...], batches: list[tuple[int, ...]]) -> None:
     """TU-6: three messages or ten tokens here; a single larger message goes alone, and what follows too."""
     waiting = tuple(message(n, tokens=each) for n, each in enumerate(tokens))
-    lane, asked = restore(QueueSettings(max_batch=3, max_batch_tokens=10), 0, waiting, Summary())
+    lane, asked = with_waiting(QueueSettings(max_batch=3, max_batch_tokens=10), waiting, 0, Summary())
     while lane.phase is not Phase.IDLE:
         lane, actions = step(lane, RunEnded(lane.run))
         asked += actions

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from rejoinder.events import Route
-from rejoinder.turns.backlog import QueuedMessage, buffer_of
-from rejoinder.turns.lane import Lane, may_speak, restore, step
+from rejoinder.turns.backlog import QueuedMessage, Summary, WaitingMessage, buffer_of
+from rejoinder.turns.lane import Decision, Lane, may_speak, step
 from rejoinder.turns.modes import QueueSettings
 from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
@@ -42,6 +42,12 @@ IN_TURN = "in a turn"
 ANSWERED = "answered"
 STEERED = "steered"
 SUMMARISED = "summarised"
+
+
+def with_waiting(settings: QueueSettings, waiting: tuple[QueuedMessage, ...], run: int, overflow: Summary) -> Decision:
+    """A lane in which nothing runs and these messages have waited long enough: the oldest start."""
+    line = tuple(map(WaitingMessage, waiting))
+    return step(Lane(settings, Phase.GATHERING, run, waiting=line, overflow=overflow), Quiet(""))
 
 
 class World(Struct, frozen=True):
@@ -119,7 +125,7 @@ class World(Struct, frozen=True):
         """The gateway died. Rows survive: what no run has finished waits again."""
         reopened = self.moved(self.inside, {IN_TURN: OPEN, STEERED: OPEN})
         waiting = tuple(m for m, place in zip(reopened.messages, reopened.places, strict=True) if place == OPEN)
-        lane, actions = restore(self.lane.settings, self.lane.run, waiting, self.lane.overflow)
+        lane, actions = with_waiting(self.lane.settings, waiting, self.lane.run, self.lane.overflow)
         fresh = replace(reopened, lane=lane, run=0, begun=False, inside=(), offers=(), timers=frozenset[str]())
         return fresh.perform(actions)
 

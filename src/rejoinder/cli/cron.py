@@ -61,7 +61,7 @@ def cron(
         case [word, name] if word in ACTIONS:
             _tell(finish(_ask(file, ACTIONS[word], name)), as_json)
         case [word] if word in ACTIONS:
-            raise BadUse(f"name the job: `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
+            raise BadUse(f"which job? `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
         case _:
             raise BadUse("it is `rejoinder cron`, or `rejoinder cron` with run, pause or resume and the name of a job")
 

@@ -87,7 +87,7 @@ class Engines:
             return None
         if (before := self._held.get(shard)) is not None:
             before[0].lose()  # its lease had run out here, and the store has given out a new one
-        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds))
+        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), boot_time)
         engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._tasks.scope())
         self._held[shard] = held_lease, engine
         self._count()

@@ -105,12 +105,6 @@ def start_of(lane: Lane, message: QueuedMessage) -> Start | None:
     return _turn(lane, (message,)) if starts else None
 
 
-def restore(settings: QueueSettings, run: int, waiting: tuple[QueuedMessage, ...], overflow: Summary) -> Decision:
-    """A lane after a restart: unfinished messages start at once, oldest first, under new generations."""
-    line = tuple(WaitingMessage(message) for message in waiting)
-    return _drain(Lane(settings=settings, run=run, waiting=line, overflow=overflow))
-
-
 def may_speak(lane: Lane, run: int) -> bool:
     """Whether output under this generation may still reach people (TU-20)."""
     return run == lane.run and lane.phase in AT_WORK

@@ -10,6 +10,7 @@ from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime import gateway
 from rejoinder.runtime.outbox import sender
 from rejoinder.runtime.ownership import lease_renewer
 from rejoinder.runtime.tasks import Tasks
@@ -97,7 +98,7 @@ async def test_nothing_is_sent_after_the_deadline(monkeypatch):
         asyncio.timeout(PATIENCE),
         Gateway(configured, agents={agent.name: agent}, channels=[channel], store=store) as here,
     ):
-        here.engines._boot = lambda: seconds[0]
+        monkeypatch.setattr(gateway, "boot_time", lambda: seconds[0])
         engine = await here.engines.claim(0)
         await engine.recover()
         monkeypatch.setattr(sender, "crashpoint", is_late)

@@ -47,7 +47,7 @@ SUMMARISED = "summarised"
 def with_waiting(settings: QueueSettings, waiting: tuple[QueuedMessage, ...], run: int, overflow: Summary) -> Decision:
     """A lane in which nothing runs and these messages have waited long enough: the oldest start."""
     line = tuple(map(WaitingMessage, waiting))
-    return step(Lane(settings, Phase.GATHERING, run, waiting=line, overflow=overflow), Quiet(""))
+    return step(Lane(settings, Phase.GATHERING, run, waiting=line, overflow=overflow), DebounceElapsed(""))
 
 
 class World(Struct, frozen=True):

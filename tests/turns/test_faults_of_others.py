@@ -6,8 +6,8 @@ from rejoinder.turns.modes import Mode, QueueSettings
 from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
+    DebounceElapsed,
     MessageArrived,
-    Quiet,
     RunEnded,
     RunStarted,
     Start,
@@ -30,7 +30,7 @@ def test_collect_that_never_collects_because_the_channel_serialised_first() -> N
         MessageArrived(B),
         MessageArrived(C),
         MessageArrived(D),
-        Quiet("m3"),
+        DebounceElapsed("m3"),
         RunEnded(1),
     ):
         now = now.after(event)

@@ -17,11 +17,11 @@ from rejoinder.turns.phases import Phase
 from rejoinder.turns.signals import (
     Abort,
     Action,
+    DebounceElapsed,
     Discard,
     Event,
     MessageArrived,
-    ModeChanged,
-    Quiet,
+    QueueSettingsChanged,
     RunEnded,
     RunStarted,
     Start,
@@ -47,7 +47,7 @@ SUMMARISED = "summarised"
 def with_waiting(settings: QueueSettings, waiting: tuple[QueuedMessage, ...], run: int, overflow: Summary) -> Decision:
     """A lane in which nothing runs and these messages have waited long enough: the oldest start."""
     line = tuple(map(WaitingMessage, waiting))
-    return step(Lane(settings, Phase.GATHERING, run, waiting=line, overflow=overflow), Quiet(""))
+    return step(Lane(settings, Phase.GATHERING, run, waiting=line, overflow=overflow), DebounceElapsed(""))
 
 
 class World(Struct, frozen=True):
@@ -78,7 +78,7 @@ class World(Struct, frozen=True):
             yield SteerTaken(offer.run, offer.ids)
             yield SteerRefused(offer.run, offer.ids)
         for id in sorted(self.timers):
-            yield Quiet(id)
+            yield DebounceElapsed(id)
 
     # --- what happens ---------------------------------------------------------------------------
 
@@ -94,11 +94,11 @@ class World(Struct, frozen=True):
                 world = world.ended()
             case SteerTaken(run=run, ids=ids) | SteerRefused(run=run, ids=ids):
                 world = replace(world, offers=tuple(o for o in world.offers if (o.run, o.ids) != (run, ids)))
-            case Quiet(after=id):
+            case DebounceElapsed(after=id):
                 world = replace(world, timers=world.timers - {id})
             case Stop():
                 world = replace(world, untold=0)
-            case ModeChanged():
+            case QueueSettingsChanged():
                 pass
         lane, actions = step(self.lane, event)
         assert not (isinstance(event, SteerRefused) and any(isinstance(a, Steer) for a in actions)), "spin"
@@ -203,7 +203,7 @@ class World(Struct, frozen=True):
         assert busy == bool(self.run), "the lane and the runtime disagree about the run"
         if lane.run:
             last = lane.run - 1
-            for late in (RunEnded(last), RunStarted(last), SteerTaken(last, ("m0",)), Quiet("gone")):
+            for late in (RunEnded(last), RunStarted(last), SteerTaken(last, ("m0",)), DebounceElapsed("gone")):
                 assert step(lane, late) == (lane, ()), "an abandoned run still has a say"
             assert not may_speak(lane, lane.run - 1)
 

@@ -693,6 +693,20 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await expect(box(page)).to_be_focused()
 
 
+async def test_a_message_whose_words_are_all_taken_away_is_deleted(open_page: Open, quiet: Playing) -> None:
+    """After a question; without a yes it stays as it was."""
+    quiet.stage.answer = None
+    page = await open_page(f"{quiet.url}/#lobby")
+    said = await say(page, "a slip")
+    for choice, left in (("Cancel", 1), ("Delete", 0)):
+        await box(page).press("ArrowUp")
+        await box(page).fill("")
+        await box(page).press("Enter")
+        await page.get_by_role("dialog").get_by_role("button", name=choice).click()
+        await expect(page.get_by_text("Editing your message")).to_have_count(0)
+        await expect(said).to_have_count(left)
+
+
 async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> None:
     """Also when something is typed."""
     page = await open_page(f"{quiet.url}/#lobby")

@@ -34,9 +34,11 @@ class Renderer(Struct, frozen=True):
     """The source as it was written, for a platform that refused the formatting; as safe as the rendering."""
     size: Callable[[Rendering], int] | None = None
     """For a platform that does not count the length of the text."""
+    keeps_prose: bool = False
+    """It shows plain words in plain paragraphs as they are: they are then sent without asking it (`is_prose`)."""
 
 
-MARKDOWN = Renderer()
+MARKDOWN = Renderer(keeps_prose=True)
 """For a platform that shows Markdown itself."""
 
 
@@ -66,7 +68,7 @@ _LINE_MARKS = ("\n ", " \n", "\n-", "\n+", "\n\n\n")
 
 
 def is_prose(text: str) -> bool:
-    """Whether it is plain words in plain paragraphs, which every renderer shows unchanged, without a parser.
+    """Whether it is plain words in plain paragraphs, which most renderers show unchanged, without a parser.
 
     Each search looks for characters only: one with alternatives would hold the interpreter for long in a long text.
     """
@@ -85,7 +87,7 @@ def is_prose(text: str) -> bool:
 
 def render(source: str, renderer: Renderer, tables: TableStyle = "code") -> Rendering:
     """One message. A source of nothing but markup, such as `#`, is shown as it is: it was meant to be seen."""
-    if is_prose(source):
+    if renderer.keeps_prose and is_prose(source):
         return Rendering(source)
     return (_remembered if len(source) <= LONGEST_REMEMBERED else _rendered)(source, renderer, tables)
 
@@ -103,7 +105,7 @@ _remembered = lru_cache(REMEMBERED)(
 def messages(text: str, options: RenderOptions) -> list[RenderedMessage]:
     """The messages of a text; none if it has no visible character (DE-14)."""
     by, limit, unit, tables = options.renderer, options.limit, options.unit, options.tables
-    if is_prose(text) and is_seen(text):
+    if by.keeps_prose and is_prose(text) and is_seen(text):
         shown = Rendering(text)
         if limit is None or (by.size(shown) if by.size else length(text, unit)) <= limit:
             return [RenderedMessage(text, shown, shown)]

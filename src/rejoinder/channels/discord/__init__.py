@@ -117,7 +117,7 @@ CHANNEL = ChannelKind(
     limits=LIMITS,
     files=FILES,
     can=frozenset({"reply", "react", "send", "files", "voice", "ephemeral", "silent", "previews", "threads"}),
-    renderer=Renderer(render.render, render.plain),
+    renderer=Renderer(render.render, render.plain, keeps_prose=True),
     pace=Pace(1.2, chat=(5, 1.0), account=(50, 50.0), typing=8.0),
     delivery="short-window key",
     edits="told",

@@ -43,7 +43,7 @@ CHANNEL = ChannelKind(
     open=None,
     limits=Limits(60_000, "bytes"),
     can=frozenset({"reply", "react", "send", "files", "voice"}),
-    renderer=Renderer(render.render, render.plain, render.size),
+    renderer=Renderer(render.render, render.plain, render.size, keeps_prose=True),
     pace=Pace(1.2),
     delivery="native key",
 )

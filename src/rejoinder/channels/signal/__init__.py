@@ -31,5 +31,5 @@ CHANNEL = ChannelKind(
     open=None,
     limits=Limits(2000),
     can=frozenset({"reply", "react", "send", "files", "voice"}),
-    renderer=Renderer(plain.render),
+    renderer=Renderer(plain.render, keeps_prose=True),
 )

@@ -169,7 +169,7 @@ CHANNEL = ChannelKind(
     accounts=accounts,
     limits=LIMITS,
     can=frozenset({"reply", "react", "send", "voice", "files", "ephemeral", "previews", "threads"}),
-    renderer=Renderer(render.render, render.plain),
+    renderer=Renderer(render.render, render.plain, keeps_prose=True),
     reactions=REACTIONS,
     pace=Pace(1.2, chat=(5, 1.0)),
     delivery="read back",

@@ -123,7 +123,7 @@ CHANNEL = ChannelKind(
     limits=LIMITS,
     can=frozenset({"reply", "react", "send", "files", "voice", "silent", "previews"}),
     files=files.FILES,
-    renderer=Renderer(render.render, render.plain, render.size),
+    renderer=Renderer(render.render, render.plain, render.size, keeps_prose=True),
     reactions=REACTIONS,
     pace=Pace(1.0, chat=(5, 1.0), account=(30, 30.0), typing=4.5),
     delivery="blind",

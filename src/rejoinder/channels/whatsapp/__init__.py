@@ -39,6 +39,6 @@ CHANNEL = ChannelKind(
     open=None,
     limits=Limits(4096),
     can=frozenset({"reply", "react", "send", "files", "voice", "previews"}),
-    renderer=Renderer(render.render),
+    renderer=Renderer(render.render, keeps_prose=True),
     pace=Pace(1.0, account=(80, 80.0)),
 )

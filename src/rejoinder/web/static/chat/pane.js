@@ -113,7 +113,7 @@ export class Pane {
       },
       { label: COPY, icon: "copy", key: "c", act: (message) => this.#copy(message) },
       {
-        label: "Why? The decisions about it",
+        label: "Why? What was decided about it",
         icon: "why",
         key: "?",
         act: (message) => app.panel.openWhy(message),

@@ -625,11 +625,11 @@ async def test_a_room_needs_a_name_of_its_own(open_page: Open, quiet: Playing, n
     await page.get_by_role("button", name="New room").click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill(name)
-    await dialog.get_by_role("button", name="Create the room").click()
+    await dialog.get_by_role("button", name="Create room").click()
     await expect(dialog.get_by_role("alert")).to_have_text(problem)
     await dialog.get_by_label("Name").fill("Review")
     await expect(dialog.get_by_role("alert")).to_be_hidden()
-    await dialog.get_by_role("button", name="Create the room").click()
+    await dialog.get_by_role("button", name="Create room").click()
     await expect(page.locator("h1")).to_have_text("Review")
     assert len(quiet.stage.rooms) == rooms + 1
 
@@ -722,7 +722,7 @@ async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> N
 async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet: Playing, opener: str) -> None:
     """On a phone Escape closes the dialog and leaves the list of rooms; Back closes both, nothing stays on the room."""
     page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
-    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("button", name="Rooms and direct chats").click()
     await page.get_by_role("button", name=opener).click()
     await expect(page.get_by_role("dialog")).to_be_visible()
     await page.keyboard.press("Escape")

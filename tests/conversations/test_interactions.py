@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from rejoinder.channels.base import RetryAfter
 from rejoinder.events import Chat, Inbound, Invoked, Sender
-from rejoinder.runtime.place.decision import NOT_YOURS
+from rejoinder.inbound.replies import NOT_YOURS
 from rejoinder.testing import FakeThreads, ScriptedAgent, conversation
 from tests.conversations.test_new_threads import LAB, lab
 

@@ -4,7 +4,7 @@ import pytest
 
 from rejoinder.events import Quote, Route, StopRun
 from rejoinder.inbound.facts import RunFacts
-from rejoinder.inbound.stop_words import STOP_WORDS, is_stop_word
+from rejoinder.inbound.stop_words import STOP_WORDS, asks_to_stop, is_stop_word
 from tests.inbound.floor import AT_US, GROUP, GUEST, SENDER, US, house, last, outcome, says, send
 
 
@@ -113,3 +113,11 @@ def test_it_stops_the_place_it_was_said_in() -> None:
     """IN-70: chat and thread."""
     done = send(says("/stop", group=True, thread="t9"), house())
     assert done.effects == (StopRun(Route("telegram", GROUP, "t9"), SENDER),)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"), [("stop", True), ("/stop", True), ("Stop!", True), ("stop it now", False), ("/status", False)]
+)
+def test_what_overtakes_a_message_that_is_still_listened_to(text: str, asks: bool) -> None:
+    """IN-70."""
+    assert asks_to_stop(text) is asks

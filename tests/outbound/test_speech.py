@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.outbound.speech import is_spoken, shortened, speakable
+from rejoinder.outbound.speech import granted_with, is_spoken, shortened, shortening_prompt, speakable
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,15 @@ def test_any_text_takes_linear_time():
     assert speakable("*" * 200_000) is not None
     assert speakable("> " * 100_000) is not None
     assert len(shortened("a. " * 100_000, 1500)) <= 1500
+
+
+@pytest.mark.parametrize("mode", ["off", "always", "inbound", "tagged"])
+def test_where_answers_may_be_spoken_the_agent_may_speak(mode):
+    """OD-52."""
+    assert granted_with(mode, frozenset(["react"])) == ({"react"} if mode == "off" else {"react", "voice"})
+
+
+def test_what_the_agent_is_asked_holds_the_text_as_it_is():
+    """Marks of a format in the text are words."""
+    assert shortening_prompt("{most} {0}", 40).endswith("\n\n{most} {0}")
+    assert "at most 40 characters" in shortening_prompt("x", 40)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rejoinder.outbound.tools import display_for, tool_name
+from rejoinder.outbound.tools import display_for, tool_name, work_shown
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,19 @@ def test_who_is_not_on_the_list_sees_no_more_than_the_kind(configured, group, tr
 def test_no_command_line_in_a_group(kind, display, group, name):
     """DE-23: where anybody may read along it is the kind, whatever is configured; a title is one line."""
     assert tool_name("Read\n notes.txt", kind, display, group=group) == name
+
+
+@pytest.mark.parametrize(
+    ("verbose", "configured", "group", "trusted", "shown"),
+    [
+        ("off", "full", False, True, ("none", False)),
+        ("on", None, False, True, ("full", False)),
+        ("full", None, False, True, ("full", True)),
+        ("full", None, False, False, ("compact", False)),
+        ("full", "compact", False, True, ("compact", False)),
+        ("full", "full", True, True, ("full", False)),
+    ],
+)
+def test_output_is_shown_in_full_and_to_one_who_may_alone(verbose, configured, group, trusted, shown):
+    """IN-59, DE-23."""
+    assert work_shown(verbose, configured, group=group, trusted=trusted) == shown

@@ -17,6 +17,7 @@ from rejoinder.turns.fallback import (
     NoFallback,
     after_failure,
     begin,
+    candidates,
     transition_notice,
     with_cooldown,
     without_cooldown,
@@ -158,3 +159,14 @@ def test_each_transition_is_told_once() -> None:
         "Model fallback ended: big answers again (was other)."
     )
     assert transition_notice(None, FallbackState(ALL, BIG), None) is None
+
+
+@pytest.mark.parametrize(
+    ("selected", "fallbacks", "models"),
+    [("big", (), ["big"]), ("big", ("small", "big", "small"), ["big", "small"]), ("", ("small",), ["", "small"])],
+)
+def test_each_model_is_a_candidate_once(selected: str, fallbacks: tuple[str, ...], models: list[str]):
+    """TU-22: the selected one first; each cools down by itself, though they have one key."""
+    found = candidates("helper", selected, fallbacks)
+    assert [each.model for each in found] == models
+    assert [each.credential for each in found] == [f"helper/{model}" for model in models]

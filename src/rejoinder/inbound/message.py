@@ -78,6 +78,19 @@ class InboundMessage(Struct, frozen=True):
         return frozenset([mention.token for mention in self.inbound.mentions if mention.token and mention.id == me])
 
     @property
+    def is_owners_alone(self) -> bool:
+        """Whether an owner wrote it, where nobody else reads along."""
+        return self.actor.role == "owner" and not self.in_group
+
+    @property
+    def awaits_answer(self) -> bool:
+        """Whether a person certainly expects an answer (OD-44): in a direct chat, or in a group where they addressed
+        the agent."""
+        if self.background or self.inbound.sender.is_bot:
+            return False
+        return not self.in_group or self.addressed in ("mention", "reply")
+
+    @property
     def in_group(self) -> bool:
         return self.inbound.chat.kind != "direct"
 

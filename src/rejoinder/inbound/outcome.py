@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from rejoinder.events import Effect, Step
+from rejoinder.events import Effect, Inbound, MessageDecided, Step
 from rejoinder.session import Session
 
 if TYPE_CHECKING:  # both import modules that return outcomes
@@ -107,3 +107,22 @@ def run_stages(
             stored = {**stored, **outcome.stored}
         break
     return StageResult(message, session, outcome, replies, effects, tuple(trace), stored)
+
+
+def end_of(decided: StageResult, *, overheard: bool) -> str:
+    """The recorded end of a message that gets no turn, for people."""
+    outcome = decided.outcome
+    how = "overheard" if overheard else "answered" if isinstance(outcome, Answer) else "dropped"
+    return f"{how}: {outcome.reason}" if outcome.reason else how
+
+
+def told_of(inbound: Inbound, decided: StageResult) -> MessageDecided:
+    """What hooks are told of it."""
+    match decided.outcome:
+        case Continue():
+            outcome = "turn"
+        case Answer():
+            outcome = "answer"
+        case _:
+            outcome = "drop"
+    return MessageDecided(inbound, outcome, decided.trace)

@@ -50,6 +50,11 @@ def is_stop_command(text: str, our_name: str) -> bool:
     return text.startswith("/") and _unpunctuated(text).lower() in ("/stop", f"/stop@{our_name.lower()}")
 
 
+def asks_to_stop(text: str) -> bool:
+    """Whether its sender need not wait until an earlier message of theirs has been listened to."""
+    return is_stop_word(text) or is_stop_command(text, "")
+
+
 def _unpunctuated(text: str) -> str:
     end = len(text)
     while end and (text[end - 1].isspace() or unicodedata.category(text[end - 1])[0] == "P"):

@@ -1,11 +1,13 @@
-"""Whether the answer to a message opens a thread (CH-2). The channel says which; here it is decided whether."""
+"""Whose a thread is, and whether the answer to a message opens one (CH-2): the channel says which, here it is decided
+whether."""
 
 from msgspec.structs import replace
 
-from rejoinder.events import Inbound, NewThread
+from rejoinder.events import EarlierMessage, Inbound, NewThread
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.message import InboundMessage
-from rejoinder.inbound.rules import Rules, channel_rules
+from rejoinder.inbound.rooms import members
+from rejoinder.inbound.rules import ChannelRules, Rules, channel_rules
 
 
 def opened_by(message: InboundMessage, rules: Rules) -> NewThread | None:
@@ -23,3 +25,9 @@ def opened_by(message: InboundMessage, rules: Rules) -> NewThread | None:
 def in_thread(inbound: Inbound) -> Inbound:
     """The message in the thread that its answer opens: that is its route from the decision on (IN-44)."""
     return inbound if inbound.opens is None else replace(inbound, thread=inbound.opens.thread)
+
+
+def hangs_under_ours(inbound: Inbound, channel: ChannelRules) -> bool:
+    """Whether its thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
+    starter = inbound.thread_starter
+    return isinstance(starter, EarlierMessage) and starter.is_bot and starter.author_id in members(inbound, channel)

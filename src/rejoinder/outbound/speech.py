@@ -1,9 +1,10 @@
 """What is read out of an answer (ME-2): its words, without marks, code, tables and addresses."""
 
 import re
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rejoinder.rendering.markdown import parse
+from rejoinder.session import TtsMode
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -15,12 +16,28 @@ _BLANKS = re.compile(r"[ \t\u00a0]+")
 _ENDS = re.compile(r"[.!?\u2026](?=[\s\"')\]]|$)|[\u3002\uff01\uff1f\n]")
 _STOPS = ".!?:;,\u2026\u3002\uff01\uff1f"
 
+_VOICE = frozenset(("voice",))
+_SHORTEN = (
+    "Shorten this text, so that it can be read out to somebody: at most {most} characters, plain sentences, no list, "
+    "no code, no address, the same language. Answer with the shorter text alone.\n\n{text}"
+)
 
-def is_spoken(mode: Literal["off", "always", "inbound", "tagged"], *, by_voice: bool, marked: bool) -> bool:
+
+def is_spoken(mode: TtsMode, *, by_voice: bool, marked: bool) -> bool:
     """Whether an answer is spoken as a whole. `by_voice`: it was asked for by voice; `marked`: the agent wants it."""
     if mode == "off":
         return False
     return mode == "always" or marked or (mode == "inbound" and by_voice)
+
+
+def granted_with(mode: TtsMode, granted: frozenset[str]) -> frozenset[str]:
+    """Where answers may be spoken, `<voice>` is granted as well (OD-52)."""
+    return granted | _VOICE if mode != "off" else granted
+
+
+def shortening_prompt(text: str, most: int) -> str:
+    """What the agent is asked where its answer is too long to be read out."""
+    return _SHORTEN.format(most=most, text=text)
 
 
 def speakable(text: str) -> str:

@@ -15,6 +15,14 @@ def display_for(configured: Display | None, *, group: bool, trusted: bool) -> Di
     return "compact" if wanted == "full" and not trusted else wanted
 
 
+def work_shown(verbose: str, configured: Display | None, *, group: bool, trusted: bool) -> tuple[Display, bool]:
+    """How tools are shown at a level of `/verbose`, and whether their output is, too: never where others read along."""
+    if verbose == "off":
+        return "none", False
+    tools = display_for(configured, group=group, trusted=trusted)
+    return tools, verbose == "full" and tools == "full" and not group
+
+
 def tool_name(title: str, kind: str, display: Display, *, group: bool) -> str:
     """What is shown after the mark. In a group anybody may read along, so no command line is shown there, whatever is
     configured."""

@@ -8,6 +8,7 @@ Rule 3: a credential that failed rests for a while, longer each time. But a rest
 Rule 4: an abort is not a failure, and a context that is too long is too long for the next model too.
 """
 
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -44,6 +45,15 @@ ON_FAILURE: Final[dict[str, FailureHandling]] = {
 class Candidate(Struct, frozen=True):
     model: str
     credential: str
+
+
+@lru_cache
+def candidates(agent: str, selected: str, fallbacks: tuple[str, ...]) -> tuple[Candidate, ...]:
+    """The selected model, then the agent's fallbacks, each once.
+
+    An agent has one key, so the cool-down applies to that key with that model: otherwise no fallback would be left.
+    """
+    return tuple([Candidate(model, f"{agent}/{model}") for model in dict.fromkeys((selected, *fallbacks))])
 
 
 class Cooldown(Struct, frozen=True):

@@ -32,6 +32,7 @@ from rejoinder.channels.base import (
 from rejoinder.crashpoint import calling, crashpoint
 from rejoinder.errors import Superseded
 from rejoinder.events import Part, ReplySent, Route
+from rejoinder.outbound.forms import form_of
 from rejoinder.outbound.operations import Open, Operation, React, Remove, Say, Words, decode, keyed, words
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import (
@@ -52,7 +53,7 @@ from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures, is_noti
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
-from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, storable, where
+from rejoinder.runtime.outbox.performing import StoreAndFiles, intent, perform, recognised_by, storable, where
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services

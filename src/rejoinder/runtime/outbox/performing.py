@@ -25,6 +25,7 @@ from rejoinder.channels.base import (
 from rejoinder.events import Part, Route
 from rejoinder.events.outcomes import Delivered, Outcome, Rejected
 from rejoinder.filetypes import kind_of
+from rejoinder.outbound.forms import form_of, in_time
 from rejoinder.outbound.operations import Amend, Open, Operation, React, Remove, Say, Words, encode, kind
 from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Recognises
@@ -66,7 +67,7 @@ def storable(outcome: Outcome) -> Outcome:
 
 
 class StoreAndFiles(Struct, frozen=True):
-    """What a operation may need of what the gateway keeps."""
+    """What an operation may need of what the gateway keeps."""
 
     store: StoreReader
     blobs: Blobs
@@ -133,9 +134,8 @@ async def _change(
 
 async def _amend(operation: Amend, channel: Channel, route: Route, conceded: frozenset[str]) -> Outcome:
     part = operation.part
-    if "message" in conceded:  # the message is gone, so its words are sent as a new one
-        part = form_of(part, operation.plain, conceded)
-        return await channel.send(replace(part, key=f"{part.key}/again"))
+    if "message" in conceded:  # the message is gone
+        return await channel.send(form_of(part, operation.plain, conceded))
     if can(channel, CanEdit):
         return await channel.edit(route, operation.message, form_of(part, operation.plain, conceded))
     if can(channel, CanStream):
@@ -143,17 +143,6 @@ async def _amend(operation: Amend, channel: Channel, route: Route, conceded: fro
             await channel.append(route, operation.message, rest)
         await channel.complete(route, operation.message)
     return Delivered(operation.message)
-
-
-def in_time(operation: Words, now: datetime) -> Words:
-    """The operation without a reply context that has expired: then the ordinary way is taken (CH-3)."""
-    context = operation.part.reply_context
-    if context is None or now < context.expires:
-        return operation
-    part = replace(operation.part, reply_context=None)
-    if isinstance(operation, Open) or operation.plain is None:
-        return replace(operation, part=part)
-    return replace(operation, part=part, plain=replace(operation.plain, reply_context=None))
 
 
 async def where(message: str, route: Route, channel: Channel, store: StoreReader) -> Route:
@@ -192,20 +181,3 @@ async def _remove(message: str, channel: Channel, route: Route) -> Outcome:
         if isinstance(outcome, Rejected) and outcome.why in ("formatting", "other"):
             return await channel.edit(route, message, Part(route, WITHDRAWN))
     return outcome
-
-
-def form_of(part: Part, plain: Part | None, conceded: frozenset[str], place: Route | None = None) -> Part:
-    """The part as this try sends it; a form that differs from the first has a key of its own (DU-4)."""
-    if "formatting" in conceded:
-        part = plain or replace(part, key=f"{part.key}/plain")
-    if "kind" in conceded:
-        documents = tuple([replace(file, kind="document") for file in part.files])
-        part = replace(part, files=documents, key=f"{part.key}/documents")
-    if "target" in conceded:
-        part = replace(part, reply_to=None, key=f"{part.key}/alone")
-    if place is not None:
-        return replace(part, route=place, opens=None, title="", reply_to=None)
-    if "thread" in conceded and part.opens is not None:
-        chat, root = replace(part.route, thread=None), None if "target" in conceded else part.opens.thread
-        part = replace(part, route=chat, opens=None, title="", reply_to=root, key=f"{part.key}/chat")
-    return part

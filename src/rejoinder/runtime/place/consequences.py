@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from rejoinder.events import Overhear
-from rejoinder.inbound.outcome import Continue
-from rejoinder.runtime.place.decision import Decision, reason
+from rejoinder.inbound.outcome import Continue, end_of
+from rejoinder.runtime.place.decision import Decision
 from rejoinder.runtime.place.decision_recorder import DecisionRecorder
 from rejoinder.runtime.place.effects import Effects
 from rejoinder.runtime.place.turn_routing import TurnRouting
@@ -53,7 +53,7 @@ class Consequences:
         record = await self._recorder.begin(decision)
         batch = record.batch
         overheard = any(isinstance(effect, Overhear) for effect in walked.effects)
-        batch.add_all((SettleEvent(decision.event.id, reason(walked, overheard=overheard), overheard),))
+        batch.add_all((SettleEvent(decision.event.id, end_of(walked, overheard=overheard), overheard),))
         session = None if held is None or walked.session == held.session else walked.session
         if held is not None and session is not None:
             batch.add_all(held.put_verbs(session))

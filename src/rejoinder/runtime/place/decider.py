@@ -22,7 +22,7 @@ from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.outcome import Continue, StageResult, run_stages
 from rejoinder.inbound.rooms import is_member, members, whose_message
 from rejoinder.inbound.rules import channel_rules
-from rejoinder.inbound.stop_words import is_stop_command, is_stop_word
+from rejoinder.inbound.stop_words import asks_to_stop
 from rejoinder.inbound.threads import in_thread, opened_by
 from rejoinder.inbound.understanding import to_understand
 from rejoinder.runtime.outbox.conversations import Conversation, Conversations, author_of_ours
@@ -93,7 +93,11 @@ class Decider:
         queue = self._queues.get(route)
         if queue is None:
             queue = self._queues[route] = PlaceQueue(conversation)
-        elif queue.arrived and queue.arrived[0].events[-1].inbound.sender == inbound.sender and _asks_to_stop(inbound):
+        elif (
+            queue.arrived
+            and queue.arrived[0].events[-1].inbound.sender == inbound.sender
+            and asks_to_stop(inbound.text)
+        ):
             self._understanding.stop(route)
             self._spoken.stop(route)
         queue.arrived.append(Arrival(group, here, self._precedence.ticket(keys), rules))
@@ -241,11 +245,6 @@ def _keys(inbound: Inbound, settings: SessionSettings, agents: tuple[str, ...]) 
     if len(agents) == 1:
         return (session_key(inbound, settings, agents[0]),)
     return tuple([session_key(inbound, settings, agent) for agent in agents])
-
-
-def _asks_to_stop(inbound: Inbound) -> bool:
-    """Its sender need not wait until an earlier message of theirs has been listened to (IN-70)."""
-    return is_stop_word(inbound.text) or is_stop_command(inbound.text, "")
 
 
 def _to_speak(decided: StageResult) -> str | None:

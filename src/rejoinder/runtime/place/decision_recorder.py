@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from rejoinder.channels.base import AcknowledgesPresses
 from rejoinder.events import MessageDecided, ReplyContext, SessionStarted, Step
+from rejoinder.inbound.outcome import told_of
+from rejoinder.inbound.replies import only_for, replies_to
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.outbox.owners import OwnerChats
-from rejoinder.runtime.place.decision import Decision, asking, is_owners, replies, told_of
+from rejoinder.runtime.place.decision import Decision, asking
 from rejoinder.runtime.place.effects import EffectResult, Effects
 from rejoinder.runtime.services import Services
 from rejoinder.runtime.session.prefixes import Prefix, prefix_of
@@ -57,12 +59,13 @@ class DecisionRecorder:
         batch.add_all((Trace(event.id, now, walked.trace),))
         for each in performed:
             batch.add_all(each.verbs)
-        if said := replies(decision, performed):
+        effects_say = [each.says for each in performed if each.says is not None] if performed else ()
+        if said := replies_to(event.inbound, walked, effects_say):
             said = map(self._prefix(decision), said)
-            context, only_for = event.inbound.reply_context, self._only_for(decision)
+            context, one = event.inbound.reply_context, only_for(event.inbound, self._settings.now.rules.commands)
             stem = said_about(event.id)
-            batch.add_all((conversation.parts_to_say(said, now, stem=stem, context=context, only_for=only_for),))
-        if by_owner := is_owners(decision):
+            batch.add_all((conversation.parts_to_say(said, now, stem=stem, context=context, only_for=one),))
+        if by_owner := walked.message.is_owners_alone:
             batch.add_all(self._owners.to_keep(conversation.route))
         return DecisionRecord(batch, noted, performed, bool(said), by_owner)
 
@@ -73,7 +76,7 @@ class DecisionRecorder:
         conversation.set_bot_turns(decision.bot_turns)
         conversation.trace(inbound.message_id, decision.result.trace)
         if self._hooks.wants(MessageDecided):
-            self._hooks.tell(told_of(decision))
+            self._hooks.tell(told_of(inbound, decision.result))
         if record.by_owner:
             self._owners.wrote(conversation.route)
         for each in record.performed:
@@ -95,16 +98,6 @@ class DecisionRecorder:
 
     def kept_start(self, held: HeldSession, session: Session, conversation: Conversation) -> tuple[PutHookEvents, ...]:
         return self._hooks.kept(_start(session, conversation)) if held.is_new else ()
-
-    def _only_for(self, decision: Decision) -> str | None:
-        """The person who alone is answered: they pressed a button, or chose a command whose answer is theirs (CH-9)."""
-        inbound = decision.event.inbound
-        context = inbound.reply_context
-        if context is None or not context.private or inbound.chat.kind == "direct":
-            return None
-        named = inbound.invoked.name.lower() if inbound.invoked is not None else ""
-        command = self._settings.now.rules.commands.get(named)
-        return inbound.sender.id if inbound.entry == "button" or command is None or command.private else None
 
     def _prefix(self, decision: Decision) -> Prefix:
         """A message that was answered before its session was looked up is answered as in a new one."""

@@ -14,14 +14,14 @@ from rejoinder.agents.base import (
     ReportsSteering,
 )
 from rejoinder.channels.base import KnowsItself
-from rejoinder.events import EarlierMessage, Inbound, Quote, Route, Step
+from rejoinder.events import Inbound, Quote, Route, Step
 from rejoinder.inbound.activation import group_settings
 from rejoinder.inbound.bots import BotTurns
 from rejoinder.inbound.facts import Facts, OwnIdentity, RunFacts, ThreadFacts
 from rejoinder.inbound.needs import Need, needs_of
-from rejoinder.inbound.rooms import members
 from rejoinder.inbound.rules import ChannelRules
 from rejoinder.inbound.spoken import spoken
+from rejoinder.inbound.threads import hangs_under_ours
 from rejoinder.runtime.abilities import can
 from rejoinder.runtime.entropy import random_bytes
 from rejoinder.runtime.outbox.conversations import Conversation, author_of_ours, was_command
@@ -85,7 +85,7 @@ class FactGatherer:
             replies_to_us=quoted is not None and quoted.kind == "own",
             answers=author_of_ours(quoted) if quoted is not None else "",
             thread=ThreadFacts(
-                owned=here.owned or (inbound.thread_starter is not None and _hangs_under_ours(inbound, channel)),
+                owned=here.owned or (inbound.thread_starter is not None and hangs_under_ours(inbound, channel)),
                 posted=here.posted,
                 other_bot=here.other_bot or (sender.is_bot and not sender.is_self),
                 bot_turns=turns.in_a_row,
@@ -217,9 +217,3 @@ class FactGatherer:
             last_output=speaker.last_output()[-LAST_OUTPUT:] if can(speaker, HasLastOutput) else "",
             not_in_effect=self._settings.now.not_in_effect,
         )
-
-
-def _hangs_under_ours(inbound: Inbound, channel: ChannelRules) -> bool:
-    """Whether the thread hangs under a message of one of our agents there: then it is ours (IN-22)."""
-    starter = inbound.thread_starter
-    return isinstance(starter, EarlierMessage) and starter.is_bot and starter.author_id in members(inbound, channel)

@@ -7,7 +7,7 @@ beginning would be said twice.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from functools import lru_cache, partial
+from functools import partial
 from random import random
 from time import monotonic
 
@@ -24,6 +24,7 @@ from rejoinder.turns.fallback import (
     NoFallback,
     after_failure,
     begin,
+    candidates,
     transition_notice,
     with_cooldown,
     without_cooldown,
@@ -58,7 +59,7 @@ class Attempts:
 
         `notice` tells what only verbose sessions are told, `aloud` that there is no such model: who chose one hears it.
         """
-        trial = begin(_candidates(agent, turn), self._cooldowns, monotonic())
+        trial = begin(_models_of(agent, turn), self._cooldowns, monotonic())
         compacted = False
         kind: str | None = None
         while True:
@@ -99,14 +100,5 @@ class Attempts:
         return None if isinstance(following, NoFallback) else following
 
 
-def _candidates(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
-    """The selected model, then the agent's fallbacks, each once.
-
-    An agent has one key, so the cool-down applies to that key with that model: otherwise no fallback would be left.
-    """
-    return _of_models(agent.name, turn.model or "", tuple(agent.fallbacks) if can(agent, CanSetModel) else ())
-
-
-@lru_cache
-def _of_models(agent: str, selected: str, fallbacks: tuple[str, ...]) -> tuple[Candidate, ...]:
-    return tuple([Candidate(model, f"{agent}/{model}") for model in dict.fromkeys((selected, *fallbacks))])
+def _models_of(agent: Agent, turn: Turn) -> tuple[Candidate, ...]:
+    return candidates(agent.name, turn.model or "", tuple(agent.fallbacks) if can(agent, CanSetModel) else ())

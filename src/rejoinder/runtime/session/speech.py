@@ -6,6 +6,7 @@ import logging
 from rejoinder.agents.base import Agent, Failed
 from rejoinder.inbound.message import InboundMessage
 from rejoinder.inbound.speech import effective_speech
+from rejoinder.outbound.speech import shortening_prompt
 from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.outbox.conversations import Conversation
 from rejoinder.runtime.session.completions import CompletionMessage, completed
@@ -14,13 +15,8 @@ from rejoinder.session import Session
 
 log = logging.getLogger(__name__)
 
-SHORTEN = (
-    "Shorten this text, so that it can be read out to somebody: at most {most} characters, plain sentences, no list, "
-    "no code, no address, the same language. Answer with the shorter text alone.\n\n{text}"
-)
 PATIENCE = 30.0
 """Seconds that the agent has for it; the answer waits."""
-VOICE = frozenset(("voice",))
 
 
 def speech_of(
@@ -44,15 +40,10 @@ def speech_of(
     )
 
 
-def granted_with(speech: Speech | None, granted: frozenset[str]) -> frozenset[str]:
-    """Where answers may be spoken, `<voice>` is granted as well (OD-52)."""
-    return granted | VOICE if speech is not None and speech.mode != "off" else granted
-
-
 async def _fewer_words(agent: Agent, text: str, most: int) -> str | None:
     try:
         async with asyncio.timeout(PATIENCE):
-            words = await completed(agent, CompletionMessage("user", SHORTEN.format(most=most, text=text)))
+            words = await completed(agent, CompletionMessage("user", shortening_prompt(text, most)))
     except TimeoutError:
         log.warning("%s did not shorten its answer within %.0f s", agent.name, PATIENCE)
         return None

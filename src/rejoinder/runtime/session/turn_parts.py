@@ -26,7 +26,7 @@ from rejoinder.runtime.session.speech import speech_of
 from rejoinder.runtime.session.subagent_runs import SubagentRuns, named
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.tools import RunTools, ToolAsker
-from rejoinder.runtime.session.turn_values import answer_context, is_awaited, shows
+from rejoinder.runtime.session.turn_values import answer_context, shows
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import PutAgentSession
 from rejoinder.turns.heartbeat import heartbeat_of
@@ -65,7 +65,7 @@ class TurnParts:
             run=run.claim,
             earlier=run.earlier_parts,
             may_speak=_never if run.message.listening else run.may_speak,
-            says_when_empty=is_awaited(run),
+            says_when_empty=run.message.awaits_answer,
             silence=context.settings.silence,
             prefix=filled(run.conversation.settings.delivery.prefix, run.message, context.session),
             speaker=lambda: Speaker(

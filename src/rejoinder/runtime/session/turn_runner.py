@@ -12,6 +12,7 @@ from rejoinder.crashpoint import crashpoint, is_armed
 from rejoinder.errors import Superseded
 from rejoinder.events import Step, Turn, TurnEnded, TurnOutcome
 from rejoinder.outbound.operations import React, kind
+from rejoinder.outbound.usage_line import usage_line
 from rejoinder.runtime.abilities import can, can_steer
 from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.outbox.delivery_results import Unsent
@@ -34,7 +35,6 @@ from rejoinder.runtime.session.turn_parts import TurnParts
 from rejoinder.runtime.session.turn_values import (
     Ended,
     chose_model,
-    footer,
     outcome_of,
     steps_of,
 )
@@ -126,7 +126,9 @@ class AgentTurnRunner:
                 self._note_failure(run, failed)
                 run.mark_ending()
                 if failed is None:
-                    await answer.finish(footer(session, relay.usage, run.transcript.model))
+                    used, model = relay.usage, run.transcript.model
+                    tokens = used.input_tokens, used.output_tokens, used.context_tokens
+                    await answer.finish(usage_line(session.usage, *tokens, model))
                 else:
                     await answer.fail(failed.sentence, failed.detail)
             reason = failed.kind if failed is not None else answer.undelivered

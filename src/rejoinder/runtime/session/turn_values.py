@@ -3,20 +3,18 @@
 from time import monotonic
 from typing import Literal
 
-from rejoinder.agents.base import Agent, Usage
+from rejoinder.agents.base import Agent
 from rejoinder.events import Step, TurnOutcome
-from rejoinder.outbound.tools import display_for
+from rejoinder.outbound.speech import granted_with
+from rejoinder.outbound.tools import work_shown
 from rejoinder.runtime.answer.answer_sink import AnswerSink
 from rejoinder.runtime.answer.context import AnswerContext
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.runtime.answer.speaking import Speech
 from rejoinder.runtime.session.briefing import RunContext, outbox_folder
 from rejoinder.runtime.session.relay import WorkVisibility
-from rejoinder.runtime.session.run import Run
-from rejoinder.runtime.session.speech import granted_with
 from rejoinder.runtime.session.thoughts import Thoughts
 from rejoinder.runtime.session.turn_inputs import TurnInput
-from rejoinder.session import Session
 
 
 def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
@@ -30,7 +28,7 @@ def answer_context(context: RunContext, speech: Speech | None) -> AnswerContext:
         other_bot=run.conversation.messages.facts.other_bot,
         peers=tuple([peer for peer in context.room if peer != name]) if context.room else (),
         texts=_texts(run.inputs),
-        granted=granted_with(speech, context.settings.granted),
+        granted=granted_with(speech.mode if speech is not None else "off", context.settings.granted),
         speech=speech,
         reach=Reach(context.settings.rules, context.settings.send_to),
         folder=outbox_folder(run.session, context.settings),
@@ -54,25 +52,15 @@ def _texts(asked: tuple[TurnInput, ...]) -> tuple[str, ...]:
 
 
 def shows(context: RunContext, thoughts: Thoughts | None, most: int) -> WorkVisibility:
-    run, in_group = context.run, context.run.message.in_group
+    run = context.run
     if run.message.listening or run.message.heartbeat:
         return WorkVisibility(thoughts=thoughts, most=most)
     if run.message.subagent:
         return WorkVisibility("full", tool_output=True, thoughts=thoughts, most=most)  # in its log
-    verbose, tools = context.level("verbose"), "none"
-    if verbose != "off":
-        trusted = all(asked.message.command_authorised for asked in run.inputs)
-        tools = display_for(run.conversation.settings.tool_display, group=in_group, trusted=trusted)
-    output = verbose == "full" and tools == "full" and not in_group
+    trusted = all(asked.message.command_authorised for asked in run.inputs)
+    configured, group = run.conversation.settings.tool_display, run.message.in_group
+    tools, output = work_shown(context.level("verbose"), configured, group=group, trusted=trusted)
     return WorkVisibility(tools, output, thoughts, most)
-
-
-def is_awaited(run: Run) -> bool:
-    """A person certainly expects an answer (OD-44): in a direct chat, or in a group where they addressed the agent."""
-    message = run.message
-    if message.background or message.inbound.sender.is_bot:
-        return False
-    return not message.in_group or message.addressed in ("mention", "reply")
 
 
 def chose_model(context: RunContext) -> bool:
@@ -98,14 +86,3 @@ def steps_of(
     seen = () if answer.seen_at is None else (Step("first word", "shown", took=answer.seen_at - began),)
     turn = Step(f"agent {agent.name}", ended, reason, monotonic() - began, agent.name)
     return (*seen, turn, *answer.outcomes.steps())
-
-
-def footer(session: Session, usage: Usage, model: str | None) -> str:
-    """The line of `/usage` (TU-29)."""
-    if session.usage not in ("tokens", "full"):
-        return ""
-    line = f"{usage.input_tokens} tokens in, {usage.output_tokens} out"
-    if session.usage == "full":
-        line += f"; context {usage.context_tokens}" if usage.context_tokens else ""
-        line += f"; {model}" if model else ""
-    return f"_{line}_"

@@ -1,0 +1,44 @@
+"""The form in which one try sends an operation: without what earlier tries have given up, or what has expired.
+
+Rule: a form that differs from the first has a key of its own, so that a platform that has seen the first one does not
+take it for a repetition (DU-4).
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from rejoinder.events import Part, Route
+from rejoinder.outbound.operations import Open, Words
+
+
+def form_of(part: Part, plain: Part | None, conceded: Collection[str], place: Route | None = None) -> Part:
+    """The part as this try sends it. `plain`: the same without a format; `place`: where the message before it stands,
+    if not where it was sent."""
+    if "formatting" in conceded:
+        part = plain or replace(part, key=f"{part.key}/plain")
+    if "kind" in conceded:
+        documents = tuple([replace(file, kind="document") for file in part.files])
+        part = replace(part, files=documents, key=f"{part.key}/documents")
+    if "target" in conceded:
+        part = replace(part, reply_to=None, key=f"{part.key}/alone")
+    if place is not None:
+        return replace(part, route=place, opens=None, title="", reply_to=None)
+    if "thread" in conceded and part.opens is not None:
+        chat, root = replace(part.route, thread=None), None if "target" in conceded else part.opens.thread
+        part = replace(part, route=chat, opens=None, title="", reply_to=root, key=f"{part.key}/chat")
+    if "message" in conceded:  # what was to be edited is gone, so its words are sent as a new one
+        part = replace(part, key=f"{part.key}/again")
+    return part
+
+
+def in_time(operation: Words, now: datetime) -> Words:
+    """The operation without a reply context that has expired: then the ordinary way is taken (CH-3)."""
+    context = operation.part.reply_context
+    if context is None or now < context.expires:
+        return operation
+    part = replace(operation.part, reply_context=None)
+    if isinstance(operation, Open) or operation.plain is None:
+        return replace(operation, part=part)
+    return replace(operation, part=part, plain=replace(operation.plain, reply_context=None))

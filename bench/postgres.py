@@ -11,9 +11,9 @@ from bench.served import Measured, Served
 from bench.store import latencies, rows_per_second
 from bench.timing import Bars, duration, print_table
 from rejoinder.store.base import SharedStore
-from rejoinder.store.postgresql import open_store as open_postgres
 from rejoinder.store.postgresql.store import SHARDS
-from rejoinder.store.sqlite import open_store as open_sqlite
+from rejoinder.store.postgresql.store import open_store as open_postgres
+from rejoinder.store.sqlite.store import open_store as open_sqlite
 from tests.postgres import Server, a_database, database_of, durable_server
 
 LEAST = 0.4

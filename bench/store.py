@@ -12,7 +12,7 @@ from time import perf_counter
 from bench.timing import Bars, duration, print_table
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, Destination, RouteEvent, SharedStore
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
 TEXT = "Could you look at the report again? The numbers for March seem to be off by one day. " * 3

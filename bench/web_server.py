@@ -14,7 +14,8 @@ from rejoinder.runtime.engine import utc_now
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.store.sqlite import MEMORY, open_store
+from rejoinder.store.sqlite.address import MEMORY
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.web.login import Login
 from rejoinder.web.server import Pages, address
 from rejoinder.web.services import PageServices

@@ -150,7 +150,7 @@ def shared_server() -> Server:
 
 def prepare(server: Server, name: str, shards: int) -> None:
     """A database from which others are copied: a gateway has opened it before."""
-    from rejoinder.store.postgresql import open_store
+    from rejoinder.store.postgresql.store import open_store
 
     server.execute(f"CREATE DATABASE {name}")
     asyncio.run(open_store(server.url(name), shards=shards).close())

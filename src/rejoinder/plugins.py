@@ -55,10 +55,6 @@ KINDS = {
 }
 
 
-EXTRAS = {"postgresql": "postgres"}
-"""The extra of a kind that is not called like it."""
-
-
 def names(kind: str) -> list[str]:
     """All names of a kind, sorted; of ours only the folder is imported."""
     return sorted({*_files(KINDS[kind]), *from_packages(kind)})
@@ -101,9 +97,10 @@ def _imported(kind: str, name: str, place: str) -> ModuleType:
         raise missing_extra(kind, name, problem) from problem
 
 
-def missing_extra(kind: str, name: str, problem: ModuleNotFoundError) -> Exception:
-    """What is said where a package is missing: the extra to install, if the kind has one."""
-    extra = EXTRAS.get(name, name)
+def missing_extra(kind: str, name: str, problem: ModuleNotFoundError, extra: str = "") -> Exception:
+    """What is said where a package is missing: the extra to install, if the kind has one. `extra`: if it is not called
+    like the kind."""
+    extra = extra or name
     if not packages(extra):
         return problem
     return BadConfiguration(

@@ -36,7 +36,7 @@ from rejoinder.store.base import (
     Trace,
     TranscriptEntry,
 )
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 LONG = timedelta(hours=1)

@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 
 from rejoinder.store.base import ClaimPart, MarkSent, StoredPart
-from rejoinder.store.sqlite import SqliteStore, open_store
+from rejoinder.store.sqlite.store import SqliteStore, open_store
 from tests.cli.a_store import fill
 
 

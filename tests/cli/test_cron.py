@@ -25,7 +25,7 @@ from rejoinder.store.base import (
     Tick,
     Verb,
 )
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 
 NOW = datetime.now(UTC)
 THEN = NOW - timedelta(hours=2)

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from rejoinder.cli import app
 from rejoinder.cli.errors import ErrorReportingGroup, run
 from rejoinder.errors import BadConfiguration, BadUse, RejoinderError
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.patience import PATIENCE
 
 

@@ -21,7 +21,7 @@ from rejoinder.events import Attachment, Chat, Inbound, Sender
 from rejoinder.session import Session
 from rejoinder.store.base import Accept, EndRun, MarkSent, PlanParts, QuarantineEvent, TranscriptEntry
 from rejoinder.store.sql.values import seal
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.patience import PATIENCE
 from tests.channels.web.browser import a_channel
 from tests.cli.a_store import ANNA, NOW, SESSION, TEAM, TEAM_SESSION, asked, make, received, said, sending

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rejoinder.store.base import Accept, IndexedMessage, MarkSent, NoteMessages, PlanParts, SharedStore
-from rejoinder.store.postgresql import open_store
+from rejoinder.store.postgresql.store import open_store
 from rejoinder.store.postgresql.wire import Wire
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.platform import FakePlatform

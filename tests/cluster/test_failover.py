@@ -10,7 +10,7 @@ import pytest
 
 from rejoinder.errors import LeaseLost, StoreUnavailable
 from rejoinder.store.base import Accept, SettleEvent
-from rejoinder.store.postgresql import open_store
+from rejoinder.store.postgresql.store import open_store
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import FakePlatform
 from rejoinder.testing.platform.truth import standing

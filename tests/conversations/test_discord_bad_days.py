@@ -9,7 +9,7 @@ from rejoinder.agents.base import TextDelta
 from rejoinder.errors import StoreUnavailable
 from rejoinder.events import Chat, Inbound, Mention, Sender
 from rejoinder.store.base import Accept, Health
-from rejoinder.store.sqlite import SqliteStore, open_store
+from rejoinder.store.sqlite.store import SqliteStore, open_store
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.platform import oracles

@@ -16,7 +16,8 @@ from rejoinder.runtime.engine import utc_now
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.runtime.upkeep import Upkeep
 from rejoinder.store.base import PutSession
-from rejoinder.store.sqlite import SqliteStore, writer
+from rejoinder.store.sqlite import writer
+from rejoinder.store.sqlite.store import SqliteStore
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until

@@ -26,7 +26,7 @@ from rejoinder.runtime.session.notices import (
 from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN, MAY_HAVE_BEEN_LOST
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import Accept, CountEventAttempts
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.store.sqlite.writer import Writer
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeMessenger, ScriptedAgent

@@ -13,7 +13,7 @@ from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.inbound.settings import CommandsSettings, ElevatedSettings
 from rejoinder.runtime.session.notices import AWAY, INTERRUPTED, QUARANTINED, RUN_AGAIN, UNREADABLE
 from rejoinder.store.base import Accept
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.chat import conversation
 from rejoinder.turns.suspicion import MOST_ALONE

@@ -36,8 +36,8 @@ from rejoinder.store.base import (
     RequestTurnRerun,
     ResumeTurn,
 )
-from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.operator import open_for_operator
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import Chat as People
 from rejoinder.testing import FakeChannel, FakeDeduplicator, FakeMessenger, ScriptedAgent
 from rejoinder.testing.fake_channel import Shown

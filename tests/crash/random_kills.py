@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from msgspec import Struct
 
 from rejoinder.runtime.session.unconfirmed_notice import ASK_AGAIN
-from rejoinder.store.sqlite import open_reader
+from rejoinder.store.sqlite.store import open_reader
 from rejoinder.testing.platform import FakePlatform, oracles
 from rejoinder.testing.platform.truth import BOT, standing
 from rejoinder.turns.suspicion import STABLE_AFTER

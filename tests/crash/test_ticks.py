@@ -10,7 +10,7 @@ import pytest
 
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.store.base import StoredJob
-from rejoinder.store.sqlite import open_reader
+from rejoinder.store.sqlite.store import open_reader
 from rejoinder.testing.patience import until
 from rejoinder.testing.ports import free_port
 from tests.crash.gateway import REJOINDER

@@ -23,7 +23,7 @@ PROGRAM = (sys.executable, "-c", "from rejoinder.cli import main; main()")
 
 CONFIGURATION = """
 [gateway]
-store = "nest:{folder}/kept.db"
+store = "nest:kept.db"
 
 [directives]
 send_to = ["deck:keeper"]
@@ -139,7 +139,7 @@ async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, insta
     store engine, a directive with an effect that sends, a command and hooks, all by entry points and in one
     conversation."""
     north, south = free_port(), free_port()
-    (tmp_path / "rejoinder.toml").write_text(CONFIGURATION.format(folder=tmp_path, north=north, south=south))
+    (tmp_path / "rejoinder.toml").write_text(CONFIGURATION.format(north=north, south=south))
     who = ("ann", north), ("keeper", north), ("ann", south), ("bob", south), ("keeper", south)
     async with (
         asyncio.timeout(2 * PATIENCE),
@@ -173,6 +173,15 @@ async def test_a_package_of_its_own_gets_all_that_ours_get(tmp_path: Path, insta
         sent = [(each["account"], each["chat"]) for each in happened if each["hook"] == "sent"]
         assert sorted(sent) == [("north", "ann")] * 4 + [("north", "keeper"), ("south", "bob"), ("south", "keeper")]
         assert "ann" in asked(tmp_path, installed, "sessions"), "their store, read beside the gateway"
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        found = json.loads(asked(elsewhere, installed, "doctor", "--json", "-c", str(tmp_path / "rejoinder.toml")))
+        told = {each["what"]: each["found"] for each in found}
+        assert told["store"].startswith(f"{tmp_path}/kept.db is intact"), (
+            "their file, in the folder of its configuration"
+        )
+        assert "disk" in told
+        assert "processes" not in told, "it is not shared"
     said = '[[silent]]\n[[reply_to:m1]]\n<actions><peck at="x">y</peck></actions>\n**z**'
     dry = asked(tmp_path, installed, "reply", "--channel", "perch", input=said)
     assert "on perch" in dry

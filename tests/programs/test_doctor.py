@@ -33,7 +33,7 @@ from rejoinder.store.base import (
     RetryHookEvent,
     StoredCursor,
 )
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.ports import free_port
 from tests.cli.a_store import ANNA, received

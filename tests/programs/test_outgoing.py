@@ -23,7 +23,7 @@ from rejoinder.programs import outgoing, webhook_signatures
 from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.secret import Secret
 from rejoinder.store.base import FreeHookEvents, HookEvent, PutHookEvents
-from rejoinder.store.sqlite import SqliteStore, open_store
+from rejoinder.store.sqlite.store import SqliteStore, open_store
 from rejoinder.testing import ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from tests.web.running import running, settings

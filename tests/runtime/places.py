@@ -30,7 +30,7 @@ from rejoinder.runtime.settings import ChannelFacts, DeliveryOptions, RuntimeSet
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import Accept, BeginTurn, Destination, IndexedMessage, NoteMessages, RouteEvent
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 
 ALL = frozenset({"reply", "react", "send", "ephemeral", "silent", "previews"})
 

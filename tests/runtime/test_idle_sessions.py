@@ -13,7 +13,7 @@ from rejoinder.channels.base import Delivered, Limits
 from rejoinder.config.schema import Settings
 from rejoinder.events import Chat, Inbound, Part, Sender, Turn
 from rejoinder.runtime.recent import MOST
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.patience import PATIENCE
 
 SHARDS = 4

@@ -19,7 +19,7 @@ from rejoinder.store.base import (
     StoredCursor,
     StoredPart,
 )
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 
 PRODUCERS = 16
 

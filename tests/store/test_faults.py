@@ -17,7 +17,6 @@ import pytest
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.session import Session
-from rejoinder.store import sqlite
 from rejoinder.store.base import (
     Accept,
     AgentSession,
@@ -31,7 +30,8 @@ from rejoinder.store.base import (
     SettleEvent,
     StoredCursor,
 )
-from rejoinder.store.sqlite import SqliteStore, open_reader, open_store
+from rejoinder.store.sqlite import store as sqlite
+from rejoinder.store.sqlite.store import SqliteStore, open_reader, open_store
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 from tests import disks

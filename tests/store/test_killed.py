@@ -12,7 +12,7 @@ import pytest
 
 from rejoinder.crashpoint import ONCE, VARIABLE
 from rejoinder.store.base import Accept, RecoveryRows
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.store_contract.given import NOW
 
 PROGRAM = [sys.executable, str(Path(__file__).with_name("killed_writer.py"))]
@@ -136,7 +136,7 @@ def test_killed_during_a_sweep(tmp_path: Path) -> None:
 import asyncio
 from datetime import timedelta, datetime, UTC
 from rejoinder.store.base import Retention, Sweep
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 later = datetime.now(UTC) + timedelta(days=31)
 async def main():
     store = open_store("sqlite:{path}")

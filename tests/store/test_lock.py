@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.lock import Lock, holder
+from rejoinder.store.sqlite.store import open_store
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_a_second_gateway_is_refused_by_name(store: Path) -> None:
 
 HOLDS = """
 import asyncio, sys
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 
 async def hold():
     store = open_store("sqlite:" + sys.argv[1])

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from rejoinder.errors import StoreUnavailable
-from rejoinder.store import sqlite
 from rejoinder.store.base import Accept
 from rejoinder.store.sql.values import as_written, micros
-from rejoinder.store.sqlite import open_reader, open_store
+from rejoinder.store.sqlite import store as sqlite
 from rejoinder.store.sqlite.connect import connect
 from rejoinder.store.sqlite.migrate import Migration, migrate, migrations
+from rejoinder.store.sqlite.store import open_reader, open_store
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 
 

@@ -18,8 +18,8 @@ from rejoinder.channels.web import reading
 from rejoinder.crashpoint import VARIABLE
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Retention, Sweep
-from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.migrate import migrations, statements
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.store_contract.given import NOW
 from tests.channels.web.browser import a_channel, browsers
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from rejoinder.store.base import OperatorStore, SharedStore
-from rejoinder.store.sqlite import open_store
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.operator import open_for_operator
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.store_contract import StoreContract
 
 SMALL = {"gateway", "sqlite_sequence", "run", "job", "job_before", "room_log", "named_lease"}

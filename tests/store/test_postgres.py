@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rejoinder.store.base import Accept, OperatorStore, SharedStore
-from rejoinder.store.postgresql import open_for_operator, open_store
+from rejoinder.store.postgresql import open_for_operator
+from rejoinder.store.postgresql.store import open_store
 from rejoinder.testing import StoreContract
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import NOW, an_inbound

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from rejoinder.errors import BadConfiguration, StoreUnavailable
-from rejoinder.store.postgresql import open_store
 from rejoinder.store.postgresql.faults import unavailable
+from rejoinder.store.postgresql.store import open_store
 from tests.postgres import Server
 
 SECRET = "hunter2secret"

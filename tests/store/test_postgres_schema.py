@@ -4,7 +4,7 @@ from itertools import groupby
 
 import pytest
 
-from rejoinder.store.postgresql import open_store
+from rejoinder.store.postgresql.store import open_store
 from rejoinder.store.postgresql.translate import migration, statement
 from rejoinder.store.sql.schema import migrations, statements
 from rejoinder.store.sqlite.connect import connect

@@ -13,7 +13,7 @@ import pytest
 
 from rejoinder.errors import StoreUnavailable
 from rejoinder.store.base import Accept
-from rejoinder.store.postgresql import PostgresStore, open_store
+from rejoinder.store.postgresql.store import PostgresStore, open_store
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 from tests import disks
 from tests.peers import program

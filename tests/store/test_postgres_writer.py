@@ -12,7 +12,7 @@ import pytest
 from rejoinder.errors import LeaseLost, StoreUnavailable, Superseded
 from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.store.base import Accept, Destination, InboxEvent, RouteEvent, SettleEvent, StoredCursor
-from rejoinder.store.postgresql import PostgresStore, open_store
+from rejoinder.store.postgresql.store import PostgresStore, open_store
 from rejoinder.store.postgresql.wire import Wire
 from rejoinder.store.postgresql.writer import PendingWrite
 from rejoinder.testing.store_contract.given import NOW, an_inbound

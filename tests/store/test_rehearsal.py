@@ -10,8 +10,9 @@ import pytest
 from rejoinder.app import Gateway
 from rejoinder.config.load import read
 from rejoinder.runtime.tasks import Tasks
-from rejoinder.store.sqlite import open_store, rehearsal
+from rejoinder.store.sqlite import rehearsal
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakePlatform, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.wiring.opening import open_channels

@@ -7,8 +7,8 @@ import pytest
 
 from rejoinder.errors import BadUse
 from rejoinder.store.base import OperatorStore, PlanParts, SharedStore
-from rejoinder.store.sqlite import open_reader, open_store
 from rejoinder.store.sqlite.operator import open_for_operator
+from rejoinder.store.sqlite.store import open_reader, open_store
 from rejoinder.testing import StoreContract
 from rejoinder.testing.store_contract.given import NOW, accepted, an_intent, begun
 from rejoinder.testing.store_contract.leases import Leases

@@ -42,7 +42,7 @@ from rejoinder.store.base import (
     SummariseInputs,
     Verb,
 )
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.store_contract.given import NOW, SOON, an_inbound, an_intent
 
 SESSIONS = ("s", "t")

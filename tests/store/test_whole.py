@@ -31,9 +31,9 @@ from rejoinder.store.base import (
     SharedStore,
     Trace,
 )
-from rejoinder.store.postgresql import open_store as open_postgres
+from rejoinder.store.postgresql.store import open_store as open_postgres
 from rejoinder.store.sql.whole import OF_THE_ENGINE, tables
-from rejoinder.store.sqlite import open_store as open_sqlite
+from rejoinder.store.sqlite.store import open_store as open_sqlite
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 from tests.postgres import Server, a_database, database_of
 

@@ -21,8 +21,8 @@ from rejoinder.store.base import (
     RouteEvent,
     SettleEvent,
 )
-from rejoinder.store.sqlite import SqliteStore, open_store
 from rejoinder.store.sqlite.connection import Connection
+from rejoinder.store.sqlite.store import SqliteStore, open_store
 from rejoinder.store.sqlite.writer import GROUP, PendingWrite
 from rejoinder.testing.store_contract.given import HERE, NOW, an_inbound, an_intent
 

@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 from rejoinder.config.ids import id_problem
 from rejoinder.config.jobs import HeartbeatSettings
-from rejoinder.config.kinds import Kinds, no_such_store
+from rejoinder.config.kinds import Kinds, no_such_store, shared_stores, store_kind
 from rejoinder.config.positions import Path
 from rejoinder.config.schema import Settings
 from rejoinder.config.wording import did_you_mean, dotted, listed, quoted, shown
@@ -44,17 +44,15 @@ def check(settings: Settings, agents: frozenset[str], served: frozenset[str], ki
 
 
 def _store(settings: Settings, _: KnownNames) -> Iterator[Complaint]:
-    store = settings.gateway.store
-    if (why := no_such_store(store)) is not None:
+    gateway = settings.gateway
+    if (why := no_such_store(gateway.store)) is not None:
         yield ("gateway", "store"), why
-    elif store.startswith("sqlite:"):
-        if settings.gateway.shards not in (None, 1):
-            yield ("gateway", "shards"), "a SQLite file has one; several processes share a store in PostgreSQL"
-        if settings.gateway.lease_seconds is not None:
-            yield (
-                ("gateway", "lease_seconds"),
-                "a SQLite file is held by the lock of its gateway, which does not expire",
-            )
+    elif store_kind(gateway.store).share is None:
+        alone = f"{gateway.store.partition(':')[0]} store serves one gateway"
+        if gateway.shards not in (None, 1):
+            yield ("gateway", "shards"), f"a {alone} and has one; processes share a store such as {shared_stores()}"
+        if gateway.lease_seconds is not None:
+            yield ("gateway", "lease_seconds"), f"a {alone}, which holds it until it ends and needs no lease"
 
 
 def _names(settings: Settings, known: KnownNames) -> Iterator[Complaint]:

@@ -1,4 +1,4 @@
-"""Every kind of agent and channel that a configuration may name: ours and those of other packages.
+"""Every kind of agent, channel and store that a configuration may name: ours and those of other packages.
 
 A kind is found by its name and imported when it is asked for, so a file is checked without loading what it does not
 name.
@@ -14,6 +14,7 @@ from rejoinder.channels.declaration import ChannelKind
 from rejoinder.config.schema import Settings
 from rejoinder.errors import BadConfiguration
 from rejoinder.identity import ANYBODY, Identity
+from rejoinder.store.declaration import StoreKind
 
 Kind = TypeVar("Kind")
 
@@ -112,6 +113,25 @@ def channel_to_come(kind: str) -> str | None:
         return None
     here = [name for name, each in channel_kinds().items() if each.open and each.opened_by != "command"]
     return f"the channel {kind} does not exist yet; remove this section (there are: {', '.join(here)})"
+
+
+def store_kind(url: str) -> StoreKind:
+    """What the engine of this address declares."""
+    if (why := no_such_store(url)) is not None:
+        raise BadConfiguration(f"gateway.store: {why}")
+    module = plugins.find("store", url.partition(":")[0])
+    if not isinstance(module.STORE, StoreKind):
+        raise BadConfiguration(f"{module.__name__} is not a store: its STORE is not a StoreKind")
+    return module.STORE
+
+
+def shared_stores() -> str:
+    """How the addresses of stores begin that several processes can share, for people."""
+    found: list[str] = []
+    for name in plugins.names("store"):
+        with suppress(BadConfiguration):  # one that nobody named need not work
+            found += [f"{name}:..."] if store_kind(f"{name}:").share is not None else []
+    return " or ".join(found)
 
 
 def no_such_store(url: str) -> str | None:

@@ -15,7 +15,6 @@ from typing import TypeVar
 import aiohttp
 from msgspec import Struct
 
-from rejoinder import app
 from rejoinder.agents.base import CanCheck as AgentCanCheck
 from rejoinder.agents.base import CanClose as AgentCanClose
 from rejoinder.agents.base import FailureKind
@@ -25,7 +24,7 @@ from rejoinder.channels.base import CanCheck as ChannelCanCheck
 from rejoinder.channels.base import CanClose as ChannelCanClose
 from rejoinder.channels.base import Channel, StoresTrouble
 from rejoinder.config import schema
-from rejoinder.config.kinds import channel_kind
+from rejoinder.config.kinds import channel_kind, store_kind
 from rejoinder.config.skills import read_skills
 from rejoinder.errors import BadUse, RejoinderError, StoreUnavailable
 from rejoinder.media.check import check_documents, check_links, check_pictures, check_speech
@@ -37,7 +36,7 @@ from rejoinder.store.base import Deployment, HookQueue, StoreReader
 from rejoinder.turns.agreement import ACCOUNTS, accounts_named, difference, homes_by
 from rejoinder.wiring import opening
 from rejoinder.wiring.opening import account_names
-from rejoinder.wiring.stores import open_for_operator, open_reader, shown
+from rejoinder.wiring.stores import open_for_operator, open_reader, place_of
 
 Found = TypeVar("Found")
 
@@ -88,13 +87,14 @@ async def examined(settings: schema.Settings) -> AsyncIterator[Finding]:
         yield await _looked("commands.skills", lambda: _skills(folder))
     store = settings.gateway.store
     yield await _looked("store", lambda: _store(store))
-    if not _is_file(store) and (deployment := await _read(store, lambda reader: reader.deployment())) is not None:
+    is_shared = store_kind(store).share is not None
+    if is_shared and (deployment := await _read(store, lambda reader: reader.deployment())) is not None:
         yield await _looked("processes", lambda: _processes(deployment))
         yield await _looked("settings", lambda: _agreed(settings, others=bool(deployment.processes)))
     if (address := _page_of(settings)) is not None and await _gateway(store) is not None:
         yield await _looked("gateway", lambda: _health(address))
-    if _is_file(store):
-        yield await _looked("disk", lambda: _disk(store))
+    if (file := store_kind(store).file(store)) is not None and file.parent.is_dir():  # its own finding says otherwise
+        yield await _looked("disk", lambda: _disk(file.parent))
     yield await _looked("clock", lambda: _clock(store))
     for name in settings.hooks:
         yield await _looked(f"hooks.{name}", lambda name=name: _hook(name, store))
@@ -197,10 +197,11 @@ async def _skills(folder: str) -> str:
 
 
 async def _store(store: str) -> str:
-    if store == app.MEMORY:
+    kind = store_kind(store)
+    if kind.in_memory(store):
         return "in memory: nothing survives the process"
-    if _is_file(store) and _file(store) is None:
-        return _to_be_made(Path(store.removeprefix("sqlite:")))
+    if (file := kind.file(store)) is not None and not file.exists():
+        return _to_be_made(file)
     reader = open_reader(store)
     try:
         await reader.check()
@@ -209,8 +210,7 @@ async def _store(store: str) -> str:
         await reader.close()
     held = f", and a gateway runs on it ({running})" if (running := await _gateway(store)) else ""
     told = f"; {quarantined} quarantined, which `rejoinder dead` lists" if quarantined else ""
-    here = shown(store).removeprefix("sqlite:")
-    return f"{here} is intact, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
+    return f"{place_of(store)} is intact, with {sessions} session{'' if sessions == 1 else 's'}{held}{told}"
 
 
 async def _processes(deployment: Deployment) -> str:
@@ -282,7 +282,7 @@ def _to_be_made(file: Path) -> str:
 
 async def _gateway(store: str) -> str | None:
     """The gateway that has the store now."""
-    if _is_file(store) and _file(store) is None:
+    if not _is_there(store):
         return None
     operator = open_for_operator(store)
     try:
@@ -293,8 +293,7 @@ async def _gateway(store: str) -> str | None:
         await operator.close()
 
 
-async def _disk(store: str) -> str:
-    folder = (_file(store) or Path("here")).parent
+async def _disk(folder: Path) -> str:
     free = shutil.disk_usage(folder).free
     if free < ENOUGH_BYTES:
         raise BadUse(f"only {free >> 20} MB are free in {folder}; free some space, or put gateway.store elsewhere")
@@ -333,7 +332,7 @@ async def _hook(name: str, store: str) -> str:
 
 async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> Found | None:
     """None where there is no store, or it cannot be read: its own finding says why."""
-    if _is_file(store) and _file(store) is None:
+    if not _is_there(store):
         return None
     try:
         reader = open_reader(store)
@@ -347,11 +346,8 @@ async def _read(store: str, ask: Callable[[StoreReader], Awaitable[Found]]) -> F
         await reader.close()
 
 
-def _is_file(store: str) -> bool:
-    return store.startswith("sqlite:")
-
-
-def _file(store: str) -> Path | None:
-    """The store's file, if it is there."""
-    file = Path(store.removeprefix("sqlite:"))
-    return file if store != app.MEMORY and file.exists() else None
+def _is_there(store: str) -> bool:
+    """Whether there may be something to read: not in the memory of another process, nor in a file yet to be made."""
+    kind = store_kind(store)
+    file = kind.file(store)
+    return not kind.in_memory(store) and (file is None or file.exists())

@@ -6,7 +6,7 @@ A message crosses the loop about forty times; uvloop does that in C, and saves a
 import asyncio
 from collections.abc import Callable
 
-from rejoinder.wiring.stores import watches_sockets
+from rejoinder.config.kinds import store_kind
 
 try:
     import uvloop
@@ -16,6 +16,6 @@ except ImportError:
 
 def fast_loop(store: str) -> Callable[[], asyncio.AbstractEventLoop] | None:
     """What makes the loop of a gateway with this store; None is Python's own, which some stores need."""
-    if uvloop is None or watches_sockets(store):
+    if uvloop is None or store_kind(store).watches_sockets:
         return None
     return uvloop.new_event_loop

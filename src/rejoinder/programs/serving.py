@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec.structs import replace
 
 from rejoinder.agents.base import Agent
-from rejoinder.app import MEMORY, SELF, Gateway
+from rejoinder.app import SELF, Gateway
 from rejoinder.channels.web import Settings as WebSettings
 from rejoinder.channels.web import open_channel
 from rejoinder.config import schema
 from rejoinder.config.channels import CommonChannelSettings
-from rejoinder.config.kinds import channel_kind
+from rejoinder.config.kinds import channel_kind, shared_stores, store_kind
 from rejoinder.errors import BadUse
 from rejoinder.events import ChangeInvitations
 from rejoinder.outbound.rehearsal import MARKUP, PROSE, rehearse
@@ -33,7 +33,7 @@ from rejoinder.store.base import (
     SharedStore,
 )
 from rejoinder.wiring.opening import menu, open_channels
-from rejoinder.wiring.stores import open_store_when_ready, sharing, shown
+from rejoinder.wiring.stores import open_store_when_ready, place_of, sharing, shown
 
 if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
@@ -76,7 +76,6 @@ def _members(said: schema.ConfiguredChannel, settings: schema.Settings) -> tuple
 # --- at work ----------------------------------------------------------------------------------------
 
 
-SHARED = "set gateway.store to postgresql://... (docs/scale.md)"
 Play = Callable[[Gateway, "WebChannel"], Coroutine[Any, Any, None]]
 """Something that happens on the page by itself."""
 
@@ -156,9 +155,8 @@ def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> Pr
 
 def _refuse_alone(role: ProcessRole, store: SharedStore, settings: schema.Settings) -> None:
     if role != "all" and store.lease_seconds is None:
-        raise BadUse(
-            f"a {role} shares its store with others, and {shown(settings.gateway.store)} serves one process; {SHARED}"
-        )
+        alone = f"a {role} shares its store with others, and {shown(settings.gateway.store)} serves one process"
+        raise BadUse(f"{alone}; set gateway.store to {shared_stores()} (docs/scale.md)")
 
 
 def _page_channel(
@@ -191,6 +189,6 @@ async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
 
 def kept_in(store: str) -> str:
     """Says whether and where messages outlive the process."""
-    if store == MEMORY:
+    if store_kind(store).in_memory(store):
         return "Nothing is stored: messages are gone when this process ends (gateway.store)."
-    return f"Messages are stored in {shown(store).removeprefix('sqlite:')} (gateway.store)."
+    return f"Messages are stored in {place_of(store)} (gateway.store)."

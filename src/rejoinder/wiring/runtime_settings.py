@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
@@ -45,6 +44,7 @@ from rejoinder.turns.modes import Mode, QueueOverride, resolve
 from rejoinder.turns.run_timeout import RunTimeouts
 from rejoinder.turns.status import StatusSettings
 from rejoinder.wiring.media import media_fields
+from rejoinder.wiring.stores import outbox_beside
 
 if TYPE_CHECKING:
     from rejoinder.turns.job import Job
@@ -102,7 +102,7 @@ def runtime_settings(
         ),
         describer=defaults.describer,
         **media_fields(settings.media),
-        outbox_of=_outbox_folders(settings.gateway.store),
+        outbox_of=Folders(outbox_beside(settings.gateway.store)),
         max_file_bytes=settings.gateway.max_file_mb * 1_000_000,
         version=rejoinder.__version__,
         show_config=lambda key: _configured(settings, key),
@@ -192,12 +192,6 @@ def _cannot(channel: Channel, settings: schema.Settings) -> set[str]:
     abilities = {"react": CanReact, "files": CanSendFiles, "voice": CanSendFiles}
     unspoken = set[str]() if settings.media.text_to_speech.is_on else {"voice"}
     return NOBODY_CAN | unspoken | {name for name, ability in abilities.items() if not isinstance(channel, ability)}
-
-
-def _outbox_folders(store: str) -> Folders:
-    """Beside the store: `rejoinder.db` has `rejoinder.db.outbox`."""
-    scheme, _, file = store.partition(":")
-    return Folders(Path(f"{file}.outbox") if scheme == "sqlite" and file != ":memory:" else None)
 
 
 def _delivery(name: str, channel: Channel, kind: ChannelKind, settings: schema.Settings) -> DeliveryOptions:

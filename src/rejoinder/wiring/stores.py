@@ -2,18 +2,22 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from rejoinder import plugins
-from rejoinder.config.kinds import no_such_store
+from rejoinder.config.kinds import store_kind
 from rejoinder.config.schema import GatewaySettings
-from rejoinder.errors import BadConfiguration, BadUse, StoreUnavailable
+from rejoinder.errors import BadUse, StoreUnavailable
 from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
 from rejoinder.store.declaration import ShareOptions, StoreKind
 
 if TYPE_CHECKING:
     from rejoinder.store.sql.whole import WholeStore
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +28,11 @@ PAUSE = 1.0
 
 def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
     """For a gateway."""
-    kind = _kind(url)
-    return kind.open(url) if kind.share is None else kind.share(url, how or ShareOptions())
+
+    def opened(kind: StoreKind) -> SharedStore:
+        return kind.open(url) if kind.share is None else kind.share(url, how or ShareOptions())
+
+    return _made(url, opened)
 
 
 def sharing(settings: GatewaySettings) -> ShareOptions:
@@ -48,36 +55,42 @@ async def open_store_when_ready(url: str, how: ShareOptions | None = None) -> Sh
 
 
 def open_reader(url: str) -> StoreReader:
-    return _kind(url).read(url)
+    return _made(url, lambda kind: kind.read(url))
 
 
 def open_for_operator(url: str) -> OperatorStore:
-    return _kind(url).operate(url)
+    return _made(url, lambda kind: kind.operate(url))
 
 
 def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
     """For work on all of it while no gateway runs on it. `new`: for a copy."""
-    opens = _kind(url).whole
+    opens = store_kind(url).whole
     if opens is None:
         raise BadUse(f"{shown(url)}: this kind of store is copied by its own tools")
-    return opens(url, new=new)
+    return _made(url, lambda _: opens(url, new=new))
 
 
 def shown(url: str) -> str:
     """The address as people may see it."""
-    return _kind(url).show(url)
+    return _made(url, lambda kind: kind.show(url))
 
 
-def watches_sockets(url: str) -> bool:
-    """Whether it needs Python's own event loop."""
-    return _kind(url).watches_sockets
+def place_of(url: str) -> str:
+    """Where it is, as people may see it: a file by its path."""
+    file = store_kind(url).file(url)
+    return shown(url) if file is None else str(file)
 
 
-def _kind(url: str) -> StoreKind:
-    scheme = url.partition(":")[0]
-    if (why := no_such_store(url)) is not None:
-        raise BadConfiguration(f"gateway.store: {why}")
-    kind = plugins.find("store", scheme).STORE
-    if not isinstance(kind, StoreKind):
-        raise BadConfiguration(f"gateway.store: the STORE of {scheme} is not a StoreKind")
-    return kind
+def outbox_beside(url: str) -> Path | None:
+    """The folder beside a store's file for the files that agents send: `rejoinder.db` has `rejoinder.db.outbox`."""
+    file = store_kind(url).file(url)
+    return None if file is None else Path(f"{file}.outbox")
+
+
+def _made(url: str, make: Callable[[StoreKind], T]) -> T:
+    """An engine imports its packages with the first store it opens."""
+    kind = store_kind(url)
+    try:
+        return make(kind)
+    except ModuleNotFoundError as problem:
+        raise plugins.missing_extra("store", url.partition(":")[0], problem, kind.extra) from problem

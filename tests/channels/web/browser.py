@@ -20,7 +20,7 @@ from rejoinder.room_log import ChannelStorage
 from rejoinder.runtime.place.room_log import ChannelLog
 from rejoinder.store.base import Accept, RecordChanges
 from rejoinder.store.blob_keeper import StoredBlobs
-from rejoinder.store.sqlite import SqliteStore, open_store
+from rejoinder.store.sqlite.store import SqliteStore, open_store
 from rejoinder.testing.patience import PATIENCE
 
 NOW = datetime(2030, 1, 2, tzinfo=UTC)

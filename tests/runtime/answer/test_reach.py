@@ -7,7 +7,8 @@ from rejoinder.inbound.rules import AgentProfile, make_rules
 from rejoinder.inbound.settings import ChannelSettings, InboundSettings
 from rejoinder.runtime.answer.reach import Reach
 from rejoinder.store.base import Accept, IndexedMessage, NoteMessages
-from rejoinder.store.sqlite import MEMORY, open_store
+from rejoinder.store.sqlite.address import MEMORY
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.store_contract.given import NOW, an_inbound
 
 

@@ -14,7 +14,7 @@ from rejoinder.runtime.outbox import sender
 from rejoinder.runtime.ownership import lease_renewer
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import NamedLease, Renewal
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import FakeMessenger, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 

@@ -32,7 +32,7 @@ from rejoinder.events import Chat, Inbound, Sender
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import shard_of
 from rejoinder.store.sql import perform as carry_out
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing.patience import PATIENCE
 from rejoinder.testing.store_contract.given import NOW
 

@@ -14,7 +14,7 @@ from rejoinder.runtime.session import journal
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.session import SessionSettings, route_home, shard_of, with_event
 from rejoinder.store.base import IndexedMessage, NoteMessages, PutSession, Store
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.testing import Chat, FakeChannel, ScriptedAgent
 from rejoinder.testing.patience import PATIENCE, until
 from rejoinder.testing.store_contract.given import NOW

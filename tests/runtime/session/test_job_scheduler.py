@@ -9,7 +9,7 @@ from rejoinder.runtime.live import Live
 from rejoinder.runtime.session.job_scheduler import LONGEST_WAIT, JobHome, JobScheduler
 from rejoinder.runtime.tasks import Tasks
 from rejoinder.store.base import RequestJobRun
-from rejoinder.store.sqlite import open_store
+from rejoinder.store.sqlite.store import open_store
 from rejoinder.turns.job import Heartbeat, Job
 from rejoinder.turns.schedule import read_schedule
 from tests.crash.virtual_time import VirtualTime

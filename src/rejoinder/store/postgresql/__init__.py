@@ -1,4 +1,5 @@
-"""PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23).
+"""PostgreSQL: a store that several processes share (SC-20, SC-22, SC-23). What it declares is read with every
+configuration, so the engine and its packages are only imported once a store is opened.
 
 translate   the schema and the statements in PostgreSQL's words
 connection  one connection that waits for each answer
@@ -13,25 +14,58 @@ store       the contract
 whole       all of it, while no gateway runs on it
 """
 
-from rejoinder.store.base import OperatorStore, SharedStore, StoreReader
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from rejoinder.store.base import OperatorStore, StoreReader
 from rejoinder.store.declaration import ShareOptions, StoreKind
-from rejoinder.store.postgresql.faults import address
-from rejoinder.store.postgresql.store import LEASE, PostgresOperator, PostgresReader, PostgresStore, open_store
-from rejoinder.store.postgresql.whole import open_whole
+
+if TYPE_CHECKING:
+    from rejoinder.store.postgresql.store import PostgresStore
+    from rejoinder.store.sql.whole import WholeStore
 
 
-def share(url: str, how: ShareOptions) -> SharedStore:
+def open_store(url: str) -> "PostgresStore":
+    return share(url, ShareOptions())
+
+
+def share(url: str, how: ShareOptions) -> "PostgresStore":
+    from rejoinder.store.postgresql.store import LEASE, open_store  # noqa: PLC0415 - only loaded to open a store
+
     return open_store(url, shards=how.shards, lease_seconds=how.lease_seconds or LEASE)
 
 
 def open_reader(url: str) -> StoreReader:
+    from rejoinder.store.postgresql.store import PostgresReader  # noqa: PLC0415 - only loaded to open a store
+
     return PostgresReader(url)
 
 
 def open_for_operator(url: str) -> OperatorStore:
+    from rejoinder.store.postgresql.store import PostgresOperator  # noqa: PLC0415 - only loaded to open a store
+
     return PostgresOperator(url)
 
 
-__all__ = ["PostgresOperator", "PostgresReader", "PostgresStore", "open_for_operator", "open_reader", "open_store"]
+def open_whole(url: str, *, new: bool = False) -> "AbstractContextManager[WholeStore]":
+    from rejoinder.store.postgresql.whole import open_whole  # noqa: PLC0415 - only loaded to open a store
 
-STORE = StoreKind(open_store, open_reader, open_for_operator, address, open_whole, share, watches_sockets=True)
+    return open_whole(url, new=new)
+
+
+def shown(url: str) -> str:
+    from rejoinder.store.postgresql.faults import address  # noqa: PLC0415 - it needs the package of the driver
+
+    return address(url)
+
+
+STORE = StoreKind(
+    open=open_store,
+    read=open_reader,
+    operate=open_for_operator,
+    show=shown,
+    whole=open_whole,
+    share=share,
+    extra="postgres",
+    watches_sockets=True,
+)

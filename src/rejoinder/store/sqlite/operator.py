@@ -15,11 +15,12 @@ from typing import Any
 from rejoinder.errors import BadUse
 from rejoinder.store.base import OPERATOR_VERBS, Verb
 from rejoinder.store.sql.perform import perform
-from rejoinder.store.sqlite import SqliteReader, existing
+from rejoinder.store.sqlite.address import existing
 from rejoinder.store.sqlite.connect import connect, refuse_read_only
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import fault_in
 from rejoinder.store.sqlite.lock import holder
+from rejoinder.store.sqlite.store import SqliteReader
 
 Verbs = tuple[Verb[Any], ...]
 

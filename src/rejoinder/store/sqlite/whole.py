@@ -8,7 +8,7 @@ from pathlib import Path
 from rejoinder.errors import BadUse
 from rejoinder.store.sql.values import Row
 from rejoinder.store.sql.whole import PAGE_ROWS, WholeStore, tables
-from rejoinder.store.sqlite import MEMORY, existing, path_of
+from rejoinder.store.sqlite.address import MEMORY, existing, path_of
 from rejoinder.store.sqlite.connect import checked
 from rejoinder.store.sqlite.connection import Connection
 from rejoinder.store.sqlite.faults import fault_in

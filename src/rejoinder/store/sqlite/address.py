@@ -1,0 +1,38 @@
+"""What an address of a SQLite store says: `sqlite:FILE` or `sqlite::memory:`."""
+
+from pathlib import Path
+from typing import Final
+
+from rejoinder.errors import BadUse, StoreUnavailable
+
+SCHEME: Final = "sqlite:"
+MEMORY: Final = "sqlite::memory:"
+
+
+def path_of(url: str) -> str:
+    if not url.startswith(SCHEME) or url == SCHEME:
+        raise BadUse(f"{url!r} names no SQLite store; write sqlite:FILE or {MEMORY}")
+    return url.removeprefix(SCHEME)
+
+
+def existing(url: str) -> str:
+    """The path of a store that has to exist."""
+    path = path_of(url)
+    if url == MEMORY:
+        raise BadUse(f"{MEMORY} is in the memory of its gateway; no other program can read it")
+    if not Path(path).is_file():
+        raise StoreUnavailable("missing", path, "there is no such file")
+    return path
+
+
+def file_of(url: str) -> Path | None:
+    return None if url == MEMORY else Path(url.removeprefix(SCHEME))
+
+
+def from_folder(url: str, folder: Path) -> str:
+    """The same store, whatever the working directory is: a relative file counts from this folder."""
+    return url if url == MEMORY else f"{SCHEME}{folder / Path(url.removeprefix(SCHEME)).expanduser()}"
+
+
+def is_in_memory(url: str) -> bool:
+    return url == MEMORY

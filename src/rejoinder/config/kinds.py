@@ -114,6 +114,18 @@ def channel_to_come(kind: str) -> str | None:
     return f"the channel {kind} does not exist yet; remove this section (there are: {', '.join(here)})"
 
 
+def store_file(url: str) -> str | None:
+    """The file that the address of a store names; None where the engine keeps none, or keeps it in memory."""
+    scheme, _, file = url.partition(":")
+    return file if file != ":memory:" and _is_in_file(scheme) else None
+
+
+def _is_in_file(scheme: str) -> bool:
+    if scheme not in plugins.from_packages("store"):
+        return scheme == "sqlite"  # every command reads this: our own engines are not imported for it
+    return bool(getattr(plugins.find("store", scheme).STORE, "in_file", False))
+
+
 def no_such_store(url: str) -> str | None:
     """Why no engine can open this address; None where one can."""
     scheme = url.partition(":")[0]

@@ -40,3 +40,6 @@ class StoreKind(Struct, frozen=True):
     """For work on all of it while no gateway runs on it; None: it is copied by its own tools."""
     share: Callable[[str, ShareOptions], SharedStore] | None = None
     """For a gateway beside others; None: it has the store to itself."""
+    in_file: bool = False
+    """Its addresses are `scheme:FILE`, or `scheme::memory:` for none. The file is relative to the configuration's
+    folder, the first gateway makes it, and what agents may send lies in a folder beside it."""

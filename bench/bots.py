@@ -2,7 +2,7 @@
 
 `python -m bench.bots bare BOT_API MODEL FOLDER` is the least a Telegram bot can do, `bolt` the least with slack-bolt
 (bench/bolt.py), `discord` the least with discord.py (bench/discord_bot.py); `durable`, `durable-bolt` and
-`durable-discord` are the least that lose nothing. `python -m bench.bots gateway FILE` is `rejoinder run`.
+`durable-discord` are the least that lose nothing.
 """
 
 import asyncio
@@ -75,13 +75,6 @@ async def bare_relay(api: str, model: str) -> None:
         await BareRelay(http, api, model).run()
 
 
-def gateway(file: str) -> None:
-    from rejoinder.cli import main
-
-    sys.argv = ["rejoinder", "run", "--config", file]
-    main()
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["bare", api, model, _]:
@@ -102,5 +95,5 @@ if __name__ == "__main__":
             from bench.bolt import durable_bolt_bot
 
             asyncio.run(durable_bolt_bot(url, model, folder))
-        case [_, file]:
-            gateway(file)
+        case _:
+            sys.exit(f"No bot is called {sys.argv[1:]}.")

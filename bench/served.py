@@ -14,8 +14,11 @@ from pathlib import Path
 from time import perf_counter, sleep
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
+HERE = Path(__file__).parent.parent
+GATEWAY = "from rejoinder.cli import main; main()"
+"""`rejoinder`, of whichever tree comes first on the path."""
 IDLE_SECONDS = 4.0
 """How long a bot is left alone before its memory is looked at."""
 LOOK_SECONDS = 0.1
@@ -82,10 +85,12 @@ class Addresses(Struct, frozen=True):
 
 
 class Served(Struct, frozen=True):
-    """The bots of one platform, by the name each has in bench/bots.py; `gateway` is `rejoinder run`."""
+    """The bots of one platform, by the name each has in bench/bots.py."""
 
     personality: str
     bots: tuple[str, ...]
+    gateways: Mapping[str, Path] = field(default_factory=lambda: {"gateway": HERE})
+    """Those of them that are `rejoinder run`, and of which tree."""
 
     def measure(
         self,
@@ -142,12 +147,14 @@ class Served(Struct, frozen=True):
             store = store or f"sqlite:{folder}/bench.db"
             config = CONFIG.format(store=store, model=where.model, channel=channel, here=where.config, agent=agent)
             file.write_text(config, "utf-8")
-            arguments = ["gateway", str(file)] if bot == "gateway" else [bot, where.url, where.model, folder]
+            tree = self.gateways.get(bot)
+            ours = ["-c", GATEWAY, "run", "--config", str(file)]
+            command = ours if tree else ["-m", "bench.bots", bot, where.url, where.model, folder]
             begin = perf_counter()
             log = Path(folder) / "log"
             with log.open("wb") as said, ExitStack() as all_of_them:
                 several = [
-                    all_of_them.enter_context(_process("bench.bots", *arguments, stderr=said)) for _ in range(processes)
+                    all_of_them.enter_context(_process(command, tree or HERE, stderr=said)) for _ in range(processes)
                 ]
                 try:
                     assert platform.stdout.readline() == "ready\n", log.read_text("utf-8")
@@ -162,8 +169,9 @@ class Served(Struct, frozen=True):
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
-def _process(module: str, *arguments: str, stderr: object) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen([sys.executable, "-m", module, *arguments], stdout=subprocess.DEVNULL, stderr=stderr)  # type: ignore[call-overload]
+def _process(command: Sequence[str], tree: Path, stderr: object) -> "subprocess.Popen[bytes]":
+    env = {**os.environ, "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{HERE}"}
+    return subprocess.Popen([sys.executable, *command], env=env, stdout=subprocess.DEVNULL, stderr=stderr)  # type: ignore[call-overload]
 
 
 def cpu_seconds(pid: int) -> float:

@@ -29,7 +29,7 @@ from rejoinder.channels.telegram.emoji import NEAREST
 from rejoinder.cli import OPERATE
 from rejoinder.cli import app as command_line
 from rejoinder.config.describe import markdown_tables
-from rejoinder.config.kinds import channel_kind
+from rejoinder.config.kinds import channel_kinds
 from rejoinder.events import Ability
 from rejoinder.inbound import tables as inbound
 from rejoinder.outbound.directives import default_registry
@@ -81,11 +81,8 @@ def _effect(declared: Declaration) -> str:
     return declared.help + (" (needs a grant)" if declared.granted else "")
 
 
-CHANNELS = {
-    name: channel_kind(name)
-    for name in ("web", "terminal", "telegram", "discord", "slack", "matrix", "whatsapp", "signal")
-}
-"""What each channel declares, in the order of the tables."""
+CHANNELS = dict(sorted(channel_kinds().items(), key=lambda named: (named[1].open is None, named[0])))
+"""What each channel declares, in the order of the tables: first those that are here."""
 
 COMMON_REACTIONS = """
 eyes thumbsup thumbsdown heart fire smile laughing joy tada clap ok_hand pray wave
@@ -126,7 +123,7 @@ def abilities() -> str:
     rows.append(["", "longest message", *(_longest(known.limits) for known in CHANNELS.values())])
     rows.append(["", "reactions", *(known.reactions.words for known in CHANNELS.values())])
     rows.append(["", "the channel is", *("here" if known.open else "to come" for known in CHANNELS.values())])
-    return table(["ability", "lets these act", *CHANNELS], rows)
+    return table(["ability", "needed by", *CHANNELS], rows)
 
 
 def _longest(limits: Limits) -> str:

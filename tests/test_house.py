@@ -4,11 +4,11 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
+import grimp
 import pytest
 
 import rejoinder
@@ -218,9 +218,10 @@ RUNTIME = ["runtime", *(f"runtime/{room}" for room in ("place", "session", "answ
 
 @pytest.mark.parametrize("room", ["agents", "config", "events", "outbound", "rendering", *RUNTIME, "session", "turns"])
 def test_a_large_room_names_its_files(room):
-    """Who opens it reads in its first lines what is where."""
+    """Who opens it reads in its first lines what is where; a kind says so itself, by its declaration."""
     told = re.findall(r"\w+", ast.get_docstring(tree(f"{room}/__init__.py")) or "")
-    assert {path.stem for path in (HOUSE / room).glob("*.py")} - {"__init__", *told} == set()
+    kinds = {kind.rpartition(".")[2] for kind in edges(room)} if room in DECLARES else set()
+    assert {path.stem for path in (HOUSE / room).glob("*.py")} - {"__init__", *told} - kinds == set()
 
 
 def test_tasks_are_made_in_one_place():
@@ -308,20 +309,37 @@ def test_an_acquaintance_is_noticed_at_any_depth(tmp_path):
     }
 
 
-def contracts() -> dict[str, dict[str, Any]]:
-    """The import contracts by their names."""
-    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
-    return {contract["name"]: contract for contract in project["tool"]["importlinter"]["contracts"]}
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("rejoinder", cache_dir=None)
 
 
-def test_the_import_contracts_name_every_kind():
-    """They also see an acquaintance over three corners, but only of what they list: each kind has to be there."""
-    known, kinds = contracts(), {room: edges(room) for room in DECLARES}
-    assert {*known["Agent kinds share their base, they do not know each other"]["modules"]} == kinds["agents"]
-    assert {*known["Channels share their base, they do not know each other"]["modules"]} == kinds["channels"]
-    assert {*known["Store engines share their SQL, they do not know each other"]["modules"]} == kinds["store"]
-    runtime = known["The runtime knows floors and bases, no concrete edge"]["forbidden_modules"]
-    assert {*runtime} >= set().union(*kinds.values())
+def strangers(graph: grimp.ImportGraph, *layers: grimp.Layer) -> set[tuple[str, str]]:
+    """Who knows whom against the layers, over however many corners."""
+    found = graph.find_illegal_dependencies_for_layers(layers=layers)
+    return {(each.importer, each.imported) for each in found}
+
+
+@pytest.mark.parametrize("room", DECLARES)
+def test_no_kind_knows_another_over_any_corner(room, graph):
+    """The kinds are found, not listed, so a new one is held to it too; and nobody in the runtime reaches one."""
+    kinds = edges(room)
+    assert len(kinds) > 1
+    assert strangers(graph, grimp.Layer(*kinds, independent=True)) == set()
+    assert strangers(graph, grimp.Layer(*kinds, independent=True), grimp.Layer("rejoinder.runtime")) == set()
+    if room == "agents":
+        kinds -= {"rejoinder.agents.tour"}  # the cast of the demo builds on it
+        cast = grimp.Layer("rejoinder.agents.cast", "rejoinder.agents.cast_lines", independent=False)
+        assert strangers(graph, cast, grimp.Layer(*kinds, independent=True)) == set()
+
+
+def test_a_way_over_corners_is_noticed(graph):
+    """A test of the check above."""
+    two = ("rejoinder.channels.web", "rejoinder.agents.tour")
+    known = deepcopy(graph)
+    known.add_import(importer="rejoinder.channels.web.nouns", imported="rejoinder.corner")
+    known.add_import(importer="rejoinder.corner", imported="rejoinder.agents.tour.guide")
+    assert strangers(known, grimp.Layer(*two, independent=True)) == {two}
 
 
 @pytest.mark.parametrize("module", [rejoinder, testing], ids=lambda module: module.__name__)

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.events import PromptText
+from rejoinder.inbound.freshness import GREETING
 from rejoinder.rendering.fence import fenced
 from rejoinder.rendering.markdown import parse_blocks
 from rejoinder.session import Session
 from rejoinder.store.base import TranscriptEntry
-from rejoinder.transcripts import SILENT, Transcript, as_markdown, latest
+from rejoinder.transcripts import SILENT, STARTED_ANEW, Transcript, as_markdown, latest
 
 NOW = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
 SESSION = Session("s", "helper", NOW, NOW)
@@ -28,6 +29,12 @@ def test_it_is_the_chat_as_people_had_it():
     asked = TranscriptEntry("user", (PromptText(block), PromptText("Is it raining?")), NOW)
     page = as_markdown(Transcript(SESSION, (asked,)))
     assert page.endswith("## Anna [31m, 2024-01-02 03:04:05 UTC\n\nIs it raining?\n")
+
+
+def test_nobody_is_said_to_have_written_the_gateways_prompt():
+    """What an agent is told after a bare `/new` is the gateway's; the person wrote only the command."""
+    asked = TranscriptEntry("user", (PromptText(GREETING),), NOW)
+    assert as_markdown(Transcript(SESSION, (asked,))).endswith(f"UTC\n\n{STARTED_ANEW}\n")
 
 
 @pytest.mark.parametrize(

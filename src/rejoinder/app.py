@@ -67,8 +67,6 @@ MEMORY = "sqlite::memory:"
 """A store that keeps nothing beyond the process: for a chat in the terminal, a single reply, and tests."""
 GRACE = 20.0
 """Seconds for which agents may go on after the gateway is told to end."""
-SENDING = 5.0
-"""Seconds for which planned parts are still sent after that; the next process sends the rest."""
 PUTTING_AWAY = 15.0
 """Seconds for the whole shutdown beyond the grace; a store that accepts nothing for so long is closed as it is."""
 SELF = "you"
@@ -189,7 +187,7 @@ class Gateway:
         """Runs until every channel has ended, by itself or because it was told to, and all they brought is answered.
         `role`: what this process does, beside others on the same store (SC-24)."""
         if self.sharing.is_shared:
-            await self.sharing.join(role, self.listeners, self._configured.session, self._upkeep, GRACE, SENDING)
+            await self.sharing.join(role, self.listeners, self._configured.session, self._upkeep, GRACE)
             if self._reviving is not None:
                 self.sharing.restart_in_turn(self._reviving, self._begin_restart, self._upkeep)
         for engine in self.engines:
@@ -224,7 +222,7 @@ class Gateway:
             await self.runs.cancel(task)
         try:
             async with asyncio.timeout(grace + PUTTING_AWAY):
-                await self.engines.drain(grace, SENDING)
+                await self.engines.drain(grace)
         except TimeoutError:  # the store accepts nothing (DU-15), for an unknown time
             await self.store.close()
 

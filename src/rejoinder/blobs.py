@@ -37,7 +37,7 @@ class QuotaReached(RejoinderError):
 
     def __init__(self, whose: Literal["owner", "all"], quota: Quota) -> None:
         most = quota.owner if whose == "owner" else quota.all
-        super().__init__(f"the {most >> 20} MB of files that may be kept {_FOR[whose]} are used up")
+        super().__init__(f"the limit of {most >> 20} MB of files {_FOR[whose]} is reached")
         self.whose = whose
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from rejoinder.events import PromptPart, PromptText
+from rejoinder.inbound.freshness import GREETING
 from rejoinder.outbound.directives import default_registry
 from rejoinder.outbound.directives.declaration import Registry
 from rejoinder.outbound.reading import read_reply
@@ -20,6 +21,7 @@ from rejoinder.store.base import TranscriptEntry
 from rejoinder.unicode_repair import one_line
 
 SILENT = "*(nothing)*"
+STARTED_ANEW = "*(a new session)*"
 
 
 class Transcript(Struct, frozen=True):
@@ -76,6 +78,8 @@ def _entry(entry: TranscriptEntry, transcript: Transcript) -> str:
         names = dict.fromkeys(sender.display_name or sender.sender_id for sender in sender_blocks(entry.parts))
         who = " and ".join(filter(None, names)) or "user"
         words = "\n\n".join(map(_part, own_words(entry.parts)))
+        if words == GREETING:  # the gateway's: the person wrote only the command
+            words = STARTED_ANEW
     return f"## {one_line(who)}, {_moment(entry.at)}\n\n{words}"
 
 

@@ -62,7 +62,7 @@ async def test_it_streams_and_keeps_what_its_module_keeps():
         said = [text_of(await everything(agent, a_turn(session=f"session-{number}"))) for number in range(3)]
         assert said == ["1", "2", "3"]
         assert isinstance(agent, HasProcess)
-        assert await agent.check() == "its function is there, in a process of its own"
+        assert await agent.check() == "its function was found; it runs in a process of its own"
 
 
 async def test_long_and_broken_text_arrives_as_it_was_said():

@@ -16,7 +16,7 @@ async def test_a_message_is_answered_while_it_is_written(open_page: Open, gatewa
     """Send: the message arrives with a tick; the answer streams in, whole at the end, with its code to copy."""
     page = await open_page(gateway.url)
     said = await say(page, "show me streaming")
-    await expect(said.get_by_role("img", name="Arrived")).to_be_visible()
+    await expect(said.get_by_role("img", name="Sent")).to_be_visible()
     await expect(page.locator(".message.growing")).to_have_count(1)
     await whole(page)
     answer = message(page, "You read this while it is written")
@@ -165,7 +165,7 @@ async def test_what_was_written_while_the_server_was_dead_arrives_once(open_page
     await gateway.kill()
     await box(page).fill("reply to me")
     await box(page).press("Enter")
-    await expect(page.get_by_role("img", name="On its way")).to_be_visible()
+    await expect(page.get_by_role("img", name="Sending")).to_be_visible()
     await expect(page.get_by_text("Reconnecting…")).to_be_visible()
     await gateway.start()
     await page.evaluate("dispatchEvent(new Event('online'))")

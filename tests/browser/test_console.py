@@ -111,7 +111,7 @@ async def test_the_clock(open_page: Open, staged: Playing) -> None:
     clock = page.get_by_role("region", name="Scheduled jobs")
     row = clock.locator("li")
     await expect(row.nth(0)).to_contain_text("every 30m · in 14 min")
-    await expect(row.nth(0)).to_contain_text("passed 16 min ago: these are quiet hours")
+    await expect(row.nth(0)).to_contain_text("skipped 16 min ago: these are quiet hours")
     await expect(row.nth(1)).to_contain_text("answered · 10 h ago")
     await expect(row.nth(2)).to_contain_text("paused")
     for name, path in (
@@ -156,7 +156,7 @@ async def test_programs_that_are_told_what_happens(open_page: Open, quiet: Playi
     sad = {"hook": "n8n", "waiting": 3, "dead": 2, "oldest": oldest, "error": "it answered 500"}
     quiet.stage.api["hooks"] = {"hooks": [fine, sad]}
     rows = card.get_by_role("listitem")
-    await expect(rows.nth(0)).to_have_text("lognothing waits")
+    await expect(rows.nth(0)).to_have_text("lognothing waiting")
     await expect(rows.nth(1)).to_have_text(re.compile("n8n3 waiting2 given up5 min agoit answered 500"))
     await expect(rows.nth(1)).to_have_class("bad")
 
@@ -217,4 +217,4 @@ async def test_on_the_real_gateway(open_page: Open, gateway: RealGateway) -> Non
     await expect(journey).to_contain_text("reply to me")
     await expect(journey).to_contain_text("answered")
     await expect(page.locator(".figures")).to_contain_text("browsers")
-    await expect(page.get_by_role("region", name="Channels").first).to_contain_text("listens")
+    await expect(page.get_by_role("region", name="Channels").first).to_contain_text("listening")

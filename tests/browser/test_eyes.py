@@ -54,7 +54,7 @@ async def test_what_opens_above_the_page(open_page: Open, staged: Playing) -> No
     await tool(page, message(page, "Ship it."), "React")
     assert await findings(page) == []
     await page.keyboard.press("Escape")
-    for opens in ("New room", "Keys"):
+    for opens in ("New room", "Keyboard shortcuts"):
         await page.get_by_role("button", name=opens).click()
         assert await findings(page) == []
         await page.keyboard.press("Escape")

@@ -33,7 +33,7 @@ async def test_the_form_lets_in_who_has_the_token(open_page: Open, tmp_path: Pat
     try:
         page = await open_page(f"{guarded.url}/console")
         await show(page, "another token")
-        await expect(page.get_by_role("alert")).to_contain_text("That is not the token")
+        await expect(page.get_by_role("alert")).to_contain_text("This token is wrong")
         await show(page, "the token of this test")
         await expect(page).to_have_url(f"{guarded.url}/console")
         await expect(page.get_by_role("heading", name="Flow")).to_be_visible()
@@ -77,7 +77,7 @@ async def test_without_a_login_the_page_says_that_a_name_proves_nothing(open_pag
         dialog = page.get_by_role("dialog")
         await expect(dialog).to_contain_text("a name proves nothing")
         await dialog.get_by_label("Your name").fill("\N{PARTY POPPER}")
-        await dialog.get_by_role("button", name="Change").click()
+        await dialog.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("button", name="You are \N{PARTY POPPER}")).to_be_visible()
         await expect(page.get_by_role("link", name="Console")).to_be_visible()
     finally:

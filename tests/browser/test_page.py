@@ -141,7 +141,7 @@ async def test_jump_to_a_message_that_is_gone(open_page: Open, quiet: Playing) -
     await expect(message(page, "I mean what is gone")).to_be_visible()
     quiet.stage.page = lambda ask: p.Page(ask.client, (), False)  # type: ignore[method-assign]
     await message(page, "I mean what is gone").locator(".quote").click()
-    await expect(page.get_by_role("note")).to_contain_text("no longer there")
+    await expect(page.get_by_role("note")).to_contain_text("no longer exists")
     await quiet.stage.post("lobby", "bee", "and on we go")
     await expect(message(page, "and on we go")).to_be_visible()
     await expect(messages(page)).to_have_count(2)
@@ -265,7 +265,7 @@ async def test_a_recording_that_cannot_begin_leaves_the_box_as_it_was(
     await box(page, thread).fill("half a thought")
     await pane.get_by_role("button", name="Record a voice message").click()
     note = pane.get_by_role("note")
-    await expect(note).to_contain_text("There is no microphone.")
+    await expect(note).to_contain_text("No microphone was found.")
     await expect(pane.locator(".recording")).to_be_hidden()
     await expect(box(page, thread)).to_have_value("half a thought")
     await note.get_by_role("button", name="Dismiss").click()
@@ -379,7 +379,7 @@ async def test_a_hole_in_a_stream_is_filled(open_page: Open, quiet: Playing) -> 
 async def test_search_finds_and_jumps(open_page: Open, staged: Playing) -> None:
     page = await open_page(f"{staged.url}/#lobby")
     await page.keyboard.press("Control+Shift+F")
-    await page.get_by_label("Words to find").fill("nested three")
+    await page.get_by_label("Search messages").fill("nested three")
     hit = page.locator(".hit")
     await expect(hit).to_have_count(1)
     await expect(hit.locator("mark").first).to_be_visible()
@@ -394,7 +394,7 @@ async def test_older_hits_are_there_for_the_asking(open_page: Open, quiet: Playi
     page = await open_page(f"{quiet.url}/#lobby")
     await expect(page.locator("h1")).to_have_text("lobby")
     await page.get_by_role("button", name="Search", exact=True).click()
-    await page.get_by_label("Words to find").fill("needle")
+    await page.get_by_label("Search messages").fill("needle")
     older = page.get_by_role("button", name="Show older")
     for count, last in ((30, 40), (60, 10), (70, 0)):
         await expect(page.locator(".hit")).to_have_count(count)
@@ -402,7 +402,7 @@ async def test_older_hits_are_there_for_the_asking(open_page: Open, quiet: Playi
         if count < 70:
             await older.click()
     await expect(older).to_be_hidden()
-    await page.get_by_label("Words to find").fill("needle 69")
+    await page.get_by_label("Search messages").fill("needle 69")
     await expect(page.locator(".hit")).to_have_count(1)
 
 
@@ -414,7 +414,7 @@ async def test_a_search_waits_for_the_line(open_page: Open, quiet: Playing) -> N
     quiet.stage.deaf = True
     await quiet.stage.drop()
     await expect(page.get_by_text("Reconnecting…")).to_be_visible()
-    await page.get_by_label("Words to find").fill("needle")
+    await page.get_by_label("Search messages").fill("needle")
     await expect(page.get_by_text("Not connected; the search")).to_be_visible()
     quiet.stage.deaf = False
     await page.evaluate("dispatchEvent(new Event('online'))")
@@ -456,6 +456,14 @@ async def test_completion(open_page: Open, quiet: Playing) -> None:
     await box(page).press_sequentially(":rock")
     await box(page).press("Enter")
     await expect(box(page)).to_have_value("hi @bee 🚀 ")
+    await box(page).press_sequentially(":smi")
+    await expect(page.get_by_role("option").first).to_have_text("😄smilehappy grin")
+    await box(page).press_sequentially("le:")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 😄 ")
+    await box(page).press_sequentially(":thumbs_up:")
+    await box(page).press("Enter")
+    await expect(box(page)).to_have_value("hi @bee 🚀 😄 👍 ")
 
 
 async def test_a_command_that_is_typed_out_is_sent(open_page: Open, quiet: Playing) -> None:
@@ -580,7 +588,7 @@ async def test_first_visit_invites(open_page: Open, quiet: Playing) -> None:
 @pytest.mark.parametrize(
     ("wake", "told", "offered"),
     [
-        ("lead", "Ada answers what names nobody.", "reply to me"),
+        ("lead", "Ada answers messages that name nobody.", "reply to me"),
         ("all", "A message that names nobody goes to every agent", "reply to me"),
         ("mentions", "An agent answers when it is named", "@ada reply to me"),
     ],
@@ -602,9 +610,28 @@ async def test_a_room_is_made(open_page: Open, quiet: Playing) -> None:
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label("Name").fill("Review")
     await dialog.get_by_label("Cod").uncheck()
-    await dialog.get_by_role("button", name="Create the room").click()
+    await dialog.get_by_role("button", name="Create room").click()
     await expect(page.locator("h1")).to_have_text("Review")
     assert quiet.stage.rooms["review"].agents == ("ada", "bee")
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("LOBBY", "There is a room of that name already."), ("   ", "Give it a name.")]
+)
+async def test_a_room_needs_a_name_of_its_own(open_page: Open, quiet: Playing, name: str, problem: str) -> None:
+    """Two rooms of one name could not be told apart, and a room cannot be renamed."""
+    page = await open_page(f"{quiet.url}/#lobby")
+    rooms = len(quiet.stage.rooms)
+    await page.get_by_role("button", name="New room").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill(name)
+    await dialog.get_by_role("button", name="Create the room").click()
+    await expect(dialog.get_by_role("alert")).to_have_text(problem)
+    await dialog.get_by_label("Name").fill("Review")
+    await expect(dialog.get_by_role("alert")).to_be_hidden()
+    await dialog.get_by_role("button", name="Create the room").click()
+    await expect(page.locator("h1")).to_have_text("Review")
+    assert len(quiet.stage.rooms) == rooms + 1
 
 
 async def test_a_room_without_agents_is_not_made(open_page: Open, quiet: Playing) -> None:
@@ -615,7 +642,7 @@ async def test_a_room_without_agents_is_not_made(open_page: Open, quiet: Playing
     await dialog.get_by_label("Name").fill("Review")
     for name in ("Ada", "Bee", "Cod"):
         await dialog.get_by_label(name).uncheck()
-    create, problem = dialog.get_by_role("button", name="Create the room"), dialog.get_by_role("alert")
+    create, problem = dialog.get_by_role("button", name="Create room"), dialog.get_by_role("alert")
     await create.click()
     await expect(problem).to_have_text("Choose at least one agent.")
     await dialog.get_by_label("Bee").check()
@@ -643,7 +670,8 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await page.keyboard.press("Enter")
     await expect(message(page, "Ship it.")).to_be_visible()
     await expect(box(page)).to_be_focused()
-    await messages(page).last.focus()
+    await page.keyboard.press("Shift+Tab")
+    await expect(messages(page).last).to_be_focused()
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("ArrowUp")
     await expect(message(page, "May I run")).to_be_focused()
@@ -651,7 +679,7 @@ async def test_keyboard_only(open_page: Open, staged: Playing) -> None:
     await page.keyboard.type("yes")
     await page.keyboard.press("Enter")
     await expect(message(page, "yes").locator(".quote")).to_contain_text("May I run")
-    await expect(message(page, "yes").get_by_role("img", name="Arrived")).to_be_visible()  # before that it has no id
+    await expect(message(page, "yes").get_by_role("img", name="Sent")).to_be_visible()  # before that it has no id
     await messages(page).last.focus()
     await page.keyboard.press("e")
     await page.keyboard.type("heart")
@@ -674,6 +702,33 @@ async def test_escape_closes_go_to_at_once(open_page: Open, quiet: Playing) -> N
     await page.keyboard.press("Escape")
     await expect(page.get_by_role("dialog")).to_have_count(0)
     await expect(box(page)).to_be_focused()
+
+
+@pytest.mark.parametrize("opener", ["New room", "You are You. Change the name", "Go to…"])
+async def test_a_dialog_above_the_drawer_is_closed_first(open_page: Open, quiet: Playing, opener: str) -> None:
+    """On a phone Escape closes the dialog and leaves the list of rooms; Back closes both, nothing stays on the room."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport=PHONE)
+    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("button", name=opener).click()
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator(".sidebar")).to_be_visible()
+    await page.get_by_role("button", name=opener).click()
+    await page.go_back()
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    await expect(page.locator(".sidebar")).to_be_hidden()
+    await expect(page.locator("h1")).to_have_text("lobby")
+
+
+async def test_the_message_box_fits_its_words_in_every_width(open_page: Open, quiet: Playing) -> None:
+    """Also after the window became narrower, or a phone was turned: no scroll bar in the box, no word cut off."""
+    page = await open_page(f"{quiet.url}/#lobby", viewport={"width": 1280, "height": 800})
+    await box(page).fill("a few words that fill more than one line of a narrow window " * 3)
+    await page.set_viewport_size(PHONE)
+    await page.wait_for_function(
+        "() => { const b = document.querySelector('#room-text'); return b.scrollHeight <= b.clientHeight; }"
+    )
 
 
 async def test_the_message_list_is_one_tab_stop(open_page: Open, staged: Playing) -> None:
@@ -706,7 +761,7 @@ async def test_phone_width(open_page: Open, staged: Playing) -> None:
     assert await page.evaluate(width) == 360
     assert await page.locator("main .scroller").evaluate("e => e.scrollWidth - e.clientWidth") == 0
     await expect(page.locator(".sidebar")).to_be_hidden()
-    await page.get_by_role("button", name="Rooms and chats").click()
+    await page.get_by_role("button", name="Rooms and direct chats").click()
     await page.get_by_role("link", name="Ada").click()
     await expect(page.locator(".sidebar")).to_be_hidden()
     await expect(page.locator("h1")).to_have_text("Ada")

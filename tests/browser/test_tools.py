@@ -94,7 +94,7 @@ async def test_on_a_phone_what_a_command_does_is_told_whole(open_page: Open, qui
 TRACE = {
     "events": [
         {
-            "sentence": "Answered by ada in 1.9 s; nothing held it back.",
+            "sentence": "Answered by ada in 1.9 s; it did not have to wait.",
             "sender": "You",
             "text": "hello",
             "steps": [{"stage": "access", "decision": "continue", "reason": "let in as owner", "took": 0.00002}],
@@ -110,7 +110,7 @@ async def test_why_opens_beside_the_chat_with_a_sentence_first(open_page: Open, 
     id = await said.get_attribute("data-id") or ""
     await quiet.stage.post("lobby", "ada", "Hello!", answers=id)
     quiet.stage.api[f"messages/{id}/trace"] = TRACE
-    await tool(page, message(page, "Hello!"), "Why? The decisions about it")
+    await tool(page, message(page, "Hello!"), "Why? What was decided about it")
     panel = page.get_by_role("complementary", name="Why?")
     await expect(panel.locator(".why article > *").first).to_have_text(TRACE["events"][0]["sentence"])
     await expect(panel.get_by_role("row", name=re.compile("access continue let in as owner"))).to_be_visible()
@@ -121,7 +121,7 @@ async def test_why_opens_beside_the_chat_with_a_sentence_first(open_page: Open, 
 async def test_what_nobody_knows_of_is_said(open_page: Open, quiet: Playing) -> None:
     await quiet.stage.post("lobby", "ada", "Hello!")
     page = await open_page(f"{quiet.url}/#lobby")
-    await tool(page, message(page, "Hello!"), "Why? The decisions about it")
+    await tool(page, message(page, "Hello!"), "Why? What was decided about it")
     await expect(page.get_by_role("complementary", name="Why?")).to_contain_text("no message has the id")
 
 
@@ -160,8 +160,8 @@ async def test_on_a_phone_back_closes_what_covers_the_room(open_page: Open, quie
     page = await open_page("about:blank", viewport=PHONE)
     await page.goto(f"{quiet.url}/#lobby")
     title, panel, rooms = page.locator("h1"), page.locator(".panel"), page.locator(".sidebar")
-    search, menu = (page.get_by_role("button", name=name, exact=True) for name in ("Search", "Rooms and chats"))
-    await tool(page, message(page, "a needle"), "Why? The decisions about it")
+    search, menu = (page.get_by_role("button", name=name, exact=True) for name in ("Search", "Rooms and direct chats"))
+    await tool(page, message(page, "a needle"), "Why? What was decided about it")
     await expect(panel).to_be_visible()
     await page.go_back()
     await expect(panel).to_be_hidden()
@@ -183,7 +183,7 @@ async def test_on_a_phone_back_closes_what_covers_the_room(open_page: Open, quie
     await expect(title).to_have_text("design")
     await expect(rooms).to_be_hidden()
     await search.click()
-    await page.get_by_label("Words to find").fill("needle")
+    await page.get_by_label("Search messages").fill("needle")
     await page.locator(".hit").click()
     await expect(title).to_have_text("lobby")
     await expect(panel).to_be_hidden()
@@ -262,7 +262,7 @@ async def test_an_answer_to_what_was_edited_is_folded(open_page: Open, quiet: Pl
     await quiet.stage.mark(old.id, outdated=True)
     for _ in range(2):
         folded = messages(page).first.locator("details")
-        await expect(folded.locator("summary")).to_have_text("Answer to the message before it was edited")
+        await expect(folded.locator("summary")).to_have_text("Answer to the message as it was before the edit")
         await expect(folded.get_by_text("It is Tuesday.")).to_be_hidden()
         await page.reload()
     await folded.locator("summary").click()

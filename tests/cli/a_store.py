@@ -150,7 +150,7 @@ async def fill(store: Store) -> None:
         KeepJob("morning", "0 9 * * 1-5 Europe/Berlin", NOW), KeepJob("party", "2024-01-02 05:00 UTC", NOW)
     )
     await store.write(PassTick(Tick("morning", NOW, datetime(2300, 1, 2, 8, tzinfo=UTC)), "somebody talks", NOW))
-    await store.write(PassTick(Tick("party", NOW, None), "its last turn is not over yet", NOW))
+    await store.write(PassTick(Tick("party", NOW, None), "its last turn has not ended yet", NOW))
 
 
 def make(path: object) -> None:

@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
+from rejoinder.cli.config import WITHOUT_FILE
 
 GOOD = '[agents.a]\nkind = "openai"\nmodel = "m"\napi_key = "${KEY}"\n[channels.web]\nport = 80\n'
 BAD = '[gateway]\nstoer = "x"\n[session]\nscope = "x"\n'
@@ -46,7 +47,7 @@ def test_the_file_of_this_folder(tmp_path):
     result = run()
     assert result.exit_code == 0
     assert tomllib.loads(result.stdout)["gateway"]["store"] == "sqlite:rejoinder.db"
-    assert result.stderr == "There is no rejoinder.toml here: these are the defaults.\n"
+    assert result.stderr == f"There is no rejoinder.toml here: these are the defaults. {WITHOUT_FILE}\n"
     (tmp_path / "rejoinder.toml").write_text('[gateway]\nstore = "sqlite:mine.db"\n')
     result = run()
     assert tomllib.loads(result.stdout)["gateway"]["store"] == "sqlite:mine.db"

@@ -104,7 +104,7 @@ def test_the_list(url: str) -> None:
     assert DAILY in morning
     assert "  in 3 h " in morning
     assert morning.endswith("failed 2 h ago: timeout")
-    assert party.endswith("never again")
+    assert party.endswith("no further run")
 
 
 def test_the_list_as_json(url: str) -> None:
@@ -128,12 +128,12 @@ def test_the_list_as_json(url: str) -> None:
 
 def test_run_pause_and_resume(url: str) -> None:
     """TU-27: kept, and done by the gateway that runs next; resumed, its next tick is found again."""
-    assert told("run", "morning").startswith("morning is to run now. No gateway runs on this store; the next")
+    assert told("run", "morning").startswith("morning runs now. No gateway runs on this store; the next")
     assert kept(url)["morning"].wanted
     assert document("pause", "morning") == {"job": "morning", "asked": "pause", "gateway": None}
     assert kept(url)["morning"].paused
     assert "  paused" in told().splitlines()[2]
-    assert "goes on with it" in told("resume", "morning")
+    assert "resumes it" in told("resume", "morning")
     assert not kept(url)["morning"].paused
     assert "  once a gateway runs" in told().splitlines()[2]
     assert "  in 3 h " in (kept(url, KeepJob("morning", DAILY, SOON)) and told()).splitlines()[2]

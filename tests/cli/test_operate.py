@@ -287,7 +287,7 @@ def test_what_is_quarantined_is_run_again(folder):
 def test_retry_and_drop(folder):
     """DE-33: sent again when a gateway starts, or never."""
     later = "No gateway runs on this store; the next one that starts sends it.\n"
-    twice = "4 may have arrived before: people may see it twice. "
+    twice = "4 may have arrived already: people may see it twice. "
     assert told("dead", "--retry", "4") == f"To be sent again: part 4. {twice}{later}"
     assert told("dead", "--drop", "3") == "Dropped: part 3.\n"
     assert told("dead").startswith("Nothing is dead, held or quarantined")
@@ -536,7 +536,7 @@ def test_a_running_gateway_notices(gateway, tmp_path):
     told("send", "--channel", "telegram", "--chat", "5005", "hello")
     gateway.hears("sent 6 5005")
     let_in = told("pair", "approve", "K7QX2M9A")
-    assert let_in.endswith(f"The running gateway ({process}) knows it within about a second.\n")
+    assert let_in.endswith(f"The running gateway ({process}) lets them in within about a second.\n")
     gateway.hears("paired True")
     assert document("dead")["total"] == 1
 

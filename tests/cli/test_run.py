@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rejoinder.cli import app
+from rejoinder.config.kinds import channel_kinds
 from rejoinder.testing import FakePlatform
 from rejoinder.testing.patience import PATIENCE
 
@@ -74,7 +75,7 @@ homeserver = "https://matrix.org"
 user = "@bot:matrix.org"
 access_token = "x"
 """
-THERE = "discord, slack, telegram, web"
+THERE = ", ".join(name for name, kind in channel_kinds().items() if kind.open and kind.opened_by != "command")
 TOLD = """\
 {file}:5: channels.whatsapp: the channel whatsapp does not exist yet; remove this section (there are: {there})
 {file}:10: channels.work: the channel matrix does not exist yet; remove this section (there are: {there})

@@ -45,7 +45,7 @@ def test_without_configuration_there_is_a_page(tmp_path):
     with started(tmp_path) as (_, said):
         assert said[0].startswith("Answering with the built-in tour: no agent and no API key was found.")
         assert "`rejoinder run --demo`" in said[1]
-        assert said[2] == "What is said is kept in rejoinder.db (gateway.store)."
+        assert said[2] == "Messages are stored in rejoinder.db (gateway.store)."
         assert (tmp_path / "rejoinder.db").exists()
         address = said[-1].removeprefix("The chat is at ")
         with urllib.request.urlopen(f"{address}/health", timeout=PATIENCE) as answer:

@@ -322,7 +322,7 @@ async def test_it_is_not_restarted_into_a_wrong_configuration(tmp_path):
             file.write("debounce = 1\n")
         await here.platform.says("ann", "ann", "/restart")
         told = (await here.platform.hears("ann", seconds=SECONDS)).text
-        assert told.startswith("Not restarted, because it would not start again: ")
+        assert told.startswith("Not restarted, because it would not start: ")
         assert "messages.queue.debounce" in told
         await here.platform.says("ann", "ann", "hello")
         await here.platform.hears("ann", "Still here.", seconds=SECONDS)

@@ -113,7 +113,7 @@ async def test_the_pages_of_another_process(postgres: Server) -> None:
         await page.send(type="say", client="3", room="scripted~you", text="and again")
         again = await page.asked()
         await page.send(type="stop", client="4", room="scripted~you")
-        assert await page.hears("May I delete it all?\n\nNo longer asked: the run is over.") == again["id"]
+        assert await page.hears("May I delete it all?\n\nNo longer valid: the run has ended.") == again["id"]
 
 
 async def test_an_operator_beside_them(postgres: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ async def test_who_lacks_a_program_claims_no_chat(tmp_path: Path, postgres: Serv
             said, _ = await process.communicate()
     told = " ".join(said.decode().split())
     assert MISSING in told
-    assert "This process listens and serves pages; the answering is left to processes that have all agents." in told
+    assert "This process listens and serves pages; processes that have all agents do the answering." in told
 
 
 async def test_a_worker_that_lacks_a_program_does_not_start(tmp_path: Path, postgres: Server) -> None:

@@ -36,7 +36,7 @@ streaming = "off"
 """
 SOMEBODY_ELSES = {"fake-1": ["a secret"]}
 """What stands on the disk of another machine under the same name."""
-LOST = "coder could not load its earlier session; it goes on with what the gateway kept of it."
+LOST = "coder could not load its earlier session; it continues from what the gateway stored of it."
 
 
 class Machines:

@@ -76,7 +76,7 @@ async def test_while_it_serves(tmp_path: Path, postgres: Server, said: str) -> N
         finally:
             process.terminate()
             told, _ = await process.communicate()
-    assert "What is said is kept in postgresql://owner@" in " ".join(told.decode().split())
+    assert "Messages are stored in postgresql://owner@" in " ".join(told.decode().split())
     assert CANARY not in told.decode() + "".join(shown)
 
 

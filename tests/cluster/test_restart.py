@@ -76,7 +76,7 @@ async def test_the_next_one_waits_until_the_last_is_back(
         await start("returned", RestartCheck(fine, restart.obeyed, restart.returns))
         await until(lambda: len(ended) == 2)
         assert {*ended} == {"first", "second"}
-        refused = "Not restarted, because it would not start again: rejoinder.toml:3"
+        refused = "Not restarted, because it would not start: rejoinder.toml:3"
         await until(lambda: refused in caplog.text)  # it may look after both others have restarted
 
 

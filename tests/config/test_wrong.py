@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from rejoinder import plugins
 from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.load import load, read
 from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
@@ -20,7 +21,10 @@ ENVIRONMENT = {"TELEGRAM_TOKEN": "canary", "EMPTY": ""}
 
 
 def table() -> list[tuple[str, str]]:
-    rows = (HERE / "wrong.txt").read_text("utf-8").split("====\n")[1:]
+    written = (HERE / "wrong.txt").read_text("utf-8")
+    for kind in ("agent", "channel"):
+        written = written.replace(f"<every {kind} kind>", ", ".join(f'"{name}"' for name in plugins.names(kind)))
+    rows = written.replace("<every store>", ", ".join(plugins.names("store"))).split("====\n")[1:]
     return [(text, said.strip("\n")) for text, said in (row.split("\n----\n") for row in rows)]
 
 
@@ -107,7 +111,7 @@ def test_unreadable(tmp_path, monkeypatch):
 
         monkeypatch.setattr(Path, "read_bytes", refuse)
     path.chmod(0)
-    assert file_mistake(str(path)) == f"{path}: you may not read this file; change its owner or its permissions"
+    assert file_mistake(str(path)) == f"{path}: no permission to read this file; change its owner or its permissions"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "x" * 5000, "/dev/null/x"])

@@ -89,7 +89,7 @@ async def test_a_lost_session_is_said_once():
     async with conversation(agent) as chat:
         await chat.says("hi")
         await chat.hears(
-            "_coder could not load its earlier session; it goes on with what the gateway kept of it._\n\nHello."
+            "_coder could not load its earlier session; it continues from what the gateway stored of it._\n\nHello."
         )
         await chat.says("hi")
         await chat.hears("Again.")

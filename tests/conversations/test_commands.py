@@ -63,15 +63,15 @@ class Plain:
         ("/think high", "The agent plain has no thinking levels."),
         ("/model gpt-x", "The agent plain does not change its model."),
         ("/reasoning on", "The agent plain does not show its thoughts."),
-        ("/exec security=full", "The agent plain asks for no permission, so there is nothing to set."),
-        ("/elevated full", "The agent plain asks for no permission, so there is nothing to lift."),
-        ("/compact", "The agent plain keeps its memory itself: /new starts a new session."),
+        ("/exec security=full", "The agent plain never asks for permission, so there is nothing to set."),
+        ("/elevated full", "The agent plain never asks for permission, so there is nothing to lift."),
+        ("/compact", "The agent plain keeps its own memory; /new starts a new session."),
         ("/exec host=node", "The agent plain does not take host; valid: default"),
-        ("/compact shortly", "The agent plain keeps its memory itself: /new starts a new session."),
+        ("/compact shortly", "The agent plain keeps its own memory; /new starts a new session."),
         ("/restart", "This gateway is part of another program: restart that program."),
-        ("/tts on", "Nothing speaks here; the owner can add [media.text_to_speech] to the configuration."),
+        ("/tts on", "No text-to-speech is set up; the owner can add [media.text_to_speech] to the configuration."),
         ("/config show", "/config is off; commands.config = true turns it on."),
-        ("/approve q1", "There is no request q1 for you here; it may have been answered or have run out."),
+        ("/approve q1", "There is no request q1 for you here; it may have been answered or have expired."),
         ("/stop", "Nothing is running."),
     ],
 )
@@ -307,7 +307,7 @@ async def test_a_command_that_cannot_be_carried_out_says_so(caplog, monkeypatch)
         await chat.hears("One.")
         await chat.rests()
         await chat.says("/export-session")
-        await chat.hears("That did not work (LookupError); the gateway's log says more.")
+        await chat.hears("That failed (LookupError); the gateway's log has the details.")
         await chat.says("two")
         await chat.hears("Two.")
     assert "the folder of files" in caplog.text
@@ -397,7 +397,7 @@ async def test_a_command_ends_with_the_gateway():
     async with conversation(ScriptedAgent(), channel, settings=operating()) as chat:
         await chat.says("! sleep 300")
         await chat.says("! sleep 300")
-        await chat.hears("A command is running already; it has 60 seconds in all.")
+        await chat.hears("A command is already running; it has 60 seconds in all.")
         await chat.gateway.drain()
         await chat.hears("It was ended with the gateway.")
 

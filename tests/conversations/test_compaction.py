@@ -128,7 +128,7 @@ async def test_compacting_by_hand_and_by_need_are_told_too():
     assert [SHORTENED in told(turn) for turn in agent.turns] == [False, True, False, False, True]
 
 
-SHORTENED_BY_HAND = "The session's memory is shortened."
+SHORTENED_BY_HAND = "The conversation has been shortened."
 
 
 class Slow(Forgetful):
@@ -244,13 +244,13 @@ async def test_an_agent_that_does_not_come_back_is_given_up():
 async def test_an_agent_that_keeps_its_memory_itself():
     async with conversation(ScriptedAgent()) as chat:
         await chat.says("/compact")
-        await chat.hears("The agent scripted keeps its memory itself: /new starts a new session.")
+        await chat.hears("The agent scripted keeps its own memory; /new starts a new session.")
 
 
 async def test_what_cannot_be_shortened_is_said():
     async with conversation(Forgetful(works=(False,))) as chat:
         await chat.says("/compact")
-        await chat.hears("There was nothing to shorten, or it did not work.")
+        await chat.hears("There was nothing to shorten, or it failed.")
 
 
 async def test_what_to_keep_reaches_the_agent():
@@ -259,5 +259,5 @@ async def test_what_to_keep_reaches_the_agent():
     async with conversation(agent) as chat:
         for typed in ("/compact keep the names", "[[/compact: the dates]]", "/compact"):
             await chat.says(typed)
-            await chat.hears("The session's memory is shortened.")
+            await chat.hears("The conversation has been shortened.")
     assert agent.log == ["shortened keep the names", "shortened the dates", "shortened"]

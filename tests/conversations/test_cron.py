@@ -115,7 +115,7 @@ async def test_it_does_not_overlap_itself(tmp_path):
         await days.chat.sees("Slow")
         days.pass_by(hours=1)
         passed = await days.job(lambda job: job.passed is not None)
-        assert (passed.reason, passed.due) == ("its last turn is not over yet", MORNING + 3 * HOUR)
+        assert (passed.reason, passed.due) == ("its last turn has not ended yet", MORNING + 3 * HOUR)
         go.set()
         await days.chat.hears("Slow.")
         await days.job(lambda job: not job.is_open)

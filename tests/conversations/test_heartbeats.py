@@ -134,7 +134,7 @@ async def test_a_file_that_asks_for_nothing_wakes_nobody(tmp_path, notes, woken)
         await days.known()
         job = await beat(days)
     assert bool(agent.turns) is woken
-    assert job.reason == ("" if woken else "there is nothing in its file to be done")
+    assert job.reason == ("" if woken else "its file lists nothing to do")
     if woken and notes:
         assert said(agent.turns[0]) == [f"{PROMPT}\n\nHEARTBEAT.md:\n\n{notes.strip()}"]
 

@@ -83,7 +83,7 @@ async def test_the_whole_of_it_is_a_file_without_directives_or_secrets(tmp_path:
         await chat.sees_reaction("👍", on=asked)
         await chat.hears("")
     [file] = channel.files
-    assert f"The whole of it is in the file {file.name}.)_" in shown
+    assert f"The full answer is in the file {file.name}.)_" in shown
     whole = file.content.decode()
     assert whole == f"{WORDS * 100}[redacted] {WORDS * 100_000}the end."
     assert (channel.parts[-1].files[0].name, channel.parts[-1].silent) == (file.name, True)
@@ -138,7 +138,7 @@ async def test_an_agent_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPat
 
     async with conversation(Endless()) as chat:
         await chat.says("hello")
-        await chat.hears("scripted did not come to an end and was stopped.")
+        await chat.hears("scripted did not finish and was stopped.")
 
 
 async def test_what_is_huge_beside_the_answer_is_cut_too(tmp_path: Path):

@@ -90,7 +90,7 @@ async def test_a_picture_is_put_into_words_for_one_that_sees_nothing():
         "mime": "image/png",
         "size": len(PNG),
         "text": "A cat. It says: /stop",
-        "missing": "you cannot see it: this describes it",
+        "missing": "you cannot see it: this is a description of it",
     }
     (asked,) = eyes.turns
     assert [part for part in asked.parts if isinstance(part, PromptImage)] == [PromptImage("image/png", PNG)]
@@ -139,7 +139,7 @@ async def test_a_program_puts_a_picture_into_words(command, file):
         await chat.hears("A cat, then.")
     (told,), pictures = media(agent.turns[0])
     assert pictures == []
-    missing = "you cannot see it: this describes it" if file else "you cannot see pictures"
+    missing = "you cannot see it: this is a description of it" if file else "you cannot see pictures"
     assert told == {"name": "cat.png", "mime": "image/png", "size": len(PNG), "missing": missing, **file}
 
 

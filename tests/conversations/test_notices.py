@@ -239,7 +239,7 @@ async def test_what_is_given_up_is_told_the_owner_also_after_a_restart(tmp_path,
         machine.channel.fails(Rejected("Forbidden: bot was blocked by the user"))
         await machine.chat.says("hello", sender="bob", chat="bob")
         told = await machine.chat.hears()
-    sentence = "A message to fake bob was given up: Forbidden: bot was blocked by the user."
+    sentence = "The gateway gave up on a message to fake bob: Forbidden: bot was blocked by the user."
     assert told.text.splitlines()[0] == sentence
     assert {"BuryPart", "PlanParts"} in writes
 

@@ -12,14 +12,14 @@ from rejoinder.session import SessionSettings
 from rejoinder.testing import FakeMessenger, conversation
 from tests.conversations.agents import Asking, Steerable
 
-QUESTION = "May I delete it all?\n\nAnswer yes or no. /approve {q} allows it once, too; /approve {q} deny does not."
+QUESTION = "May I delete it all?\n\nAnswer yes or no. /approve {q} allows it once; /approve {q} deny denies it."
 CHOICE = """May I delete it all?
 
 1. yes
 2. The old ones
 3. No, nothing
 
-Answer with the number. /approve {q} and the number answers it, too; /approve {q} deny allows nothing."""
+Answer with the number. You can also write /approve {q} and the number, or /approve {q} deny."""
 PERMISSION = CHOICE.replace("with the number.", "with the number, yes or no.")
 OPTIONS = ("yes", Option("some", "The old ones"), Option("no!", "No, nothing"))
 
@@ -96,7 +96,7 @@ async def test_yes_is_a_message_where_nothing_was_asked():
     """TU-34: and `/approve` says that no request waits."""
     async with conversation(Asking()) as chat:
         await chat.says("/approve")
-        await chat.hears("No request is waiting for you here, or there are several: then name one.")
+        await chat.hears("There is no request for you here, or there are several; if so, name one.")
         await chat.says("yes")  # a message like any other: the agent is asked, and asks
         await chat.says(f"/approve {await asked_for(chat)}")
         assert "I was told allow-once." in {(await chat.hears()).text, (await chat.hears()).text}
@@ -144,7 +144,7 @@ async def test_nobody_else_and_nowhere_else_can_answer(where):
         await chat.says("clean up")
         which = await asked_for(chat)
         await chat.says(f"/approve {which}", **where)
-        await chat.hears(f"There is no request {which} for you here; it may have been answered or have run out.")
+        await chat.hears(f"There is no request {which} for you here; it may have been answered or have expired.")
         await chat.says(f"/approve {which} deny")
         replies = {(await chat.hears()).text, (await chat.hears()).text}
     assert replies == {f"Request {which}: deny.", "I was told None."}

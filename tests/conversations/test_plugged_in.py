@@ -67,7 +67,7 @@ async def test_a_command_that_raises_is_told_to_the_person_and_the_log(monkeypat
     plug_in(monkeypatch, "rejoinder.commands", COMMANDS=(Command("break", "Breaks.", "games", handle=broken),))
     async with conversation(ScriptedAgent("Hi.")) as chat:
         await chat.says(typed)
-        await chat.hears("/break did not work (LookupError); the gateway's log says more.")
+        await chat.hears("/break failed (LookupError); the gateway's log has the details.")
         if answer:
             await chat.hears(answer)
     assert "/break failed" in caplog.text

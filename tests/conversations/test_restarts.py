@@ -696,7 +696,7 @@ async def test_what_is_not_asked_again_is_closed(tmp_path):
     async with machine.running(agent):
         await machine.channel.until(lambda: asked.text == f"May I delete it all?\n\n{RESTARTED}")
         await machine.chat.says(f"/approve {old}")
-        await machine.chat.hears(f"There is no request {old} for you here; it may have been answered or have run out.")
+        await machine.chat.hears(f"There is no request {old} for you here; it may have been answered or have expired.")
     assert not agent.turns
 
 

@@ -339,7 +339,7 @@ async def test_no_model_is_said_to_answer_that_fails_too():
             "Model fallback: second answers instead of first: the model does not take this request.\n\nHere I am."
         )
         await chat.says("and now?")
-        await chat.hears("Model fallback over: first answers again (was second).\n\nMe again.")
+        await chat.hears("Model fallback ended: first answers again (was second).\n\nMe again.")
     assert [turn.model for turn in agent.turns] == ["first", "second"] * 2 + ["first"]
 
 
@@ -476,7 +476,7 @@ async def test_what_became_of_directives_is_told_in_the_next_turn():
         for answer in ("Hi.", "Ho.", "Hum."):
             await chat.says("hello")
             await chat.hears(answer)
-    assert "Of your last answer: reply_to m99: denied" in told(agent.turns[1])
+    assert "About your last answer: reply_to m99: denied" in told(agent.turns[1])
     assert "react 👀: done" in told(agent.turns[1])
     assert "last answer" not in told(agent.turns[2])
 

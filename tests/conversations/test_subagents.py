@@ -349,7 +349,7 @@ async def test_eight_at_once():
             await chat.says("/subagents spawn helper wait")
             assert "is at work" in (await chat.hears()).text
         await chat.says("/subagents spawn helper wait")
-        await chat.hears("8 sub-agents are at work here already, which is the most.")
+        await chat.hears("8 sub-agents are already at work here, which is the limit.")
         await chat.says("/kill all")
         await chat.hears("Stopped: 8.")
         await chat.says("/subagents spawn helper read")

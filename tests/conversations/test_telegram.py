@@ -188,7 +188,7 @@ async def test_a_permission_is_given_by_a_button(label, told):
     [
         ("/approve {which}", 300, "Allowed once."),
         ("/approve {which} deny", 300, "Denied."),
-        ("/stop", 300, "No longer asked: the run is over."),
+        ("/stop", 300, "No longer valid: the run has ended."),
         ("wait", 1, "Denied: nobody answered in time."),
     ],
 )

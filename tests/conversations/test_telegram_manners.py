@@ -226,7 +226,7 @@ async def test_what_is_refused_for_good_is_dead_and_its_owner_told(kind):
         await platform.hears("ann", "Hello.")
         platform.fault(kind, on="send", chat="#team")
         await platform.says("#team", "ann", "@testbot hello")
-        assert "was given up" in (await platform.hears("ann")).text
+        assert "gave up on" in (await platform.hears("ann")).text
         await platform.says("ann", "ann", "and you?")
         await platform.hears("ann", "Three.")
         assert platform.truth.messages("#team") == []
@@ -241,7 +241,9 @@ async def test_the_owner_is_told_of_a_chat_that_is_gone():
         platform.people.closes("#team", "bot was kicked from the supergroup chat")
         await platform.says("#team", "ann", "@testbot hello")
         told = await platform.hears("ann")
-        assert told.text.startswith(f"A message to telegram {platform.id_of('#team')} was given up: Forbidden")
+        assert told.text.startswith(
+            f"The gateway gave up on a message to telegram {platform.id_of('#team')}: Forbidden"
+        )
         await platform.says("#team", "ann", "@testbot hello again")
         await platform.truth.until(lambda: sum(call.status == 403 for call in platform.truth.calls) > 1)
         assert len(texts(platform)) == 2
@@ -296,7 +298,7 @@ async def test_what_is_sent_again_is_the_answer_alone():
         await platform.hears("ann", "Hello.")
         await platform.says("#team", "ann", "@testbot tell me")
         platform.people.closes("#team")
-        await platform.truth.until(lambda: any("given up" in text for text in texts(platform)))
+        await platform.truth.until(lambda: any("gave up on" in text for text in texts(platform)))
         platform.people.world.room("#team").closed = ""
         await platform.says("#team", "ann", "/resend")
         await platform.truth.until(lambda: len(texts(platform, "#team")) == 2)

@@ -106,7 +106,7 @@ async def test_what_has_scrolled_away_is_said_to_be_taken_back():
     long = "".join(f"line {n}\n" for n in range(100))
     async with chatting([long, 0.3, "\nNO_REPLY"], rows=12) as terminal:
         terminal.keys("hm\r")
-        await terminal.shows("bot took m2 back")
+        await terminal.shows("bot deleted m2")
 
 
 async def test_an_answer_longer_than_the_screen_is_all_there_in_order():

@@ -90,7 +90,7 @@ async def test_an_agent_that_hears_gets_the_recording_with_its_transcript():
         assert sound.mime == "audio/mpeg"
         assert format_of(sound.data) == "mp3"
     assert SENTENCE in [part.text for part in agent.turns[0].parts if isinstance(part, PromptText)]
-    assert files(agent.turns[1])[0]["note"] == "you are given its sound as well"
+    assert files(agent.turns[1])[0]["note"] == "you get the recording as well"
 
 
 async def test_without_a_listener_it_gets_the_recording_alone():

@@ -54,7 +54,7 @@ def test_a_model_is_named_as_people_name_it(said, model):
             SESSION,
             "a send rule denies it (channel = fake)",
         ),
-        (SendPolicy(), replace(SESSION, send_policy="off"), "/send off holds in this session"),
+        (SendPolicy(), replace(SESSION, send_policy="off"), "/send off is set in this session"),
         (SendPolicy(default="deny"), replace(SESSION, send_policy="on"), None),
     ],
 )

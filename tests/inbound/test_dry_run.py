@@ -85,7 +85,7 @@ def test_a_mention_can_be_added(ask: Any) -> None:
         ("/config show", "guest", "/config is for the owner; this is a guest"),
         ("/config show", "owner", "commands.config is false"),
         ("/help", "owner", "/help"),
-        ("hello", "bot", "messages of bots are not read here (bot_messages = off)"),
+        ("hello", "bot", "messages from bots are not read here (bot_messages = off)"),
         ("hello", "owner", None),
     ],
 )

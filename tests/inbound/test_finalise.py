@@ -139,7 +139,7 @@ def test_a_recording_is_not_more_than_its_words(text: str, expected: str) -> Non
 @pytest.mark.parametrize("text", ["", " \n\t "])
 def test_an_empty_message_is_dropped(text: str) -> None:
     """Nothing in it, nothing to decide."""
-    assert last(send(says(text), house())) == ("finalise", "there is nothing in it")
+    assert last(send(says(text), house())) == ("finalise", "it is empty")
 
 
 def test_a_reaction_is_not_a_message() -> None:

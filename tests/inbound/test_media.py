@@ -22,8 +22,8 @@ def file(content: bytes | None, mime: str = "application/octet-stream", name: st
         (file(PNG, "text/plain"), True, "image", None, None),
         (file(PNG, "image/png"), False, "describe", None, "you cannot see pictures"),
         (file(PNG + bytes(20), "image/png"), True, "note", None, "larger than 20 bytes"),
-        (file(b"nothing", "image/png"), True, "describe", None, "you cannot take image/png"),
-        (file(b"OggS", "audio/ogg"), True, "describe", None, "you cannot take audio/ogg"),
+        (file(b"nothing", "image/png"), True, "describe", None, "you cannot read image/png"),
+        (file(b"OggS", "audio/ogg"), True, "describe", None, "you cannot read audio/ogg"),
         (file(None, "image/png"), True, "note", None, "its content was not fetched"),
         (file(None, "image/png"), False, "describe", None, "you cannot see pictures"),
         (file(b"a,b", "text/csv"), True, "text", "a,b", None),
@@ -72,7 +72,7 @@ def test_limits_hold_for_the_message() -> None:
     shown = show_media(files, sees_images=True, limits=SMALL)
     assert [each.treatment for each in shown] == ["image", "note", "text", "text", "note"]
     assert [each.text for each in shown[2:]] == ["0123456789", "01234", None]
-    assert (shown[1].why, shown[4].why) == ("more than 1 pictures", "the files before it took all the room")
+    assert (shown[1].why, shown[4].why) == ("more than 1 pictures", "the files before it used up the limit")
 
 
 @pytest.mark.parametrize(

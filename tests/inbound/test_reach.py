@@ -64,7 +64,7 @@ def test_only_the_rooms_it_is_in() -> None:
         refusal(route, "ada", here, allow=None, paired=True, known=True, direct=True, members=members)
         for members in (("bo",), ("bo", "ada"), ())
     ]
-    assert told == ["ada is not in this chat; `directives.send_to` may list it", None, None]
+    assert told == ["ada is not in this chat; add this chat to `directives.send_to` to allow it", None, None]
 
 
 def test_what_an_owner_took_off_the_list() -> None:

@@ -89,7 +89,7 @@ def test_reading_a_skill_file() -> None:
     assert read_skill("Just do it.", "doer") == Skill("doer", "", "Just do it.")
 
 
-@pytest.mark.parametrize(("text", "said"), [("---\nname: x", "has no end"), ("---\nname: two words\n---", "typed")])
+@pytest.mark.parametrize(("text", "said"), [("---\nname: x", "does not end"), ("---\nname: two words\n---", "typed")])
 def test_a_bad_skill_file_says_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(BadConfiguration, match=said):
         read_skill(text, "folder")

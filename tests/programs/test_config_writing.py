@@ -49,7 +49,7 @@ async def test_a_key_is_written_and_holds_at_once(file):
     async with running(file) as (chat, reloading):
         said = await says(chat, "/config set messages.response_prefix B:")
         assert "Written into the file. It takes effect with the next message." in said
-        assert "The file before it is rejoinder.toml.bak." in said
+        assert "The previous file is rejoinder.toml.bak." in said
         assert 'messages.response_prefix = "B:"' in said
         assert await says(chat, "hello") == "B: 0."
         assert file.read_text() == FILE.replace('"A:"', '"B:"')

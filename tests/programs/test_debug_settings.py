@@ -65,7 +65,7 @@ async def test_a_setting_holds_until_it_is_taken_back(file):
             'Until the next start:\n\nmessages.response_prefix = "B:"\nmessages.queue.cap = 3',
         )
         await says(
-            chat, "/debug unset messages.response_prefix", "messages.response_prefix is again what the file says."
+            chat, "/debug unset messages.response_prefix", "messages.response_prefix has the value from the file again."
         )
         await says(chat, "hello", "A: 2.")
         await says(chat, "/debug reset", debug_settings.NOTHING)

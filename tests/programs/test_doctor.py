@@ -35,6 +35,7 @@ from rejoinder.store.base import (
 )
 from rejoinder.store.sqlite import open_store
 from rejoinder.testing import FakePlatform
+from rejoinder.testing.ports import free_port
 from tests.cli.a_store import ANNA, received
 
 FAKE_AGENT = str(Path(__file__).parents[1] / "agents" / "fake_acp_agent.py")
@@ -329,6 +330,18 @@ async def test_a_gateway_that_runs_says_how_it_is(monkeypatch, problems, ok, wor
     finally:
         await runner.cleanup()
     assert (fine, said.startswith(words)) == (ok, True), said
+
+
+async def test_a_gateway_on_another_port_is_no_riddle(monkeypatch):
+    """`make run PORT=8766` is documented; the doctor, which reads only the file, looks at the port there."""
+
+    async def running(_: str) -> str:
+        return "process 7"
+
+    monkeypatch.setattr(doctor, "_gateway", running)
+    page = f"[channels.web]\nport = {free_port()}\n"
+    fine, said = await found(f'[agents.a]\nkind = "scripted"\nscript = "none.json"\n{page}', "gateway")
+    assert (fine, "if it was started with --port" in said) == (True, True), said
 
 
 @pytest.mark.parametrize(("trouble", "runs"), [(NO_EVENTS, True), ("", True), (NO_EVENTS, False)])

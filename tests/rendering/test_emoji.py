@@ -198,12 +198,6 @@ def test_what_is_no_emoji_gets_a_hint(word: str, style: ReactionNames, value: st
     assert project(word, style) == Projection(value, note)
 
 
-@pytest.mark.parametrize("word", ["parrot_party", ":parrot_party:", "<:parrot_party:99>", "<a:parrot_party:99>"])
-def test_a_channels_own_emoji_go_by_name(word: str) -> None:
-    """OD-70: custom emoji by name where the channel has them."""
-    assert project(word, ANY_EMOJI, {"parrot_party": "parrot_party:99"}) == Projection("parrot_party:99")
-
-
 @given(st.text(), st.sampled_from(STYLES))
 def test_nothing_raises_and_nothing_is_refused_silently(word: str, style: ReactionNames) -> None:
     """OD-35: whatever an agent writes becomes a value, or a note that says why there is none."""

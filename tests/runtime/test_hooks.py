@@ -69,7 +69,7 @@ async def test_one_that_hangs_is_ended_and_logged(caplog):
             asyncio.sleep,
             r"no hook called 'turn_end'; did you mean turn_ended\? there are: message_received",
         ),
-        ("turn_ended", print, "has to be an async function"),
+        ("turn_ended", print, "must be an async function"),
     ],
 )
 def test_what_is_no_hook_is_refused(name, hook, said):

@@ -138,7 +138,7 @@ async def test_nothing_is_kept_of_a_shard_that_is_gone():
         await people.say("Is it?", range(20))
         engines = [ref(engine) for engine in people.engines]
         for shard in range(SHARDS):
-            await people.engines.hand_over(shard, 0.0, 0.0)
+            await people.engines.hand_over(shard, 0.0)
         await people.rest()
         gc.collect()
         assert [engine() for engine in engines] == [None] * SHARDS

@@ -62,11 +62,11 @@ def test_pictures_cost_tokens_and_no_characters() -> None:
     ("budget", "last"),
     [
         (ContextBudget(), "| together | 3,000 | 900 |"),
-        (ContextBudget(used=70), "The last turn took 70 tokens, as the agent counts."),
+        (ContextBudget(used=70), "The last turn took 70 tokens, by the agent's own count."),
         (ContextBudget(5000), "The conversation is shortened at 5,000 (agents.defaults.context_tokens)."),
         (
             ContextBudget(5000, 70),
-            "The last turn took 70 tokens, as the agent counts. "
+            "The last turn took 70 tokens, by the agent's own count. "
             "The conversation is shortened at 5,000 (agents.defaults.context_tokens).",
         ),
     ],

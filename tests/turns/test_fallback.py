@@ -155,6 +155,6 @@ def test_each_transition_is_told_once() -> None:
     assert told == "Model fallback: other answers instead of big: the account made too many requests."
     assert transition_notice("other", fallen, "rate_limit") is None
     assert transition_notice("other", FallbackState(ALL, BIG), None) == (
-        "Model fallback over: big answers again (was other)."
+        "Model fallback ended: big answers again (was other)."
     )
     assert transition_notice(None, FallbackState(ALL, BIG), None) is None

@@ -129,7 +129,7 @@ def test_the_user_part_is_told_in_order() -> None:
     assert values[2:4] == [["Model switched to big."], ABORT_NOTE]
     assert values[4] == {
         "notice": "3 messages before this turn got no answer, because the queue was full;"
-        " the last of them in a line each.",
+        " the latest of them are listed, in one line each.",
         "count": 3,
         "lines": ["one", "two"],
     }

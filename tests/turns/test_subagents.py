@@ -25,12 +25,16 @@ MAY = ("helper", "reader")
         (SpawnRequest("coder", "read"), SpawnState(()), "there are: none"),
         (SpawnRequest("helper", "  "), SpawnState(MAY), "needs a task"),
         (SpawnRequest("helper", "read"), SpawnState(MAY, depth=MOST_DEPTH), "nested at most 2 deep"),
-        (SpawnRequest("helper", "read"), SpawnState(MAY, at_work=MOST_AT_ONCE), "8 sub-agents are at work"),
+        (SpawnRequest("helper", "read"), SpawnState(MAY, at_work=MOST_AT_ONCE), "8 sub-agents are already at work"),
         (SpawnRequest("helper", "read"), SpawnState(MAY, unasked=MOST_UNASKED), "since somebody last wrote"),
         (SpawnRequest("helper", "read", "a b"), SpawnState(MAY), "A name has"),
         (SpawnRequest("helper", "read", "x" * 41), SpawnState(MAY), "A name has"),
         (SpawnRequest("helper", "read", "all"), SpawnState(MAY), "is a word of /subagents"),
-        (SpawnRequest("helper", "read", "Eve"), SpawnState(MAY, names=frozenset({"eve"})), "called Eve already"),
+        (
+            SpawnRequest("helper", "read", "Eve"),
+            SpawnState(MAY, names=frozenset({"eve"})),
+            "already a sub-agent called Eve",
+        ),
     ],
 )
 def test_who_may(wish: SpawnRequest, family: SpawnState, why: str | None):

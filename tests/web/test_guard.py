@@ -49,7 +49,7 @@ async def test_no_other_name_leads_here(host):
 
 async def test_who_comes_by_another_name_is_told_what_to_do():
     """A program reads JSON, a person a sentence."""
-    why = "this server is not called 'mybox'; name it in channels.web.hosts if it should be"
+    why = "this server does not answer to the name 'mybox'; if it should, add it to channels.web.hosts"
     async with running(settings()) as site:
         assert await site.get("/", headers={"Host": "mybox"}) == (421, {"error": why})
         assert await site.get("/", headers={"Host": "mybox", "Accept": "text/html"}) == (421, f"{why}\n")

@@ -149,7 +149,7 @@ async def test_the_owner_invites_from_the_chat(tmp_path: Path) -> None:
         assert await says("/invite revoke ann lee") == "Ann Lee can no longer log in."
         assert await says("/invite revoke Eve") == "Nobody called Eve is invited."
         assert await says("/invite  list") == "Nobody is invited."
-        assert await says("/invite Eve", "lobby") == "Say this in a direct chat: everybody here could use the link."
+        assert await says("/invite Eve", "lobby") == "Write this in a direct chat: everybody here could use the link."
 
 
 async def test_what_is_done_beside_the_gateway_counts_for_it(tmp_path: Path) -> None:

@@ -48,6 +48,6 @@ async def test_a_question_of_a_run_that_was_stopped_is_closed():
         await page.send(type="say", client="1", room="scripted~you", text="clean up")
         asked = await page.asked()
         await page.send(type="say", client="2", room="scripted~you", text="/stop")
-        assert await page.hears("May I delete it all?\n\nNo longer asked: the run is over.") == asked["id"]
+        assert await page.hears("May I delete it all?\n\nNo longer valid: the run has ended.") == asked["id"]
         await page.send(type="press", client="3", message=asked["id"], says=asked["choices"][0]["says"])
         await page.told("refused", reason="This button no longer exists.")

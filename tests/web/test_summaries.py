@@ -23,7 +23,7 @@ def handled(outcome: str | None, *, waited: float = 0.0, detail: str = "") -> Ha
 @pytest.mark.parametrize(
     ("how", "sentence"),
     [
-        (handled("answered"), "Answered by tour in 1.9 s; nothing held it back."),
+        (handled("answered"), "Answered by tour in 1.9 s; it did not have to wait."),
         (handled("answered", waited=1.5), "Answered by tour in 1.9 s; it waited 1.5 s for its turn."),
         (handled("silent"), "Tour read it and chose to stay silent, after 1.9 s."),
         (handled("stopped"), "Tour was stopped after 1.9 s."),
@@ -41,7 +41,7 @@ def test_a_message_for_an_agent(how: HandledTurn, sentence: str) -> None:
     ("steps", "sentence"),
     [
         ((), "Nothing has been decided about it yet."),
-        ((Step("access", "drop", "not let in"),), "Nobody was asked: not let in."),
+        ((Step("access", "drop", "not let in"),), "No agent was asked: not let in."),
         ((Step("commands", "answer", "/status"),), "The gateway answered it itself: /status."),
     ],
 )

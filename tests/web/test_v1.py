@@ -320,7 +320,7 @@ ANTHROPIC = """
     wrong = anthropic.Anthropic(base_url=ROOT, api_key="wrong", max_retries=0)
     problem(lambda: wrong.messages.create(**ask), "log in first")
     tool = {"name": "look", "input_schema": {"type": "object"}}
-    problem(lambda: client.messages.create(**ask, tools=[tool]), "agents here use tools of their own")
+    problem(lambda: client.messages.create(**ask, tools=[tool]), "agents here use their own tools")
     problem(lambda: client.messages.create(**{**ask, "messages": user("fail")}), "It is broken.")
     problem(lambda: [*client.messages.create(**{**ask, "messages": user("fail")}, stream=True)], "It is broken.")
     told = client.messages.with_raw_response.create(**ask, extra_body={"temperature": 0.2})
@@ -342,9 +342,9 @@ OPENAI = """
     print(">", "".join(event.delta for event in events if event.type == "response.output_text.delta"))
     wrong = openai.OpenAI(base_url=HERE, api_key="wrong", max_retries=0)
     problem(lambda: wrong.chat.completions.create(**ask), "log in first")
-    problem(lambda: chat.create(**ask, tools=[TOOL]), "agents here use tools of their own")
+    problem(lambda: chat.create(**ask, tools=[TOOL]), "agents here use their own tools")
     flat = {"type": "function", **TOOL["function"]}
-    problem(lambda: responses.create(model="helper", input="Hi", tools=[flat]), "agents here use tools of their own")
+    problem(lambda: responses.create(model="helper", input="Hi", tools=[flat]), "agents here use their own tools")
     problem(lambda: chat.create(model="helper", messages=user("fail")), "It is broken.")
     problem(lambda: [*chat.create(model="helper", messages=user("fail"), stream=True)], "It is broken.")
     problem(lambda: responses.create(model="helper", input="fail"), "It is broken.")
@@ -369,7 +369,7 @@ LANGCHAIN = """
         print(">", answer.text)
         print(">", "".join(piece.text for piece in model.stream("Hi")))
         print(">", answer.response_metadata["headers"]["x-rejoinder-ignored"])
-        problem(lambda: model.bind_tools([TOOL]).invoke("Hi"), "agents here use tools of their own")
+        problem(lambda: model.bind_tools([TOOL]).invoke("Hi"), "agents here use their own tools")
         problem(lambda: model.invoke("fail"), "It is broken.")
         problem(lambda: [*model.stream("fail")], "It is broken.")
         talk = [("system", "Be kind."), ("user", "One?"), ("assistant", "1"), ("user", "Two?")]
@@ -403,7 +403,7 @@ LLM = """
     model = llm.get_model("here")
     print(">", model.prompt("Hi", stream=False).text())
     print(">", "".join(model.prompt("Hi", temperature=0.2)))
-    problem(lambda: model.prompt("Hi", tools=[look]).text(), "agents here use tools of their own")
+    problem(lambda: model.prompt("Hi", tools=[look]).text(), "agents here use their own tools")
     problem(lambda: model.prompt("fail", stream=False).text(), "It is broken.")
     problem(lambda: model.prompt("fail").text(), "It is broken.")
     for stream in (False, True):

@@ -120,7 +120,7 @@ BO = Character(
     opinion="Honestly? Half of it could go, and nobody would notice. Delete first, then look again.",
 )
 CLEO = Character(
-    about="I am Cleo, I write the tests. No model: what I say stands in a table that comes with the demo.",
+    about="I am Cleo, I write the tests. No model: what I say is in a table that comes with the demo.",
     joke="A tester orders 1 beer, 0 beers, -1 beers and a lizard. A guest asks for the toilet: the bar burns.",
     opinion="Show me the test that fails without it, then I have an opinion.",
 )

@@ -93,10 +93,10 @@ REMARKS = (
     (r"(?i)\bf[\"'](?:select|insert|update|delete)\b", "SQL made of strings: use parameters"),
     (r"(?i)\bselect \*", "`SELECT *` breaks when somebody adds a column"),
     (r"\brange\(len\(", "loop over the thing itself, or `enumerate` it"),
-    (r"\b(?:time\.)?sleep\(", "a sleep is a guess: wait for what you wait for"),
+    (r"\b(?:time\.)?sleep\(", "a sleep is a guess: wait for the event itself"),
     (r"\bvar \w", "`const` or `let`, not `var`"),
     (r"\bprint\(|console\.log\(", "is that line of output meant to stay?"),
-    (r"(?i)\b(?:todo|fixme|xxx)\b", "the note to yourself: now or never"),
+    (r"(?i)\b(?:todo|fixme|xxx)\b", "do the TODO now, or delete it"),
 )
 
 
@@ -177,7 +177,7 @@ def _knows_no_answer(heard: HeardMessage) -> str:
     line = line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
     return f"""\
 `{line}`: there is no model behind me, so I have to pass. I can {_can(heard)}; \
-an agent of your own, which `rejoinder init` sets up, knows more."""
+your own agent, which `rejoinder init` sets up, knows more."""
 
 
 def small_talk(character: Character) -> tuple[CastLine, ...]:
@@ -196,7 +196,7 @@ def small_talk(character: Character) -> tuple[CastLine, ...]:
         CastLine(asks("ask", "tell", "forward", "call"), _passes_on),
         CastLine(asks("poem", "haiku", "song"), always(HAIKU), reply),
         CastLine(asks("disagree", "wrong", "incorrect", "nonsense"), always(DISPUTED), reply),
-        CastLine(asks("why"), always("Because whoever calls it must learn that it failed. The rest is taste."), reply),
+        CastLine(asks("why"), always("Because the caller has to know that it failed. The rest is taste."), reply),
         CastLine(asks_all("you", "think"), always(character.opinion), reply),
         CastLine(lambda heard: not heard.by_bot and any(heard.words & trick.words for trick in guide.TRICKS), _tricks),
         CastLine(asks("hello", "hi", "hey", "hallo", "morning", "moin"), _greets, reply),

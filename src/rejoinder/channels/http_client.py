@@ -5,6 +5,7 @@ import aiohttp
 from rejoinder.channels.http_faults import proxy_for, reason_of
 from rejoinder.posting import HttpResponse, Poster
 from rejoinder.secret import Secret
+from rejoinder.unicode_repair import repair_text
 
 KEEPALIVE = 15.0
 """Seconds. If the platform has closed a connection that we keep, nobody knows whether a message arrived."""
@@ -36,6 +37,11 @@ async def read_all(response: HttpResponse) -> bytes:
         response.close()
         raise
     return body
+
+
+def status_of(response: HttpResponse) -> str:
+    """For people. Its words come from whoever answered, in any encoding."""
+    return f"{response.status} {repair_text(response.reason or '')}".strip()
 
 
 class HttpClient:

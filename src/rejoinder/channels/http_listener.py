@@ -117,7 +117,7 @@ def _bound(address: Address) -> socket.socket:
     except OSError as problem:
         raise ChannelStopped(
             f"The webhook cannot listen on {address.host}:{address.port} ({problem.strerror}). "
-            f"Set {address.keys} to an address of this machine that is free."
+            f"Set {address.keys} to a free address of this machine."
         ) from None
     listening.setblocking(False)
     return listening

@@ -28,7 +28,7 @@ def back_up(
     if as_json:
         print_json({"file": str(target), "bytes": size})
     else:
-        print(f"{target}: {size:,} bytes. To go back to it, put it in the place of the store.")
+        print(f"{target}: {size:,} bytes. To restore it, put it in the place of the store.")
 
 
 async def _copy(file: str | None, target: Path, force: bool) -> None:

@@ -6,6 +6,8 @@ import typer
 
 from rejoinder.cli.options import AsJson, File, configuration, print_json
 
+WITHOUT_FILE = "`rejoinder run` adds the chat page, and the agent that `rejoinder doctor` names."
+
 
 def show_config(
     file: File = None,
@@ -30,7 +32,7 @@ def show_config(
     try:
         found = configuration(file)
         if found is None:
-            print(f"There is no {FILE} here: these are the defaults.", file=sys.stderr)
+            print(f"There is no {FILE} here: these are the defaults. {WITHOUT_FILE}", file=sys.stderr)
             settings = Settings()
         else:
             settings = load(found, os.environ)

@@ -61,7 +61,7 @@ def cron(
         case [word, name] if word in ACTIONS:
             _tell(finish(_ask(file, ACTIONS[word], name)), as_json)
         case [word] if word in ACTIONS:
-            raise BadUse(f"which job? `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
+            raise BadUse(f"name the job: `rejoinder cron` lists them, `rejoinder cron {word} NAME` names one")
         case _:
             raise BadUse("it is `rejoinder cron`, or `rejoinder cron` with run, pause or resume and the name of a job")
 
@@ -123,7 +123,7 @@ def _next(job: ShownJob, now: datetime) -> str:
     if job.paused:
         return "paused"
     if job.next is None:
-        return "once a gateway runs" if job.needs_schedule else "never again"
+        return "once a gateway runs" if job.needs_schedule else "no further run"
     left = job.next - now
     if left < A_DAY:
         return f"in {duration_text(left.total_seconds())}" if left > NO_TIME else "due"
@@ -135,7 +135,7 @@ def _last(job: ShownJob, now: datetime) -> str:
     from rejoinder.cli.layout import ago, one_line
 
     if job.passed is not None and (job.fired is None or job.passed > job.fired):
-        return f"passed {ago(job.passed, now)}: {one_line(job.reason)}"
+        return f"skipped {ago(job.passed, now)}: {one_line(job.reason)}"
     if job.fired is None:
         return ""
     became = job.outcome or job.state or "over"
@@ -155,7 +155,7 @@ async def _ask(file: str | None, action: Action, name: str) -> JobChange:
         try:
             await store.write(_verb(action, name))
         except Superseded:
-            raise RejoinderError(f"the job {name!r} has just gone; it is no longer configured") from None
+            raise RejoinderError(f"the job {name!r} was just removed from the configuration") from None
         return JobChange(name, action, await store.gateway())
 
 
@@ -169,6 +169,6 @@ def _tell(done: JobChange, as_json: bool) -> None:
     if as_json:
         print_json(done)
         return
-    does = {"run": "runs it", "pause": "knows it", "resume": "goes on with it"}[done.asked]
-    said = {"run": "is to run now", "pause": "is paused", "resume": "goes on"}[done.asked]
+    does = {"run": "runs it", "pause": "pauses it", "resume": "resumes it"}[done.asked]
+    said = {"run": "runs now", "pause": "is paused", "resume": "is resumed"}[done.asked]
     print(f"{done.job} {said}. {who_acts(done.gateway, does)}")

@@ -198,7 +198,7 @@ def _tell(done: DeadChange) -> None:
         )
     if done.perhaps_twice:
         named = ", ".join(map(str, done.perhaps_twice[:10]))
-        said.append(f"{named} may have arrived before: people may see it twice.")
+        said.append(f"{named} may have arrived already: people may see it twice.")
     if done.rerun:
         said.append(f"To be run again: {', '.join(done.rerun)}.")
     if done.resent or done.rerun:

@@ -56,8 +56,8 @@ def worded(state: str) -> Text:
     return Text(state, style=COLOURS.get(state, ""))
 
 
-def counted(number: int, one: str, several: str = "") -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+def counted(number: int, one: str) -> str:
+    return f"{number:,} {one if number == 1 else one + 's'}"
 
 
 def abbreviated(number: int) -> str:

@@ -70,7 +70,7 @@ def _walk(asked: _Asked, rules: "Rules", where: str = "") -> "StageResult":
     from rejoinder.inbound.dry_run import ACTORS, CHATS, rehearse
 
     if asked.actor not in ACTORS:
-        raise BadUse(f"{where}nobody is called {asked.actor!r}; there are: {', '.join(ACTORS)}")
+        raise BadUse(f"{where}there is no sender {asked.actor!r}; there are: {', '.join(ACTORS)}")
     if asked.chat not in CHATS:
         raise BadUse(f"{where}there is no chat {asked.chat!r}; there are: {', '.join(CHATS)}")
     return rehearse(

@@ -113,14 +113,14 @@ def _tell_link(made: Link, as_json: bool) -> None:
         print_json(made)
         return
     print(f"{made.name} logs in with this link, which is not shown again: {made.link}")
-    print(who_acts(made.gateway, "knows it"))
+    print(who_acts(made.gateway, "accepts it"))
 
 
 def _tell_revoked(name: str, gateway: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"revoked": name, "gateway": gateway})
     else:
-        print(f"{name} can no longer log in. {who_acts(gateway, 'knows it')}")
+        print(f"{name} can no longer log in. {who_acts(gateway, 'locks them out')}")
 
 
 def _tell(let_in: AdmittedSender, as_json: bool) -> None:
@@ -130,7 +130,7 @@ def _tell(let_in: AdmittedSender, as_json: bool) -> None:
         print_json(let_in)
     else:
         who = one_line(let_in.sender)
-        print(f"{who} is let in on {let_in.channel}. {who_acts(let_in.gateway, 'knows it')}")
+        print(f"{who} is let in on {let_in.channel}. {who_acts(let_in.gateway, 'lets them in')}")
 
 
 def _show(requests: "tuple[PairingRequest, ...]", invited: "tuple[Invited, ...]", as_json: bool) -> None:

@@ -30,7 +30,13 @@ def send(
     ] = None,
     thread: Annotated[str | None, typer.Option("--thread", metavar="ID", help="A thread or topic of the chat.")] = None,
     account: Annotated[
-        str, typer.Option("--account", metavar="NAME", help="Which account of the channel sends it.")
+        str,
+        typer.Option(
+            "--account",
+            metavar="NAME",
+            help="Which account of the channel sends it.",
+            show_default="the only one, or the first",
+        ),
     ] = "default",
     silent: Annotated[bool, typer.Option("--silent", help="Send it without a notification.")] = False,
     as_json: AsJson = False,

@@ -34,7 +34,7 @@ def check_programs(settings: Settings, agents: frozenset[str], channels: frozens
 def _long_enough(path: Path, secret: Secret) -> Iterator[tuple[Path, str]]:
     if len(secret.reveal()) < SHORTEST_SECRET:
         advice = "`openssl rand -hex 24` makes a good one"
-        yield path, f"this is too easy to guess; take at least {SHORTEST_SECRET} characters ({advice})"
+        yield path, f"this is too easy to guess; use at least {SHORTEST_SECRET} characters ({advice})"
 
 
 def _chat(path: Path, chat: str, channels: frozenset[str]) -> Iterator[tuple[Path, str]]:
@@ -54,7 +54,7 @@ def _address(path: Path, url: str) -> Iterator[tuple[Path, str]]:
         yield path, f"this is not an address: {wrong}"
         return
     if not parts.hostname or any(letter.isspace() or not letter.isprintable() for letter in url):
-        yield path, "this is not an address; it has no host, or blanks in it"
+        yield path, "this is not an address; it has no host, or contains spaces"
     elif parts.username is not None or parts.password is not None:
         yield path, "a name and password in an address end up in logs; the signature tells who asks"
     elif parts.fragment:

@@ -13,7 +13,7 @@ from msgspec.json import schema_components
 
 from rejoinder.config import live
 from rejoinder.config.jobs import CronJob, EveryAgent
-from rejoinder.config.kinds import INSTALLED, Kinds
+from rejoinder.config.kinds import INSTALLED
 from rejoinder.config.programs import HookSettings
 from rejoinder.config.reading import describe, instead_of, schema_of
 from rejoinder.config.schema import SECTIONS, AgentDefaults, CommonChannelSettings
@@ -67,7 +67,7 @@ def _sentences_in(record: ast.ClassDef) -> dict[str, str]:
 _FROM_ENVIRONMENT = {"type": "string", "pattern": r"\$\{[A-Za-z_][A-Za-z0-9_]*\}"}
 
 
-def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
+def json_schema() -> dict[str, Any]:
     """A JSON schema (draft 2020-12) of the file, for editors."""
     records = [
         *SECTIONS.values(),
@@ -76,7 +76,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
         EveryAgent,
         CronJob,
         HookSettings,
-        *(kind.settings for kind in (*kinds.agents.values(), *kinds.channels.values())),
+        *(kind.settings for kind in (*INSTALLED.agents.values(), *INSTALLED.channels.values())),
     ]
     all_records = list(_with_inner(records))
     refs, definitions = schema_components(all_records, schema_hook=_secret_schema, ref_template="#/$defs/{name}")
@@ -86,16 +86,16 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
     for record in all_records:
         _add_sentences(defined[record], sentences(record))
         _add_alternatives(defined[record], record)
-    for known, common in ((kinds.channels, CommonChannelSettings), (kinds.agents, EveryAgent)):
+    for known, common in ((INSTALLED.channels, CommonChannelSettings), (INSTALLED.agents, EveryAgent)):
         for kind in known.values():
             _merge(defined[kind.settings], defined[common])
         del definitions[common.__name__]
-    for known in (kinds.agents, kinds.channels):
+    for known in (INSTALLED.agents, INSTALLED.channels):
         for name, kind in known.items():
-            _add_kind(defined[kind.settings], name, required=known is kinds.agents)
+            _add_kind(defined[kind.settings], name, required=known is INSTALLED.agents)
     definitions = {name: _open_to_environment(schema) for name, schema in definitions.items()}
-    agents = [named[kind.settings] for kind in kinds.agents.values()]
-    channels = [{**named[kind.settings], "required": ["kind"]} for kind in kinds.channels.values()]
+    agents = [named[kind.settings] for kind in INSTALLED.agents.values()]
+    channels = [{**named[kind.settings], "required": ["kind"]} for kind in INSTALLED.channels.values()]
     sections = {name: named[record] for name, record in SECTIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -105,7 +105,7 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
         "properties": {
             **sections,
             "agents": {
-                "description": "Who answers: one table for each agent, and what holds for all of them.",
+                "description": "Who answers: one table for each agent, and defaults for all of them.",
                 "type": "object",
                 "properties": {"defaults": named[AgentDefaults]},
                 "additionalProperties": {"anyOf": agents},
@@ -114,11 +114,11 @@ def json_schema(kinds: Kinds = INSTALLED) -> dict[str, Any]:
                 "description": "Where people write: one table for each channel; another name than its kind "
                 "needs `kind`.",
                 "type": "object",
-                "properties": {name: named[kind.settings] for name, kind in kinds.channels.items()},
+                "properties": {name: named[kind.settings] for name, kind in INSTALLED.channels.items()},
                 "additionalProperties": {"anyOf": channels},
             },
             "cron": {
-                "description": "Turns at certain times: one table for each job.",
+                "description": "Turns that run at set times: one table for each job.",
                 "type": "object",
                 "additionalProperties": named[CronJob],
             },
@@ -209,7 +209,7 @@ def _open_to_environment(schema: Any) -> Any:
 # --- tables of the docs -------------------------------------------------------------------------
 
 
-def markdown_tables(kinds: Kinds = INSTALLED) -> dict[str, str]:
+def markdown_tables() -> dict[str, str]:
     """Block name to Markdown table, for docs/configuration.md."""
     tables = {"config-reload": live.markdown_table()}
     tables |= {f"config-{name}": _table(record) for name, record in SECTIONS.items()}
@@ -218,8 +218,8 @@ def markdown_tables(kinds: Kinds = INSTALLED) -> dict[str, str]:
     tables["config-channels"] = _table(CommonChannelSettings)
     tables["config-cron"] = _table(CronJob)
     tables["config-hooks"] = _table(HookSettings)
-    tables |= {f"config-agent-{name}": _table(kind.settings) for name, kind in kinds.agents.items()}
-    tables |= {f"config-channel-{name}": _table(kind.settings) for name, kind in kinds.channels.items()}
+    tables |= {f"config-agent-{name}": _table(kind.settings) for name, kind in INSTALLED.agents.items()}
+    tables |= {f"config-channel-{name}": _table(kind.settings) for name, kind in INSTALLED.channels.items()}
     return tables
 
 

@@ -249,7 +249,7 @@ def _text_of(path: str) -> str:
     except IsADirectoryError:
         raise wrong(f"this is a folder; name the file in it, such as {FilePath(path) / FILE}") from None
     except PermissionError:
-        raise wrong("you may not read this file; change its owner or its permissions") from None
+        raise wrong("no permission to read this file; change its owner or its permissions") from None
     except OSError as error:
         raise wrong(f"this file cannot be read: {error.strerror or error}") from None
     except ValueError:

@@ -175,7 +175,6 @@ class Inbound(Struct, frozen=True, omit_defaults=True):
     mentions: tuple[Mention, ...] = ()
     attachments: tuple[Attachment, ...] = ()
     sent_at: datetime | None = None
-    received_at: datetime | None = None
     thread_is_session: bool = False
     """A thread of a direct chat that is a conversation of its own, as those of an assistant are (CH-32)."""
     opens: NewThread | None = None

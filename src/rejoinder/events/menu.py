@@ -21,7 +21,6 @@ class MenuCommand(Struct, frozen=True):
     name: str
     help: str
     options: tuple[MenuOption, ...] = ()
-    owners_only: bool = False
     private: bool = False
     """Its answer is for the person alone, where the platform can show it so."""
     aliases: tuple[str, ...] = ()

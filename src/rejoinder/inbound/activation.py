@@ -42,7 +42,7 @@ def activation(message: InboundMessage, session: Session, rules: Rules, now: dat
     if message.inbound.invoked is not None:
         return Continue(reason="chosen from our own menu")
     if group.mode == "listen":
-        return Continue(replace(message, listening=True), reason="this group is only listened to")
+        return Continue(replace(message, listening=True), reason="this group is in listen mode")
     if channel.is_room:
         return _in_room(message, channel)
     why = why_awake(message, session, channel, group)

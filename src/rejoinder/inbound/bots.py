@@ -39,7 +39,7 @@ def bot_rules(message: InboundMessage, session: None, rules: Rules, now: datetim
         return _from_program(message, channel)
     policy = bot_policy(channel)
     if policy == "off":
-        return _only_heard(message, "messages of bots are not read here (bot_messages = off)")
+        return _only_heard(message, "messages from bots are not read here (bot_messages = off)")
     if channel.settings.trusted_bots and not channel.trusted_bots.named(inbound.account, (inbound.sender.id,)):
         return _only_heard(message, "this bot is not trusted (trusted_bots)")
     if limit := _limit(message, channel):

@@ -71,7 +71,6 @@ def rehearse(
         text=text,
         mentions=_mentions(text, mention),
         sent_at=now,
-        received_at=now,
     )
     facts = Facts(OwnIdentity("bot-id", "bot"), random=random, version=version)
 

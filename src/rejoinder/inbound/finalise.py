@@ -39,7 +39,7 @@ def finalise(message: InboundMessage, session: None, rules: Rules, now: datetime
     if source == "transcript":
         text = spoken_command(text, rules.commands)
     if not text.strip() and not (around or "").strip() and not _carries_something(inbound):
-        return Drop("there is nothing in it")
+        return Drop("it is empty")
     channel = channel_rules(rules, inbound.channel)
     admission = admit(inbound, facts, channel)
     actor = Actor(admission.role, source, inbound.sender.id)

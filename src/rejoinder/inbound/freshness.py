@@ -43,7 +43,7 @@ def _start(message: InboundMessage, fresh: Session, reset: Reset, channel: Chann
         end = message.text.index(word, end) + len(word)
     changed = _with_prompt(message, reset, end)
     effects = (ResetSession(fresh.key, "asked"),)
-    return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked by {reset.trigger}")
+    return Continue(changed, fresh, replies=(said,), effects=effects, reason=f"asked for by {reset.trigger}")
 
 
 def _with_prompt(message: InboundMessage, reset: Reset, end: int) -> InboundMessage:

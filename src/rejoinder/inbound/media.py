@@ -35,7 +35,7 @@ class MediaLimits(Struct, frozen=True):
 
 
 USUAL = MediaLimits()
-SOUND = "you are given its sound as well"
+SOUND = "you get the recording as well"
 
 
 class ShownFile(Struct, frozen=True):
@@ -71,7 +71,7 @@ def _most(file: Attachment, sees_images: bool, limits: MediaLimits) -> int:
 def too_large(file: Attachment, *, sees_images: bool, limits: MediaLimits = USUAL) -> str | None:
     """Why a file was not fetched, if that is because of its size."""
     most = _most(file, sees_images, limits)
-    return f"it has more than the {in_words(most)} that are read" if most and (file.size or 0) > most else None
+    return f"it is larger than the {in_words(most)} that are read" if most and (file.size or 0) > most else None
 
 
 def show_media(
@@ -99,9 +99,7 @@ def show_media(
 def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int, limits: MediaLimits) -> ShownFile:
     content, mime = attachment.content, attachment.mime
     if attachment.heard is not None:
-        return ShownFile(
-            attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is what was heard in it"
-        )
+        return ShownFile(attachment, "text", mime, attachment.heard[: max(text_bytes, 0)], "this is its transcript")
     if attachment.unheard is not None:
         return ShownFile(attachment, "note", mime, why=f"it could not be heard: {attachment.unheard}")
     if attachment.words is not None:
@@ -115,7 +113,7 @@ def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int
     if (picture := image_type(content)) is not None:
         if not sees_images and attachment.described is not None:
             return ShownFile(
-                attachment, "describe", picture, attachment.described, "you cannot see it: this describes it"
+                attachment, "describe", picture, attachment.described, "you cannot see it: this is a description of it"
             )
         if not sees_images:
             return ShownFile(attachment, "describe", picture, why="you cannot see pictures")
@@ -125,14 +123,14 @@ def _show(attachment: Attachment, sees_images: bool, room: bool, text_bytes: int
             return ShownFile(attachment, "note", picture, why=f"larger than {limits.image_bytes} bytes")
         return ShownFile(attachment, "image", picture)
     if mime.partition("/")[0] in ("audio", "video", "image"):
-        return ShownFile(attachment, "describe", mime, why=f"you cannot take {mime}")
+        return ShownFile(attachment, "describe", mime, why=f"you cannot read {mime}")
     return _show_text(attachment, content, mime, text_bytes)
 
 
 def _show_words(attachment: Attachment, words: str, most: int) -> ShownFile:
     """The text of a document: as much as there is room for."""
     if most <= 0:
-        return ShownFile(attachment, "note", attachment.mime, why="the files before it took all the room")
+        return ShownFile(attachment, "note", attachment.mime, why="the files before it used up the limit")
     whole = words.encode("utf-8", "replace")
     text = words if len(whole) <= most else whole[:most].decode("utf-8", errors="ignore")
     cut = None if len(whole) <= most else f"only the first {in_words(most)} of {in_words(len(whole))}"
@@ -147,7 +145,7 @@ def _show_text(attachment: Attachment, content: bytes, mime: str, most: int) -> 
     except UnicodeDecodeError:
         return ShownFile(attachment, "note", mime, why="it is not text in UTF-8")
     if most <= 0:
-        return ShownFile(attachment, "note", mime, why="the files before it took all the room")
+        return ShownFile(attachment, "note", mime, why="the files before it used up the limit")
     # A character that the limit cuts in two is dropped.
     text = content[:most].decode("utf-8", errors="ignore").removeprefix("\ufeff")
     cut = f"only the first {most} of {len(content)} bytes" if len(content) > most else None

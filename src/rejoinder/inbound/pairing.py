@@ -45,7 +45,7 @@ def answer_stranger(pairing: PairingCodes, sender: str, now: datetime, random: b
     for request in valid:
         if request.sender == sender:
             if now - request.told < TELL_EVERY:
-                return StayQuiet("the pairing code was told less than five minutes ago")
+                return StayQuiet("the pairing code was sent less than five minutes ago")
             return SendCode(request.code, request.asked)
     if len(valid) >= MOST_PENDING:
         return StayQuiet(f"{MOST_PENDING} pairing requests are pending; the owner has to approve or let them expire")

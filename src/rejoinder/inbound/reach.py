@@ -34,9 +34,9 @@ def refusal(
     """
     channel = rules.channels.get(route.channel)
     if channel is None or agent not in [each.name for each in channel.agents]:
-        return f"{agent} does not serve {route.channel}; `directives.send_to` may list this chat"
+        return f"{agent} does not serve {route.channel}; add this chat to `directives.send_to` to allow it"
     if members and agent not in members:
-        return f"{agent} is not in this chat; `directives.send_to` may list it"
+        return f"{agent} is not in this chat; add this chat to `directives.send_to` to allow it"
     settings, chat = channel.settings, (route.chat,)
     people = channel.owners | (channel.allow if allow is None else allow)
     if settings.dm != "off" and (paired or people.named(route.account, chat)):
@@ -46,4 +46,4 @@ def refusal(
     accesses = (settings.dm, settings.groups) if direct is None else (settings.dm if direct else settings.groups,)
     if known and all(access == "open" for access in accesses):
         return None
-    return "nobody there is let in; `directives.send_to` may list this chat"
+    return "nobody there is let in; add this chat to `directives.send_to` to allow it"

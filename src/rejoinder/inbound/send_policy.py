@@ -12,7 +12,7 @@ from rejoinder.session import Session
 def send_policy(message: InboundMessage, session: Session, rules: Rules, now: datetime) -> Outcome:
     """The session's own word, else the rules (any deny wins), else the default."""
     if session.send_policy is not None:
-        return PASS if session.send_policy == "on" else Drop("/send off holds in this session")
+        return PASS if session.send_policy == "on" else Drop("/send off is set in this session")
     policy = rules.settings.send_policy
     fitting = [rule for rule in policy.rules if _fits(rule, message, session)] if policy.rules else []
     for rule in fitting:

@@ -34,7 +34,7 @@ def read_skill(text: str, folder: str) -> Skill:
     if lines and lines[0].strip() == "---":
         end = next((n for n, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
         if end is None:
-            raise BadConfiguration(f"{folder}/SKILL.md: its header begins with --- and has no end; add a --- line")
+            raise BadConfiguration(f"{folder}/SKILL.md: its header begins with --- but does not end; add a --- line")
         for line in lines[1:end]:
             key, colon, value = line.partition(":")
             if colon:

@@ -18,7 +18,7 @@ def effective_speech(session: Session, speech: SpeechSettings, channel: str) -> 
     """What nobody set is off; where nothing can speak, all is off."""
     voice, limit = session.tts_voice or speech.voice, session.tts_limit or speech.limit
     if not speech.on:
-        return SpeechChoice("off", "nothing speaks here")
+        return SpeechChoice("off", "no text-to-speech is set up")
     choices: tuple[tuple[TtsMode | None, str], ...] = (
         (session.tts, held_by_session("tts")),
         (speech.by_channel.get(channel), f"channels.{channel}"),

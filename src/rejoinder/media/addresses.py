@@ -49,7 +49,7 @@ def target(url: str) -> Target:
     if parts.scheme.lower() != "https":
         raise NotUnderstood("only https addresses are read")
     if "@" in parts.netloc:
-        raise NotUnderstood("an address with a name and password in it is not read")
+        raise NotUnderstood("an address with a user name or password in it is not read")
     if port not in (None, PORT):
         raise NotUnderstood("only the usual port of https is read")
     return _checked(parts)

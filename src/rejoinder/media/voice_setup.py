@@ -1,7 +1,6 @@
 """What `rejoinder init` offers for voice: each offer is the sections it writes (ME-1, ME-2). Pure but for `which`."""
 
 import shutil
-from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -22,9 +21,9 @@ class VoiceOffer(Struct, frozen=True):
     sections: dict[str, dict[str, Any]] = {}
 
 
-def voice_offers(which: Callable[[str], str | None] = shutil.which) -> tuple[VoiceOffer, ...]:
+def voice_offers() -> tuple[VoiceOffer, ...]:
     """None first: voice is off unless somebody wants it. Of the programs that speak, the first that is here."""
-    speaker = next((command for name, command in SPEAKERS.items() if which(name)), SPEAKERS["flite"])
+    speaker = next((command for name, command in SPEAKERS.items() if shutil.which(name)), SPEAKERS["flite"])
     return (
         VoiceOffer("no"),
         VoiceOffer("by a service with a key (OpenAI or compatible)", {HEARS: dict(SERVICE), SPEAKS: dict(SERVICE)}),

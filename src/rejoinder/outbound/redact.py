@@ -150,10 +150,8 @@ SHAPES: tuple[SecretShape, ...] = (
 )
 
 
-def redact(text: str, *, growing: bool = False) -> str:
-    """The text without secrets; if it is `growing`, only as much as can be shown already."""
-    if growing:
-        text = _settled(text)
+def redact(text: str) -> str:
+    """The text without secrets."""
     if not _may_hold_a_secret(text):
         return text
     folded = text.casefold()
@@ -177,9 +175,3 @@ def _replacement(shape: SecretShape) -> Callable[[re.Match[str]], str]:
         return found.string[found.start() : start] + REDACTED + found.string[end : found.end()]
 
     return replace
-
-
-def _settled(text: str) -> str:
-    text = text.rstrip(VISIBLE)
-    key = text.rfind(KEY_BEGIN)
-    return text[:key] if key >= 0 and not KEY_END.search(text, key) else text

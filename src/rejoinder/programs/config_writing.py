@@ -25,7 +25,7 @@ from rejoinder.rendering.fence import fenced
 
 EACH_ITS_OWN = (
     "Nothing has changed: several gateways share this store, and each machine has a file of its own. Change it on all "
-    "of them; most settings hold from the next message on, the others from the next start of each."
+    "of them; most settings apply from the next message on, the others from the next start."
 )
 NO_FILE = "there is no file yet; `rejoinder init` makes one"
 
@@ -65,7 +65,7 @@ class ConfigWriting:
             if any(holds_secret(settings, key) for settings in (self._gateway.configured, self._check(str(new)))):
                 raise BadUse(f"{dotted(key)} holds a secret; write it into the file by hand, best as ${{VARIABLE}}")
             if file.read_text("utf-8") != text:
-                raise BadUse("somebody else has changed the file meanwhile; try again")
+                raise BadUse("somebody else has just changed the file; try again")
             _put(kept, text, like=file)
             new.replace(file)
         finally:
@@ -79,7 +79,7 @@ class ConfigWriting:
         done = f"{name} is no longer in the file." if value is None else "Written into the file."
         shown = None if waits else part(effective(self._gateway.configured), name)
         code = f"\n\n{fenced(shown, 'toml')}" if shown else ""
-        return f"{done} {when} The file before it is {kept.name}.{code}"
+        return f"{done} {when} The previous file is {kept.name}.{code}"
 
 
 def attach(gateway: Gateway, source: SettingsSource) -> None:

@@ -68,7 +68,7 @@ class Debugging:
                     raise BadUse(f"/debug has not set {asked.key}")
                 await self._lay_over({path: value for path, value in set_now.items() if path != key})
                 await self._keep({dotted(key): None})
-                return f"{asked.key} is again what the file says."
+                return f"{asked.key} has the value from the file again."
             case "reset":
                 gone: dict[str, bytes | None] = {dotted(key): None for key in set_now}
                 await self._lay_over({})

@@ -56,7 +56,7 @@ ADVICE: dict[FailureKind, str] = {
     "billing": "top up the account of this key",
     "rate_limit": "wait a moment, then try again",
     "model_not_found": "choose another model",
-    "timeout": "try again; if it stays so, check the network in between",
+    "timeout": "try again; if it keeps failing, check the network in between",
     "format": "check that the right program answers there, and update it",
     "overloaded": "wait a moment, then try again",
     "unreachable": "check that it is installed and runs, and that the address is right",
@@ -65,7 +65,7 @@ ADVICE: dict[FailureKind, str] = {
 """What the operator does about an agent that cannot answer."""
 
 
-NOTHING_NEEDED = "it can be opened, and needs nothing from outside"
+NOTHING_NEEDED = "it opens, and needs nothing from outside"
 
 
 class Finding(Struct, frozen=True):
@@ -200,7 +200,7 @@ async def _skills(folder: str) -> str:
 
 async def _store(store: str) -> str:
     if store == app.MEMORY:
-        return "in memory: nothing outlives the process"
+        return "in memory: nothing survives the process"
     if _is_file(store) and _file(store) is None:
         return _to_be_made(Path(store.partition(":")[2]))
     reader = open_reader(store)
@@ -220,7 +220,7 @@ async def _processes(deployment: Deployment) -> str:
     shards, processes = deployment.shards, deployment.processes
     if not processes:
         return f"none runs; {shards} shards wait for one"
-    free = f", {deployment.unowned} of them held by nobody" if deployment.unowned else ""
+    free = f", {deployment.unowned} of them held by no process" if deployment.unowned else ""
     lines = [f"{len(processes)} on {shards} shards{free}"]
     for each in processes:
         what = f"{each.shards} shards" if each.claims else "a front"
@@ -230,9 +230,9 @@ async def _processes(deployment: Deployment) -> str:
         lines.append(f"{each.name}: {what}{lease}{duties}{waits}")
     told = "\n".join(lines)
     if not any(each.claims for each in processes):
-        raise BadUse(f"{told}\nnobody answers: only fronts run; start `rejoinder worker` or `rejoinder run`")
+        raise BadUse(f"{told}\nno process answers: only fronts run; start `rejoinder worker` or `rejoinder run`")
     if deployment.lag_seconds > LATE_SECONDS:
-        late = f"a message has waited for {deployment.lag_seconds:.0f} s and nobody has taken it"
+        late = f"a message has waited for {deployment.lag_seconds:.0f} s and no process has taken it"
         raise BadUse(f"{told}\n{late}; look at the log of the process that holds its shard")
     return told
 
@@ -263,6 +263,8 @@ async def _health(address: str) -> str:
         within = aiohttp.ClientTimeout(HEALTH_SECONDS)
         async with aiohttp.ClientSession(timeout=within) as http, http.get(address) as answer:
             problems = (await answer.json()).get("problems", [])
+    except aiohttp.ClientConnectorError:
+        return f"it runs, but not at {address}: if it was started with --port, it says how it is at /health there"
     except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError) as problem:
         return f"it runs, but does not answer at {address} ({str(problem) or type(problem).__name__})"
     if problems:

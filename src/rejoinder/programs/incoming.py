@@ -64,7 +64,7 @@ class Incoming:
         if wait := self._paces.setdefault(program, WriteRate(now)).wait(now):
             raise Refusal(429, "this program writes too fast; wait a moment", {"retry-after": str(int(wait) + 1)})
         if not message.text.strip():
-            raise Refusal(422, "this message is empty; write something in text")
+            raise Refusal(422, "this message is empty; put something into text")
         if len(message.text) > LONGEST_TEXT:
             raise Refusal(422, f"this text is too long; the most is {LONGEST_TEXT} characters")
         token = self._gateway.configured.api.tokens.get(program)
@@ -115,7 +115,7 @@ class Incoming:
         if latest is None:
             raise Refusal(
                 422,
-                f"nothing was heard in {message.chat} in the last weeks, so the gateway does not know this chat; "
+                f"no message has come from {message.chat} in the last weeks, so the gateway does not know this chat; "
                 "write something there first",
             )
         common, before = configured.common, latest.inbound

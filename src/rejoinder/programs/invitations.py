@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rejoinder.channels.web.channel import WebChannel
 
 NO_LOGIN = (
-    "nobody needs a login here: the page is open to this machine only, and who opens it says who they are; to invite "
+    "nobody needs a login here: the page is open to this machine only, and whoever opens it chooses a name; to invite "
     "people, set channels.web.host or channels.web.token"
 )
 

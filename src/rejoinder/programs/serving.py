@@ -149,7 +149,7 @@ def _possible_role(role: ProcessRole, settings: schema.Settings, say: Say) -> Pr
     if absent and role == "worker":
         raise BadUse(f"a worker needs the programs of all agents; {absent[0]}")
     if absent:
-        say("This process listens and serves pages; the answering is left to processes that have all agents.")
+        say("This process listens and serves pages; processes that have all agents do the answering.")
         return "front"
     return role
 
@@ -192,5 +192,5 @@ async def _rehearse_later(render_options: tuple[RenderOptions, ...]) -> None:
 def kept_in(store: str) -> str:
     """Says whether and where messages outlive the process."""
     if store == MEMORY:
-        return "Nothing is kept: what is said is gone with this process (gateway.store)."
-    return f"What is said is kept in {shown(store).removeprefix('sqlite:')} (gateway.store)."
+        return "Nothing is stored: messages are gone when this process ends (gateway.store)."
+    return f"Messages are stored in {shown(store).removeprefix('sqlite:')} (gateway.store)."

@@ -15,15 +15,15 @@ Told = signal.Signals | Restart | None
 """What ended a gateway; None: it ended by itself."""
 
 
-async def serve_until_told(gateway: Gateway, role: ProcessRole = "all", grace: float = GRACE) -> Told:
+async def serve_until_told(gateway: Gateway, role: ProcessRole = "all") -> Told:
     """Like `Gateway.serve`, but a signal in `ENDING` or a restart ends it cleanly, a second signal at once."""
     loop, told = asyncio.get_running_loop(), list[signal.Signals]()
 
     def end(number: signal.Signals) -> None:
-        gateway.runs.start("drain", gateway.drain(0 if told else grace))
+        gateway.runs.start("drain", gateway.drain(0 if told else GRACE))
         if not told and (running := sum(engine.lanes.at_work for engine in gateway.engines)):
             answers = "An answer is" if running == 1 else f"{running} answers are"
-            log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, grace)
+            log.info("%s being finished, for up to %.0f s; a second signal ends it at once", answers, GRACE)
         told.append(number)
 
     for number in ENDING:

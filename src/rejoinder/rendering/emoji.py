@@ -5,10 +5,9 @@ Rule 2: what a platform calls an emoji is a projection of the one table, declare
 Rule 3: nothing raises, and nothing is guessed silently: what is changed or refused carries a note.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
-from types import MappingProxyType
 
 from msgspec import Struct
 
@@ -51,10 +50,10 @@ def resolve(name: str) -> str | None:
     return book.forms.get(bare(word)) or book.names.get(_folded(word))
 
 
-def project(emoji: str, names: ReactionNames, custom: Mapping[str, str] = MappingProxyType({})) -> Projection:
-    """What to send to a platform with these names; `custom` holds the channel's own emoji by name."""
+def project(emoji: str, names: ReactionNames) -> Projection:
+    """What to send to a platform with these names."""
     found = resolve(emoji)
-    return names.named(found) if found is not None else _project_custom(emoji.strip(), names, custom)
+    return names.named(found) if found is not None else _project_custom(emoji.strip(), names)
 
 
 def slack_name_of(emoji: str) -> str | None:
@@ -164,10 +163,8 @@ def _folded(name: str) -> str:
 # --- what is no emoji ---------------------------------------------------------------------------
 
 
-def _project_custom(word: str, names: ReactionNames, custom: Mapping[str, str]) -> Projection:
+def _project_custom(word: str, names: ReactionNames) -> Projection:
     name = _custom_name(word)
-    if name in custom:
-        return Projection(custom[name])
     shown = repr(word if len(word) <= 40 else word[:40] + "…")
     near = get_close_matches(_folded(name), _book().names, n=1, cutoff=0.75)
     hint = f"; did you mean {near[0]}?" if near else ""

@@ -54,6 +54,8 @@ from rejoinder.runtime.session.unconfirmed_notice import UnconfirmedAnswerNotice
 from rejoinder.store.base import InboxEvent
 
 NOBODY = Watcher()
+SENDING = 5.0
+"""Seconds for which planned parts are still sent when the engine ends; the next owner sends the rest."""
 SEEN = 20_000
 """More events than an engine has in hand at a time."""
 
@@ -192,13 +194,13 @@ class Engine:
 
     # --- the end ------------------------------------------------------------------------------------
 
-    async def drain(self, grace: float, sending: float) -> None:
+    async def drain(self, grace: float) -> None:
         """Takes nothing more, gives runs `grace` seconds to end, gives back the rest, and sends for a moment."""
         self._ending = True
         await self._recovery.stop()
         await self.lanes.drain(grace)
         await self.shell.stop()
-        await self.outbox.drain(min(grace, sending))
+        await self.outbox.drain(min(grace, SENDING))
 
     def kill(self) -> None:
         """The lease is lost: ends everything at once. Nothing is given back, as nothing can be written any more."""

@@ -33,11 +33,9 @@ class Engines:
         make: Make,
         runs: Runs,
         *,
-        boot: Callable[[], float] = boot_time,
         moved: Callable[[float], None] = lambda _: None,
     ) -> None:
         """`moved`: told which part of all shards is held, whenever that changes."""
-        self._boot = boot
         self._moved = moved
         self.holder = holder
         self._store = store
@@ -83,13 +81,13 @@ class Engines:
 
     async def claim(self, shard: int) -> Engine | None:
         """None: somebody else holds it. The engine has yet to recover."""
-        sent = self._boot()
+        sent = boot_time()
         lease = await self._store.claim(shard, self.holder)
         if lease is None:
             return None
         if (before := self._held.get(shard)) is not None:
             before[0].lose()  # its lease had run out here, and the store has given out a new one
-        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        held_lease = HeldLease(lease, deadline_of(sent, self._store.lease_seconds))
         engine = self._make(self._store.owned(lease, held_lease.lose), held_lease, self._runs.scope())
         self._held[shard] = held_lease, engine
         self._count()
@@ -134,7 +132,7 @@ class Engines:
             if is_free and can(agent, HasProcess):
                 self._runs.start(f"end:{name}", agent.rest())
 
-    async def hand_over(self, shard: int, grace: float, sending: float) -> None:
+    async def hand_over(self, shard: int, grace: float) -> None:
         """Gives a shard to whoever claims it next: what waits moves at once, runs have `grace` seconds to end."""
         held = self._held.get(shard)
         if held is None or shard in self._leaving:
@@ -142,7 +140,7 @@ class Engines:
         held_lease, engine = held
         self._leaving.add(shard)
         try:
-            await engine.drain(grace, sending)
+            await engine.drain(grace)
             if self._held.get(shard) is held:
                 del self._held[shard]
                 self._count()
@@ -151,7 +149,7 @@ class Engines:
         finally:
             self._leaving.discard(shard)
 
-    async def balance(self, owners: ShardOwners, grace: float, sending: float) -> None:
+    async def balance(self, owners: ShardOwners, grace: float) -> None:
         """One step towards an even share of the shards, by what all processes hold now (SC-5)."""
         recovering = frozenset(
             held_lease.lease.shard for held_lease, engine in self._held.values() if not engine.is_recovered
@@ -161,7 +159,7 @@ class Engines:
             if (engine := await self.claim(shard)) is not None:
                 self.start_recovery(engine)
         if steps.give_up is not None:
-            self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace, sending))
+            self._runs.start(f"hand over:{steps.give_up}", self.hand_over(steps.give_up, grace))
 
     def _stay_priority(self, shard: int) -> StayPriority:
         engine = self.of(shard)
@@ -180,8 +178,8 @@ class Engines:
         for shard, (_, engine) in tuple(self._held.items()):
             engine.changed() if shard in with_work else engine.read_again()
 
-    async def drain(self, grace: float, sending: float) -> None:
-        await asyncio.gather(*(engine.drain(grace, sending) for engine in self))
+    async def drain(self, grace: float) -> None:
+        await asyncio.gather(*(engine.drain(grace) for engine in self))
 
     async def leave(self) -> None:
         """The process ends, all its work being done: gives its leases back."""

@@ -113,7 +113,7 @@ class Hooks:
             raise BadUse(f"no hook called {name!r}; {guess}there are: {', '.join(HOOKS)}")
         called = getattr(hook, "__call__", None)  # noqa: B004 - not whether it can be called: how it answers
         if not iscoroutinefunction(hook) and not iscoroutinefunction(called):
-            raise BadUse(f"the hook for {name} has to be an async function: one that blocks would hold up everybody")
+            raise BadUse(f"the hook for {name} must be an async function: one that blocks would delay everything")
         self._subscribed.setdefault(HOOKS[name], []).append(hook)
 
     def wants(self, kind: type[Happening]) -> bool:

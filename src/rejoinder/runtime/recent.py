@@ -18,8 +18,7 @@ Value = TypeVar("Value")
 class RecentlyUsed:
     """Keeps the objects used latest alive, whatever they are."""
 
-    def __init__(self, most: int = MOST) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._latest: OrderedDict[int, object] = OrderedDict()  # by identity
 
     def keep(self, thing: object) -> None:
@@ -29,7 +28,7 @@ class RecentlyUsed:
             latest.move_to_end(id(thing))
         except KeyError:
             latest[id(thing)] = thing
-            if len(latest) > self._most:
+            if len(latest) > MOST:
                 latest.popitem(last=False)
 
     def drop(self, thing: object) -> None:

@@ -84,7 +84,7 @@ class RestartTurns:
         try:
             await asyncio.to_thread(self._reviving.check)
         except RejoinderError as wrong:
-            log.error("Not restarted, because it would not start again: %s", wrong)
+            log.error("Not restarted, because it would not start: %s", wrong)
             self._obeyed = remembered(self._obeyed, asked.command)
             return False
         if not is_free(_row(rows, TURN, RestartTurn), self._clock()) or not await self._take():

@@ -63,7 +63,6 @@ class Sharing:
         session: SessionSettings,
         runs: Runs,
         grace: float,
-        sending: float,
     ) -> None:
         """From now on this process does the part of this role (SC-24), among these tasks. Nothing is claimed before the
         channels know who they are: a mention of us has to be recognised."""
@@ -80,7 +79,7 @@ class Sharing:
         if known:
             await asyncio.wait(known, timeout=INTRODUCTIONS)
         self.looks += [each.look_again for each in channels.values() if isinstance(each, FollowsLog)]
-        runs.start("own", self.own(grace, sending))
+        runs.start("own", self.own(grace))
         runs.start("accounts", self._tell_accounts())
 
     def restart_in_turn(self, reviving: RestartCheck, end: Callable[[Restart], None], runs: Runs) -> None:
@@ -137,12 +136,12 @@ class Sharing:
         self._engines.renewed(sent, asked, renewal)
         self.duties.renewed(sent, asked, renewal)
 
-    async def own(self, grace: float, sending: float) -> None:
+    async def own(self, grace: float) -> None:
         """Claims, gives up and loses, and looks for what others have written, until it is cancelled."""
         pause, before = A_LOOK, tuple[Shard, ...]()
         while True:
             try:
-                owners = await self._look(grace, sending)
+                owners = await self._look(grace)
                 pause = pause_after(pause, owners, claims=self._claims, moved=owners.shards != before)
                 before = owners.shards
             except StoreUnavailable as fault:
@@ -157,14 +156,14 @@ class Sharing:
             except StoreUnavailable as fault:
                 log.debug("not now: %s", fault)  # the store has logged it already
 
-    async def _look(self, grace: float, sending: float) -> ShardOwners:
+    async def _look(self, grace: float) -> ShardOwners:
         """Returns what it saw."""
         owners = await self._store.owners()
         if not self.disagrees:
             self.duties.look(owners)
         self.is_alone = len(owners.processes) + len(owners.fronts) < 2
         if self._claims:
-            await self._engines.balance(owners, grace, sending)
+            await self._engines.balance(owners, grace)
         await self._engines.look_for_work()
         await self._accounts.read()
         for look in self.looks:

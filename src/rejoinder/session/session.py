@@ -86,9 +86,9 @@ class Session(Struct, frozen=True, omit_defaults=True):
     system_events: Annotated[tuple[str, ...], Lifetime.TURN] = ()
 
 
-def lifetimes(kind: type[Struct] = Session) -> dict[str, Lifetime]:
+def lifetimes() -> dict[str, Lifetime]:
     """Field name to lifetime, as the fields declare it."""
-    hints: dict[str, Any] = get_type_hints(kind, include_extras=True)
+    hints: dict[str, Any] = get_type_hints(Session, include_extras=True)
     return {
         name: mark
         for name, hint in hints.items()

@@ -33,9 +33,9 @@ EventState = Literal["new", "routed", "settled", "quarantined"]
 
 EVENT_STATES: Final[dict[EventState, str]] = {
     "new": "accepted, nothing decided yet",
-    "routed": "handed to one session or more",
+    "routed": "handed to one or more sessions",
     "settled": "decided without a turn; the reason says how",
-    "quarantined": "it ended the process each time, or cannot be read; left alone",
+    "quarantined": "it killed the process each time, or cannot be read; it is not run",
 }
 
 
@@ -62,7 +62,7 @@ INPUT_STATES: Final[dict[InputState, str]] = {
     "waiting": "waits for a turn of its session",
     "taken": "in a turn",
     "steered": "handed to the agent while it ran a turn",
-    "summarised": "gets no turn of its own, the next turn tells of it in a line",
+    "summarised": "gets no turn of its own; the next turn has one line about it",
     "dropped": "gets no turn; the reason says why",
 }
 
@@ -86,7 +86,7 @@ TURN_STATES: Final[dict[TurnState, str]] = {
     "open": "runs, or has to be run",
     "answered": "the whole answer is planned: the agent is not asked again, what is left is delivered",
     "closed": "over; the outcome says how",
-    "quarantined": "it ended the process each time, or cannot be read; left alone",
+    "quarantined": "it killed the process each time, or cannot be read; it is not run",
 }
 
 Outcome = Literal["answered", "silent", "failed", "stopped", "dropped"]
@@ -141,7 +141,7 @@ PART_STATES: Final[dict[PartState, str]] = {
     "retry": "the platform did not take it; it is tried again at its time",
     "held": "never confirmed, and not sent again unless somebody asks: never a duplicate",
     "dead": "given up; listed, and can be sent again by hand",
-    "withdrawn": "no longer to be said",
+    "withdrawn": "cancelled, and never sent",
 }
 
 IN_FLIGHT: Final[tuple[PartState, ...]] = ("planned", "sending", "unknown", "retry")

@@ -288,7 +288,7 @@ class BuryPart(Verb[StoredPart], frozen=True):
 
 
 class DropPart(Verb[StoredPart], frozen=True):
-    """A held or dead part is no longer to be said (DE-33)."""
+    """A held or dead part is cancelled, and never sent (DE-33)."""
 
     part: StoredPart
 

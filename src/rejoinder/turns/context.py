@@ -90,7 +90,7 @@ def _sum(sizes: Sequence[Size]) -> Size:
 
 
 def _spent(budget: ContextBudget) -> str:
-    used = f"The last turn took {budget.used:,} tokens, as the agent counts." if budget.used else ""
+    used = f"The last turn took {budget.used:,} tokens, by the agent's own count." if budget.used else ""
     if not budget.limit:
         return used
     return f"{used} The conversation is shortened at {budget.limit:,} (agents.defaults.context_tokens).".lstrip()

@@ -83,7 +83,7 @@ def read_expression(text: str) -> Expression:
     if len(words) != len(FIELDS):
         names = ", ".join(field.name for field in FIELDS)
         at = words[len(FIELDS)].start() if len(words) > len(FIELDS) else len(text.rstrip())
-        raise BadExpression(f"it has {len(words)} fields, and there are five: {names}", at)
+        raise BadExpression(f"it has {len(words)} fields instead of five: {names}", at)
     minutes, hours, days, months, weekdays = (
         _values(word.group(), field, word.start()) for word, field in zip(words, FIELDS, strict=True)
     )

@@ -137,7 +137,7 @@ def transition_notice(told: str | None, trial: FallbackState, kind: str | None) 
     if active == (told or selected):
         return None
     if active == selected:
-        return f"Model fallback over: {selected} answers again (was {told})."
+        return f"Model fallback ended: {selected} answers again (was {told})."
     reason = f": {ON_FAILURE[kind].meaning}" if kind in ON_FAILURE else ""
     return f"Model fallback: {active} answers instead of {selected}{reason}."
 

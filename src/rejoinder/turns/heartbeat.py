@@ -7,8 +7,8 @@ from typing import Final
 NOTES: Final = "HEARTBEAT.md"
 PROMPT: Final = (
     f"Nobody has written; this is your time to look after things. If there is a file {NOTES}, read it and do what it "
-    "says is due now. Leave alone what earlier talk was about, unless the file says otherwise. When nothing needs "
-    "attention, answer HEARTBEAT_OK and nothing else."
+    "says is due now. Do not go back to earlier topics unless the file says so. When nothing needs attention, "
+    "answer HEARTBEAT_OK and nothing else."
 )
 EVERY: Final = "30m"
 ACK_MAX_CHARS: Final = 300

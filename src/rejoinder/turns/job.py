@@ -61,12 +61,12 @@ class Obstacle(Struct, frozen=True):
 
 
 OBSTACLES: Final = (
-    Obstacle("running", "its last turn is not over yet", True, "every job"),
-    Obstacle("missed", "it was missed, and what is missed is skipped", False, 'a job with `missed = "skip"`'),
+    Obstacle("running", "its last turn has not ended yet", True, "every job"),
+    Obstacle("missed", "it was missed, and this job skips missed runs", False, 'a job with `missed = "skip"`'),
     Obstacle("quiet", "these are quiet hours", False, "a heartbeat with `active_hours`"),
     Obstacle("talking", "somebody is talking to the agent", True, "a heartbeat"),
     Obstacle("busy", "its session is busy with another job", True, "a heartbeat"),
-    Obstacle("idle", "there is nothing in its file to be done", False, "a heartbeat"),
+    Obstacle("idle", "its file lists nothing to do", False, "a heartbeat"),
 )
 """In this order; the first that holds is the reason."""
 

@@ -243,7 +243,9 @@ def _group_context(group: Group | None) -> str:
 def _missed(summary: Summary, reason: str) -> dict[str, Any]:
     """The messages that got no turn of their own. `notice` says so, so that the agent need not guess from the tag."""
     them = "1 message" if summary.count == 1 else f"{summary.count} messages"
-    notice = f"{them} before this turn got no answer, because {reason}; the last of them in a line each."
+    notice = (
+        f"{them} before this turn got no answer, because {reason}; the latest of them are listed, in one line each."
+    )
     return {"notice": notice, "count": summary.count, "lines": summary.lines}
 
 

@@ -14,10 +14,10 @@ LONGEST_LABEL, MOST_BUTTONS = 60, 20
 def how_to_answer(question: Question, which: str) -> str:
     """The last paragraph says how to answer without buttons; closing the question puts the outcome in its place."""
     if not question.options:
-        return f"Answer yes or no. /approve {which} allows it once, too; /approve {which} {DENIED} does not."
+        return f"Answer yes or no. /approve {which} allows it once; /approve {which} {DENIED} denies it."
     listed = "\n".join(f"{number}. {option.called}" for number, option in enumerate(question.offered, 1))
     words = "the number, yes or no" if any(option.grants for option in question.offered) else "the number"
-    allows = f"/approve {which} and the number answers it, too; /approve {which} {DENIED} allows nothing."
+    allows = f"You can also write /approve {which} and the number, or /approve {which} {DENIED}."
     return f"{listed}\n\nAnswer with {words}. {allows}"
 
 

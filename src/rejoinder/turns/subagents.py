@@ -58,7 +58,7 @@ def refusal(wish: SpawnRequest, family: SpawnState) -> str | None:
 def limit_reached(family: SpawnState) -> str | None:
     """Why nobody gets another one now, whoever asks."""
     if family.at_work >= MOST_AT_ONCE:
-        return f"{MOST_AT_ONCE} sub-agents are at work here already, which is the most."
+        return f"{MOST_AT_ONCE} sub-agents are already at work here, which is the limit."
     if family.unasked >= MOST_UNASKED:
         return f"{MOST_UNASKED} sub-agents were started since somebody last wrote; no more until somebody does."
     return None
@@ -69,7 +69,7 @@ def _bad_name(name: str, taken: Collection[str]) -> str | None:
         return f"A name has letters, digits, '.', '_' and '-', at most {LONGEST_NAME} of them."
     if name.lower() in RESERVED:
         return f"{name} is a word of /subagents, not a name."
-    return f"There is a sub-agent called {name} already." if name.lower() in taken else None
+    return f"There is already a sub-agent called {name}." if name.lower() in taken else None
 
 
 def name_for(wish: SpawnRequest, taken: Collection[str]) -> str:

@@ -25,11 +25,11 @@ UNTIL_STABLE: Final = (
 
 
 class RerunPolicy(Enum):
-    AT_ONCE = "as it would have"
+    AT_ONCE = "as usual"
     IN_LINE = "one suspect at a time, while all others run"
     FIRST = f"alone: everything else waits for up to {HEAD_START:g} seconds"
-    WHEN_STABLE = f"alone in the same way, but not before the process has lived for {STABLE_AFTER:g} seconds"
-    NEVER = "when somebody wants it: it is quarantined, and the person is told"
+    WHEN_STABLE = f"alone in the same way, but only when the process has been up for {STABLE_AFTER:g} seconds"
+    NEVER = "when somebody asks for it: it is quarantined, and the person is told"
 
 
 AT_ONCE: Final = RerunPolicy.AT_ONCE  # of every turn that no crash cut off, so it is not looked up on its class

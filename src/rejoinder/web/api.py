@@ -226,12 +226,12 @@ async def _series(services: PageServices, flow: Flow, request: Request) -> Struc
 
 _STATE = Parameter(
     "state",
-    "Only parts in this state; without it all that somebody may still have to do something about.",
+    "Only parts in this state. Left out: all parts that somebody may still have to act on.",
     "query",
     {"type": "string", "enum": list(PART_STATES)},
 )
 _PART = Parameter("part", "The number of a part.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
-_KIND = Parameter("kind", "What is quarantined.", schema={"type": "string", "enum": ["turn", "message"]})
+_KIND = Parameter("kind", "The kind of what is quarantined.", schema={"type": "string", "enum": ["turn", "message"]})
 _NUMBER = Parameter("number", "Its number.", schema={"type": "integer", "minimum": 1, "maximum": LARGEST_NUMBER})
 _JOB = Parameter("job", "The name of a job; a heartbeat's is `heartbeat/` and its agent.")
 _PERSON = Parameter(
@@ -240,27 +240,33 @@ _PERSON = Parameter(
 
 _KEY = Parameter(
     "Idempotency-Key",
-    "The same key is the same message: sent again, it gives the same answer and is not said twice.",
+    "A request with the same key is the same message: it gets the same answer, and nothing is said twice.",
     "header",
     {"type": "string", "pattern": "^[!-~]{1,200}$"},
 )
 
 ENDPOINTS = (
     ApiEndpoint("GET", "/api/sessions", "The sessions, the latest first.", views.SessionList, _sessions),
-    ApiEndpoint("GET", "/api/lanes", "What waits for a turn, by session.", views.LaneList, _lanes),
+    ApiEndpoint("GET", "/api/lanes", "Messages that wait for a turn, by session.", views.LaneList, _lanes),
     ApiEndpoint(
-        "GET", "/api/outbox", "What is on its way, or did not arrive.", views.PartList, _outbox, (_STATE,), (400,)
+        "GET",
+        "/api/outbox",
+        "Parts that are on their way, or were not delivered.",
+        views.PartList,
+        _outbox,
+        (_STATE,),
+        (400,),
     ),
     ApiEndpoint(
         "POST", "/api/outbox/{part}/retry", "Send a dead part once more.", views.Accepted, _retry, (_PART,), (404,)
     ),
     ApiEndpoint(
-        "POST", "/api/outbox/{part}/drop", "Give a dead part up for good.", views.Accepted, _drop, (_PART,), (404,)
+        "POST", "/api/outbox/{part}/drop", "Drop a dead part for good.", views.Accepted, _drop, (_PART,), (404,)
     ),
     ApiEndpoint(
         "GET",
         "/api/quarantine",
-        "What ended the gateway each time, or cannot be read: left alone.",
+        "Turns and messages that killed the gateway each time, or cannot be read.",
         views.QuarantineList,
         _quarantine,
     ),
@@ -280,20 +286,18 @@ ENDPOINTS = (
         views.SubagentList,
         _subagents,
     ),
-    ApiEndpoint(
-        "GET", "/api/hooks", "Programs that are told what happens: what waits, and why.", views.HookList, _hooks
-    ),
+    ApiEndpoint("GET", "/api/hooks", "Webhooks: how many events wait, and why.", views.HookList, _hooks),
     ApiEndpoint(
         "GET",
         "/api/processes",
-        "The processes on this store: shards, leases, what waits and for how long.",
+        "The processes on this store: shards, leases, how many messages wait and for how long.",
         views.ProcessList,
         _processes,
     ),
     ApiEndpoint(
         "GET",
         "/api/jobs",
-        "Timed jobs and heartbeats: when each runs next, and how its last run went.",
+        "Scheduled jobs and heartbeats: when each runs next, and how its last run went.",
         views.JobList,
         _jobs,
     ),
@@ -307,9 +311,7 @@ ENDPOINTS = (
         (_JOB,),
         (404,),
     ),
-    ApiEndpoint(
-        "POST", "/api/jobs/{job}/resume", "Let a paused job go on.", views.Accepted, _resume_job, (_JOB,), (404,)
-    ),
+    ApiEndpoint("POST", "/api/jobs/{job}/resume", "Resume a paused job.", views.Accepted, _resume_job, (_JOB,), (404,)),
     ApiEndpoint(
         "GET",
         "/api/gateway",
@@ -330,7 +332,7 @@ ENDPOINTS = (
     ApiEndpoint(
         "POST",
         incoming.PATH,
-        "A program says something to an agent in a chat.",
+        "Write to an agent in a chat, from a program.",
         PostedMessage,
         _post_message,
         (_KEY,),
@@ -338,21 +340,21 @@ ENDPOINTS = (
         ProgramMessage,
         token=True,
     ),
-    ApiEndpoint("GET", "/api/pairing", "Strangers who wait to be let in.", views.PairingList, _pairing),
+    ApiEndpoint("GET", "/api/pairing", "Strangers who are waiting to be let in.", views.PairingList, _pairing),
     ApiEndpoint(
         "POST",
         "/api/pairing/{code}/approve",
-        "Let the stranger with this code in.",
+        "Let in the stranger with this code.",
         views.Accepted,
         _approve,
-        (Parameter("code", "The code the stranger was told."),),
+        (Parameter("code", "The code that the stranger got."),),
         (404,),
     ),
     ApiEndpoint("GET", "/api/people", "Who has a login besides the owner.", views.PeopleList, _people),
     ApiEndpoint(
         "POST",
         "/api/people/{name}/invite",
-        "Invite somebody by a link with a login of their own; an earlier one of theirs ends.",
+        "Invite somebody by a link with a login of their own; their earlier login ends.",
         views.Invitation,
         _invite,
         (_PERSON,),
@@ -362,7 +364,7 @@ ENDPOINTS = (
         "POST", "/api/people/{name}/revoke", "End somebody's login.", views.Accepted, _revoke, (_PERSON,), (404,)
     ),
     ApiEndpoint(
-        "GET", "/api/series", "The charts of the last fifteen minutes, a point a second.", views.Series, _series
+        "GET", "/api/series", "The charts of the last fifteen minutes, one point a second.", views.Series, _series
     ),
 )
 

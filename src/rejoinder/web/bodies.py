@@ -53,7 +53,7 @@ class Body:
         if self._taken > self._limit:
             raise HTTPException(413, larger(self._limit), {"connection": "close"})
         if self._bodies.held > MOST_HELD and self._is_held:
-            raise HTTPException(503, "too much is sent at once; try again", {"retry-after": "10"})
+            raise HTTPException(503, "too much data is being sent at once; try again", {"retry-after": "10"})
 
     def close(self) -> None:
         if self._is_held:

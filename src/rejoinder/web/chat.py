@@ -120,10 +120,9 @@ def _no_room(problem: QuotaReached, quota: Quota) -> str:
     """A sentence for the person."""
     if problem.whose == "owner":
         return (
-            f"your files here take the {quota.owner >> 20} MB that one person may keep (channels.web.person_files_mb);"
-            " delete messages with files that are no longer needed"
+            f"your files here have reached the limit of {quota.owner >> 20} MB a person (channels.web.person_files_mb);"
+            " delete messages with files that you no longer need"
         )
     return (
-        f"the files here take the {quota.all >> 20} MB that may be kept; the owner can allow more "
-        "(channels.web.files_mb)"
+        f"the files here have reached the limit of {quota.all >> 20} MB; the owner can raise it (channels.web.files_mb)"
     )

@@ -123,7 +123,7 @@ class Guard:
         """It names another server, or comes from another site."""
         host, path = headers.get("host", ""), scope["path"]
         if not self._is_ours(host):
-            why = f"this server is not called {host!r}; name it in channels.web.hosts if it should be"
+            why = f"this server does not answer to the name {host!r}; if it should, add it to channels.web.hosts"
             # No page of ours is shown here, but a person gets a sentence and no JSON.
             return PlainTextResponse(f"{why}\n", 421) if is_for_a_person(headers) else refuse(path, 421, why)
         is_socket = scope["type"] == "websocket"
@@ -155,7 +155,7 @@ class Guard:
                 return RedirectResponse(login_for(path), 303)
             return refuse(path, 401, LOG_IN, {"www-authenticate": "Bearer"})
         if not is_owner(person) and path not in FOR_GUESTS and not path.startswith("/files/"):
-            return refuse(path, 403, "this is for the owner; you are invited to the chat")
+            return refuse(path, 403, "this is only for the owner; you are invited to the chat")
         scope[PERSON] = person
         return None
 

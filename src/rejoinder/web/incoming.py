@@ -25,7 +25,7 @@ async def take(services: PageServices, request: Request) -> PostedMessage:
     """Raises `Refusal`."""
     key = request.headers.get(KEY, token_urlsafe(18))
     if not _KEYS.fullmatch(key):
-        raise Refusal(400, "an Idempotency-Key has 1 to 200 letters, digits and signs, without blanks")
+        raise Refusal(400, "an Idempotency-Key has 1 to 200 letters, digits and signs, without spaces")
     if request.headers.get("content-type", "").partition(";")[0].strip().casefold() != JSON:
         raise Refusal(415, f"send JSON, with the header `Content-Type: {JSON}`")
     try:

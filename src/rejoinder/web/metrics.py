@@ -62,13 +62,13 @@ class Metrics:
         self._shards = Gauge("rejoinder_shards", "Shards that each `process` holds.", ["process"], registry=own)
         self._lease = Gauge(
             "rejoinder_lease_seconds",
-            "Seconds for which the leases of a `process` are still granted; on SQLite they do not run out.",
+            "Seconds until the leases of a `process` run out; on SQLite they never do.",
             ["process"],
             registry=own,
         )
         self._unowned = Gauge("rejoinder_shards_unowned", "Shards that no process holds.", registry=own)
         self._lag = Gauge(
-            "rejoinder_lag_seconds", "Seconds since the oldest message came that nobody has decided yet.", registry=own
+            "rejoinder_lag_seconds", "Age in seconds of the oldest message that is not decided yet.", registry=own
         )
         self._store = Gauge("rejoinder_store_up", "Whether the store can be read.", registry=own)
 

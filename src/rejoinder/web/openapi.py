@@ -44,7 +44,11 @@ def openapi(version: str, endpoints: Sequence[ApiEndpoint]) -> dict[str, Any]:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "rejoinder", "version": version, "description": "What the console shows and does."},
+        "info": {
+            "title": "rejoinder",
+            "version": version,
+            "description": "Everything that the console shows and does.",
+        },
         "paths": paths,
         "components": {"schemas": components, "securitySchemes": {"program": {"type": "http", "scheme": "bearer"}}},
     }

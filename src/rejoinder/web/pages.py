@@ -122,7 +122,7 @@ def not_found(request: Request) -> Response:
 def _trouble(channel: ChannelState) -> str:
     if channel.problem:
         return f"{channel.name}: {channel.problem}"
-    return "" if channel.listening else f"{channel.name} does not listen"
+    return "" if channel.listening else f"{channel.name} is not listening"
 
 
 async def _let_in(entrance: AccessCheck, token: str, request: Request) -> Response:

@@ -30,7 +30,7 @@ def summary_of(event: InboxEvent, steps: Sequence[Step], handled: Sequence[Handl
     if last is None:
         return "Nothing has been decided about it yet."
     why = f": {last.reason}" if last.reason else ""
-    return f"The gateway answered it itself{why}." if last.decision == "answer" else f"Nobody was asked{why}."
+    return f"The gateway answered it itself{why}." if last.decision == "answer" else f"No agent was asked{why}."
 
 
 def _of_one(event: InboxEvent, handled: HandledTurn) -> str:
@@ -40,7 +40,7 @@ def _of_one(event: InboxEvent, handled: HandledTurn) -> str:
         return {
             "waiting": f"it waits for its turn with {agent}",
             "steered": f"handed to {agent} while it was at work",
-            "summarised": f"too much was said at once: {agent} is told of it in a line",
+            "summarised": f"too many messages were waiting: {agent} gets only a one-line summary of this one",
         }.get(put.state, f"{agent} was not asked{why}")
     if turn.closed is None:
         return f"{agent} is at work on it"
@@ -49,7 +49,7 @@ def _of_one(event: InboxEvent, handled: HandledTurn) -> str:
     match turn.outcome:
         case "answered":
             waited = (turn.opened - event.accepted).total_seconds()
-            held = f"it waited {duration_text(waited)} for its turn" if waited > NOTICED else "nothing held it back"
+            held = f"it waited {duration_text(waited)} for its turn" if waited > NOTICED else "it did not have to wait"
             return f"answered by {agent} in {took}; {held}"
         case "silent":
             return f"{agent} read it and chose to stay silent, after {took}"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 WAITED_FOR = ("full", "locked", "away", "crowded", "no-files", "standby")
+PAUSE = 1.0
+"""Seconds between two attempts to open a store that is waited for."""
 
 
 def open_store(url: str, how: ShareOptions | None = None) -> SharedStore:
@@ -30,7 +32,7 @@ def sharing(settings: GatewaySettings) -> ShareOptions:
     return ShareOptions(settings.shards, settings.lease_seconds)
 
 
-async def open_store_when_ready(url: str, how: ShareOptions | None = None, pause: float = 1.0) -> SharedStore:
+async def open_store_when_ready(url: str, how: ShareOptions | None = None) -> SharedStore:
     """Waits for a store that needs no more than time: its fault says that rejoinder goes on later (DU-15)."""
     told = False
     while True:
@@ -42,7 +44,7 @@ async def open_store_when_ready(url: str, how: ShareOptions | None = None, pause
             if not told:
                 log.error("%s Nothing is served until then.", fault)
             told = True
-        await asyncio.sleep(pause)
+        await asyncio.sleep(PAUSE)
 
 
 def open_reader(url: str) -> StoreReader:

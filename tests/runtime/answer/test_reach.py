@@ -40,6 +40,6 @@ async def test_a_stranger_who_wrote_is_not_reached_because_groups_are_open() -> 
             message = IndexedMessage(str(number), "eve", NOW)
             await store.write(NoteMessages(Route("telegram", chat.id), (message,)))
         refused = [await Reach(rules).refusal(Route("telegram", chat.id), here, "ada", store) for chat in chats]
-        assert refused == ["nobody there is let in; `directives.send_to` may list this chat", None]
+        assert refused == ["nobody there is let in; add this chat to `directives.send_to` to allow it", None]
     finally:
         await store.close()

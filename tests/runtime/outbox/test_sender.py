@@ -319,6 +319,21 @@ async def test_what_the_platform_did_not_take_is_tried_again_with_the_same_bytes
         assert first == second
 
 
+@pytest.mark.parametrize(
+    "outcome", [RetryAfter(0.01, "502 Gr\udcfc\udcdfe"), Rejected("no\udcff\0"), Unknown("\udcff")]
+)
+async def test_a_reason_that_is_no_text_ends_no_sender(outcome):
+    """DE-30: a proxy may answer in any encoding; what is said next in the conversation still goes out."""
+    async with place(FakeMessenger()) as here:
+        here.channel.fails(outcome)
+        sending = await here.begins(here.conversation.send("one"))
+        here.ahead = timedelta(minutes=5)
+        here.sender.wake(rows=True)
+        async with asyncio.timeout(PATIENCE):
+            await sending
+            assert await here.conversation.send("two")
+
+
 async def test_a_native_key_makes_sending_again_harmless():
     """DU-3: native key: 0 lost, 0 duplicated."""
     async with place(FakeKeeper()) as here:
@@ -463,7 +478,7 @@ async def test_a_part_of_a_run_that_was_superseded_is_never_said():
         await here.store.write(EndRun(run, "stopped", here.now()))
         answer = await here.says("late", run=run)
         assert here.seen() == []
-        assert answer.undelivered == "no longer to be said"
+        assert answer.undelivered == "cancelled, and never sent"
 
 
 async def test_budgets_keep_the_pace_before_the_platform_has_to_say_so():

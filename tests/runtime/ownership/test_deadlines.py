@@ -9,6 +9,8 @@ from unittest.mock import patch
 from rejoinder.app import Gateway, with_channel
 from rejoinder.config.schema import Settings
 from rejoinder.errors import StoreUnavailable
+from rejoinder.events import Chat, Inbound, Sender
+from rejoinder.runtime.outbox import sender
 from rejoinder.runtime.ownership import lease_renewer
 from rejoinder.runtime.runs import Runs
 from rejoinder.store.base import NamedLease, Renewal
@@ -46,7 +48,7 @@ async def test_what_runs_out_ends_while_the_store_does_not_answer():
         sharing, engines = here.sharing, here.engines
         runs.start("listen", sharing.duties.do("fake", listening, runs))
         await sharing.begin(runs)
-        own = asyncio.ensure_future(sharing.own(0.0, 0.0))
+        own = asyncio.ensure_future(sharing.own(0.0))
         await until(lambda: len(engines.leases) == 2 and listens.is_set(), "both shards, and somebody who listens")
         with patch.object(store, "owners", never), patch.object(store, "renew", unavailable):
             await until(lambda: not engines.leases and ended.is_set(), "the end of all that was held")
@@ -78,3 +80,29 @@ async def test_a_process_without_a_file_descriptor_renews_when_it_has_one_again(
     task.cancel()
     await asyncio.wait({task})
     assert not faults
+
+
+async def test_nothing_is_sent_after_the_deadline(monkeypatch):
+    """SC-3: asked right before the call, not only before the part is claimed: a commit may have taken that long."""
+    seconds, said = [0.0], asyncio.Event()
+
+    def is_late(point: str) -> None:
+        if point == "K15":  # the part is claimed, and not yet sent
+            seconds[0] = 60.0
+            said.set()
+
+    store, channel, agent = open_store("sqlite::memory:", lease_seconds=10.0), FakeMessenger(), ScriptedAgent("Hello.")
+    configured = with_channel(Settings(), channel.name, agent.name, ())
+    async with (
+        asyncio.timeout(PATIENCE),
+        Gateway(configured, agents={agent.name: agent}, channels=[channel], store=store) as here,
+    ):
+        here.engines._boot = lambda: seconds[0]
+        engine = await here.engines.claim(0)
+        await engine.recover()
+        monkeypatch.setattr(sender, "crashpoint", is_late)
+        await here.dispatch(Inbound("fake", "e1", "m1", Chat("ann", kind="direct"), Sender("ann"), "hi"))
+        await said.wait()
+        await until(lambda: not here.engines.leases or channel.messages, "the end of the engine")
+        await engine.runs.close()
+    assert channel.messages == {}

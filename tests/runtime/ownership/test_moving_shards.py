@@ -275,7 +275,7 @@ class MovingShards(RuleBasedStateMachine):
 
     @rule(who=PROCESSES, shard=SHARD)
     def hand_over(self, who: int, shard: int) -> None:
-        work = self.processes[who].gateway.engines.hand_over(shard, 0.0, 0.0)
+        work = self.processes[who].gateway.engines.hand_over(shard, 0.0)
         self.handing.append(self.loop.create_task(work))
 
     @rule(answer=st.booleans())

@@ -70,7 +70,7 @@ async def test_who_would_not_come_up_again_goes_on():
     ended = []
     performed = await Restarting(RestartCheck(check), ended.append, BEGAN).perform(asked(5))
     performed.then()
-    assert performed.says == "Not restarted, because it would not start again: rejoinder.toml:3: there is no such key"
+    assert performed.says == "Not restarted, because it would not start: rejoinder.toml:3: there is no such key"
     assert ended == []
 
 

@@ -115,7 +115,7 @@ async def test_nothing_of_it_is_left(command):
 async def test_one_at_a_time_and_none_outlives_the_gateway():
     async with shell() as (it, ear):
         assert run(it, "sleep 300", ear) is None
-        assert run(it, "echo no", ear) == "A command is running already; it has 20 seconds in all."
+        assert run(it, "echo no", ear) == "A command is already running; it has 20 seconds in all."
         await it.stop()
         assert await ear.hears() == WITH_THE_GATEWAY
         assert run(it, "echo yes", ear) is None

@@ -191,7 +191,7 @@ def test_what_stands_in_the_file(monkeypatch):
         async with Runs() as runs:
             runs.start("clock", world.scheduler.run())
             await asyncio.sleep(90)
-            assert (await world.jobs())["beats"].reason == "there is nothing in its file to be done"
+            assert (await world.jobs())["beats"].reason == "its file lists nothing to do"
             assert not world.begun
             await asyncio.sleep(60)
         assert len(world.begun) == 1

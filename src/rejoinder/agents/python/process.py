@@ -88,7 +88,7 @@ class IsolatedAgent:
 
     async def check(self) -> str:
         await self._ready()
-        return "its function is there, in a process of its own"
+        return "its function was found; it runs in a process of its own"
 
     def last_output(self) -> str:
         return "" if self._worker is None else self._worker.last_output()

@@ -94,7 +94,7 @@ def _stream(_: GuideMessage) -> TrickReply:
 
 STREAMED = """\
 You read this **while it is written**. Whatever might still become a directive is held back until it is \
-clear what it is, so no half of one ever flickers by.
+clear what it is, so you never see half of one.
 
 Inside code a directive is only text. This is how an agent replies and reacts:
 
@@ -189,7 +189,7 @@ def _lost(asked: GuideMessage) -> str:
         command = _quoted(name[0])
         if asked.is_edit:  # there may well be such a command
             return f"An edited message runs no commands, so {command} came to me, the agent. Send it as a new message."
-        return f"No command is called {command}, so it came to me, the agent. **/commands** lists those there are."
+        return f"No command is called {command}, so it came to me, the agent. **/commands** lists them all."
     first, second = TRICKS[1].invite, TRICKS[0].invite
     heard = f"I heard {_quoted(asked.text)}"
     if asked.replied_to:

@@ -141,7 +141,7 @@ class DiscordBot:
         """Asks until Discord answers: a message that is taken for one of another place is as good as lost."""
         found = await self._ask_about(channel)
         if found is None:
-            log.warning("%s: the kind of the channel %s could not be found out", self._called, channel)
+            log.warning("%s: could not find out what kind of channel %s is", self._called, channel)
             return None
         around = found.parent_id if found.type in THREADS else None
         if around and self._places.get(around) is None and (parent := await self._ask_about(around)) is not None:

@@ -58,7 +58,7 @@ MANY_SERVERS = (
     "This bot is in more servers than one connection may serve, and sharding is not supported; remove it from some."
 )
 REFUSED = (
-    "Discord refuses this bot now ({said}); it is tried again. If the token was changed, set the new one "
+    "Discord refuses this bot for now ({said}); rejoinder keeps trying. If the token was changed, set the new one "
     "as `token` and start again."
 )
 

@@ -35,10 +35,6 @@ class Place(Struct, frozen=True, omit_defaults=True):
     bots: bool = False
     """Another bot has written in it."""
 
-    @property
-    def opens_threads(self) -> bool:
-        return self.kind == "text"
-
 
 class Unread(Struct, frozen=True):
     """Where something may have been said that did not come: everything after this message."""

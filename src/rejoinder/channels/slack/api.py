@@ -12,7 +12,7 @@ import msgspec
 from yarl import URL
 
 from rejoinder.alarms import timeout
-from rejoinder.channels.http_client import OK, HttpClient, load_file, read_all
+from rejoinder.channels.http_client import OK, HttpClient, load_file, read_all, status_of
 from rejoinder.channels.http_faults import FAILED, connect_timeout, is_ours, server_of, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.slack.outcomes import Answer, NoResponse, NotSent, Ok, Refused
@@ -134,7 +134,7 @@ def _is_html(content: bytes) -> bool:
 
 
 def _read(response: HttpResponse, body: bytes) -> Answer:
-    status, reason = response.status, response.reason or ""
+    status = response.status
     wait = response.headers.get("Retry-After", "")
     seconds = float(wait) if wait.isdecimal() else None
     if status < 300 and body.strip() in (b"ok", b""):  # what a response address answers
@@ -144,7 +144,7 @@ def _read(response: HttpResponse, body: bytes) -> Answer:
     except (msgspec.DecodeError, RecursionError):
         if status < 300:
             return NoResponse(f"the answer with status {status} is not Slack's")
-        return Refused(f"{status} {reason}".strip(), status, seconds, foreign=True)
+        return Refused(status_of(response), status, seconds, foreign=True)
     if found.get("ok"):
         return Ok(found, response.headers.get("X-OAuth-Scopes", ""))
     return Refused(str(found.get("error", status)), status, seconds, str(found.get("needed", "")))

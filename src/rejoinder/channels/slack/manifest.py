@@ -37,6 +37,7 @@ EVENTS = (
     "message.mpim",
     "reaction_added",
 )
+NAME = "rejoinder"
 COMMAND = "/rejoinder"
 
 
@@ -45,7 +46,7 @@ def missing(granted: str, wanted: Collection[str] = NEEDED) -> list[str]:
     return sorted({*wanted} - {scope.strip() for scope in granted.split(",")})
 
 
-def app_manifest(url: str = "", name: str = "rejoinder") -> dict[str, Any]:
+def app_manifest(url: str = "") -> dict[str, Any]:
     """To paste into Slack. `url`: where Slack calls, without it events come by Socket Mode."""
     request = {"request_url": url} if url else {}
     command = {
@@ -56,11 +57,11 @@ def app_manifest(url: str = "", name: str = "rejoinder") -> dict[str, Any]:
         **({"url": url} if url else {}),
     }
     return {
-        "display_information": {"name": name, "description": "Talk to an AI agent"},
+        "display_information": {"name": NAME, "description": "Talk to an AI agent"},
         "features": {
             "app_home": {"messages_tab_enabled": True, "messages_tab_read_only_enabled": False},
             "assistant_view": {"assistant_description": "Talk to an AI agent"},
-            "bot_user": {"display_name": name, "always_online": True},
+            "bot_user": {"display_name": NAME, "always_online": True},
             "slash_commands": [command],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},

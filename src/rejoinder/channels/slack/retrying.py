@@ -8,7 +8,6 @@ Rule 2: everything else may pass: we ask again after pauses that grow, with jitt
 
 import asyncio
 import logging
-from typing import Any
 
 from msgspec import Struct
 
@@ -63,10 +62,10 @@ class RetryingCalls:
         self._failures = 0
         self._known = False  # Slack has taken this token before
         self.trouble = ""
-        """Why Slack refuses this app at the moment."""
+        """Why Slack refuses this app for now."""
 
-    async def ask(self, method: str, payload: dict[str, Any] | None = None) -> Ok:
-        while not isinstance(answer := await self._api.ask(method, payload or {}), Ok):
+    async def ask(self, method: str) -> Ok:
+        while not isinstance(answer := await self._api.ask(method, {}), Ok):
             self._give_up(answer)
             await asyncio.sleep(self._pause(answer))
         if self._failures or self.trouble:
@@ -109,7 +108,7 @@ class RetryingCalls:
         if self._is_app_token and answer.error != SOCKET_MODE_OFF:
             said = WRONG_APP_TOKEN.format(said=answer.error)
         if self._known and (known is None or known.why == "account"):
-            self.trouble = f"Slack refuses this app now: {said}; it is tried again"
+            self.trouble = f"Slack refuses this app for now: {said}; rejoinder keeps trying"
             log.error("%s: %s", self._name, self.trouble) if not self._failures else None
             return
         raise ChannelStopped(said, self._name)

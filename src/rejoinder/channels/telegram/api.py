@@ -7,7 +7,7 @@ import msgspec
 
 from rejoinder.alarms import timeout
 from rejoinder.channels.base import OutgoingFile
-from rejoinder.channels.http_client import HttpClient, load_file, read_all
+from rejoinder.channels.http_client import HttpClient, load_file, read_all, status_of
 from rejoinder.channels.http_faults import FAILED, connect_timeout, is_ours, server_of, was_written
 from rejoinder.channels.http_faults import timeout as http_timeout
 from rejoinder.channels.multipart import Form
@@ -17,6 +17,7 @@ from rejoinder.channels.telegram.repair import repaired
 from rejoinder.channels.telegram.wire import Response
 from rejoinder.crashpoint import answer_unread
 from rejoinder.errors import StoreUnavailable
+from rejoinder.posting import HttpResponse
 from rejoinder.secret import Secret
 
 CALL_SECONDS = 30.0
@@ -45,7 +46,7 @@ class Api:
             with timeout(self._seconds if seconds is None else seconds):  # aiohttp's own costs twice as much
                 response = await self._http.post(address, body, connecting)
                 answer_unread()
-                return _read(response.status, response.reason or "", await read_all(response))
+                return _read(response, await read_all(response))
         except FAILED as problem:
             return (NoResponse if was_written(problem) else NotSent)(self._http.said(problem), is_ours(problem))
 
@@ -60,7 +61,7 @@ class Api:
                 address, data=form.pieces(), headers=headers, timeout=limit, allow_redirects=False
             ) as response:
                 answer_unread()
-                return _read(response.status, response.reason or "", await response.read())
+                return _read(response, await response.read())
         except (*FAILED, StoreUnavailable) as problem:
             written = form.is_written and was_written(problem)
             return (NoResponse if written else NotSent)(self._http.said(problem), is_ours(problem))
@@ -91,14 +92,15 @@ def _decode(body: bytes) -> Response:
         return _response.decode(repaired(body))
 
 
-def _read(status: int, reason: str, body: bytes) -> Answer:
+def _read(response: HttpResponse, body: bytes) -> Answer:
+    status = response.status
     try:
-        response = _decode(body)
+        answer = _decode(body)
     except ValueError:  # a proxy on the way answered with HTML
         if status < 300:
             return NoResponse(f"the answer with status {status} is not Telegram's")
-        return Refused(status, f"{status} {reason}".strip(), foreign=True)
-    if response.ok:
-        return Ok(response.result)
-    said = response.parameters
-    return Refused(response.error_code or status, response.description, said.retry_after, said.migrate_to_chat_id)
+        return Refused(status, status_of(response), foreign=True)
+    if answer.ok:
+        return Ok(answer.result)
+    said = answer.parameters
+    return Refused(answer.error_code or status, answer.description, said.retry_after, said.migrate_to_chat_id)

@@ -10,8 +10,8 @@ REMEMBERED = 10_000
 
 
 class Reactions:
-    def __init__(self, remembered: int = REMEMBERED) -> None:
-        self._standing: Bounded[tuple[str, str], str] = Bounded(remembered)
+    def __init__(self) -> None:
+        self._standing: Bounded[tuple[str, str], str] = Bounded(REMEMBERED)
 
     def may_remove(self, chat: str, message: str, emoji: str) -> bool:
         """Whether the current reaction is this one, as far as we remember."""

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 UNAUTHORIZED, NOT_FOUND, CONFLICT = 401, 404, 409
 
 REFUSED = (
-    "Telegram refuses this bot now ({said}); it is tried again. If the token was changed, set the new "
+    "Telegram refuses this bot for now ({said}); rejoinder keeps trying. If the token was changed, set the new "
     "one as `token` and start again."
 )
 
@@ -52,7 +52,7 @@ class RetryingCalls:
         self._conflicts = 0
         self._known = False  # Telegram has taken this token before
         self.trouble = ""
-        """Why Telegram refuses this bot at the moment."""
+        """Why Telegram refuses this bot for now."""
         self.last_sign: float | None = None
         """When Telegram last answered, by the monotonic clock (CH-7)."""
 

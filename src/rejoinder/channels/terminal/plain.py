@@ -18,6 +18,7 @@ from rejoinder.channels.terminal.typed_lines import EmptyLine, InvalidLine, Mess
 from rejoinder.events import Part, Route
 
 WAITING_LINES = 100
+STDIN = 0
 
 
 class PlainLines:
@@ -25,11 +26,10 @@ class PlainLines:
     file_limits = FILES
     queue_mode = "queue"  # a line is a question, and each gets its answer
 
-    def __init__(self, name: str, agent: str, out: TextIO, stdin: int = 0) -> None:
+    def __init__(self, name: str, agent: str, out: TextIO) -> None:
         self.name = name
         self._agent = agent
         self._out = out
-        self._stdin = stdin
         self._room = TerminalRoom()
         self._folder = ChatFolder()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
@@ -37,7 +37,7 @@ class PlainLines:
         self._unread: BrokenPipeError | None = None
 
     async def listen(self, deliver: Inlet) -> None:
-        _start_reading(self._stdin, asyncio.get_running_loop(), self._lines, self._places)
+        _start_reading(asyncio.get_running_loop(), self._lines, self._places)
         while (line := await self._lines.get()) is not None and self._unread is None:
             self._places.release()
             match read_typed(line, self._room):
@@ -63,7 +63,7 @@ class PlainLines:
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         where = self._room.mention(message)
-        self._print(f"({emoji} taken back from {where})" if remove else f"({emoji} on {where})")
+        self._print(f"({emoji} removed from {where})" if remove else f"({emoji} on {where})")
         return Delivered(message)
 
     async def note(self, route: Route, text: str) -> None:
@@ -81,7 +81,7 @@ class PlainLines:
 
 
 def _start_reading(
-    stdin: int, loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str | None], places: threading.Semaphore
+    loop: asyncio.AbstractEventLoop, lines: asyncio.Queue[str | None], places: threading.Semaphore
 ) -> None:
     """Reads lines of a pipe, a file or a device alike; None marks their end.
 
@@ -95,7 +95,7 @@ def _start_reading(
 
     def read() -> None:
         with suppress(RuntimeError):  # the loop has ended, and `listen` with it
-            for line in _split(stdin):
+            for line in _split(STDIN):
                 hand_over(line)
             hand_over(None)
 

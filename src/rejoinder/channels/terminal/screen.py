@@ -106,17 +106,17 @@ class Screen:
     async def delete(self, route: Route, message: str) -> Outcome:
         block = self._open.pop(message, None)
         if block is None:
-            return Rejected("what has scrolled away cannot be taken back")
+            return Rejected("what has scrolled away cannot be deleted")
         self._transcript.remove(block)
         self._room.forget(message)
         if block.left:
-            self._note(f"{self._agent} took {message} back")
+            self._note(f"{self._agent} deleted {message}")
         self._draw()
         return Delivered(message)
 
     async def react(self, route: Route, message: str, emoji: str, *, remove: bool = False, author: str = "") -> Outcome:
         where = message if message == self._newest else self._room.mention(message)
-        how = "taken back from" if remove else "on"
+        how = "removed from" if remove else "on"
         self._line([("", f"{INDENT}{emoji} "), ("class:handle", f"{how} {where}")])
         return Delivered(message)
 

@@ -69,7 +69,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.token is not None and len(self.token.reveal()) < SHORTEST_TOKEN and self.is_exposed:
             yield (
                 ("token",),
-                f"a token that other machines can try to guess has at least {SHORTEST_TOKEN} characters; leave it out, "
+                f"a token that other machines can guess at needs at least {SHORTEST_TOKEN} characters; leave it out, "
                 "and a good one is made at the first start",
             )
 
@@ -96,7 +96,7 @@ def open_channel(
     if not agents:
         raise BadUse("the web channel needs an agent")
     if taken := {OWNER, EVERYBODY}.intersection(agents):
-        raise BadUse(f"no agent of the chat page can be called {min(taken)!r}: that name has a meaning there")
+        raise BadUse(f"no agent of the chat page can be called {min(taken)!r}: that name is reserved there")
     members = tuple(agent_member(id, settings.faces.get(id, "")) for id in agents)
     return WebChannel(name, members, _milliseconds, wake, menu)
 

@@ -19,7 +19,7 @@ def _allowlist(call: CommandCall) -> Answer:
         groups = ", ".join(call.channel.settings.allow_groups) or "none"
         return Answer((f"On the list of {channel}: {listed}. Groups: {groups}.",))
     if not entry:
-        return Answer((f"Whom? {call.command.usage}",))
+        return Answer((f"Who? {call.command.usage}",))
     try:
         read_ids((entry,), call.channel.place, channels=call.rules.channels, where="allow")
     except BadConfiguration as problem:
@@ -52,7 +52,7 @@ def _answered(call: CommandCall, which: str, option: str | None) -> Answer | Non
     """With one open question its name may be left out (TU-34): `/approve`, `/approve deny`, `/approve 2`."""
     question = call.message.facts.question
     if not which and question is None:
-        return Answer(("No request is waiting for you here, or there are several: then name one.",))
+        return Answer(("There is no request for you here, or there are several; if so, name one.",))
     if question is None or option is not None or (which and answer_in(which, question) is None):
         return None
     chosen = answer_in(which, question) or ALLOW
@@ -72,9 +72,9 @@ def _invite(call: CommandCall) -> Answer:
         case "revoke" if who:
             return Answer((), effects=(ChangeInvitations("revoke", who),))
         case "revoke":
-            return Answer((f"Whom? {call.command.usage}",))
+            return Answer((f"Who? {call.command.usage}",))
         case _ if call.message.in_group:
-            return Answer(("Say this in a direct chat: everybody here could use the link.",))
+            return Answer(("Write this in a direct chat: everybody here could use the link.",))
         case _:
             return Answer((), effects=(ChangeInvitations("invite", f"{what} {who}".strip()),))
 

@@ -85,7 +85,7 @@ COMMANDS = (
     Command("commands", "All commands.", "help", auth="anyone", inline=True, handle=_commands),
     Command(
         "whoami",
-        "Your id here, as allow-lists name it.",
+        "Your id here, for use in allow-lists.",
         "help",
         auth="anyone",
         inline=True,

@@ -72,7 +72,6 @@ def _offered(command: Command) -> MenuCommand:
         command.name,
         command.help,
         tuple(map(_option, command.args)),
-        owners_only=command.auth == "owner",
         private=command.private,
         aliases=command.aliases,
     )

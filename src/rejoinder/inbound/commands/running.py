@@ -57,5 +57,5 @@ def run_command(
 def _failed(name: str, problem: Exception) -> Answer:
     kind = type(problem).__name__
     detail = "".join(traceback.format_exception(problem)).rstrip()
-    said = f"{name} did not work ({kind}); the gateway's log says more."
+    said = f"{name} failed ({kind}); the gateway's log has the details."
     return Answer((said,), effects=(ReportFailure(name, detail),), reason=f"{name} raised {kind}")

@@ -8,7 +8,7 @@ from rejoinder.inbound.commands.status import age
 from rejoinder.inbound.outcome import Answer
 from rejoinder.session import with_event
 
-MEMORY_SHORTENED = "The session's memory is shortened."
+MEMORY_SHORTENED = "The conversation has been shortened."
 LONGEST_LABEL = 80
 
 
@@ -20,7 +20,7 @@ def _compact(call: CommandCall) -> Answer:
 def _export(call: CommandCall) -> Answer:
     shared = call.rules.settings.session.scope == "shared" and not call.message.in_group
     if shared and call.message.actor.role != "owner":
-        return Answer(("This session is shared with the chats of other people: only the owner may export it.",))
+        return Answer(("Other people share this session: only the owner may export it.",))
     return Answer((), effects=(ExportSession(),))
 
 
@@ -72,10 +72,10 @@ COMMANDS = (
         args=(Arg("prompt", rest=True),),
         stage="freshness_and_reset",
     ),
-    Command("stop", "Stop what runs and forget what waits.", "session", stage="abort"),
+    Command("stop", "Stop the run and drop the messages that wait.", "session", stage="abort"),
     Command(
         "compact",
-        "Shorten the session's memory; say what to keep, if you like.",
+        "Shorten the conversation; you can say what to keep.",
         "session",
         args=(Arg("instructions", rest=True),),
         handle=_compact,
@@ -90,7 +90,7 @@ COMMANDS = (
     ),
     Command(
         "session",
-        "Its key and age; give it a label; let bots speak again.",
+        "The session's key and age; give it a label, or let bots speak again.",
         "session",
         args=(Arg("what", ("show", "label", "bots")), Arg("name", rest=True)),
         handle=_session,

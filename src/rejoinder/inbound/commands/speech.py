@@ -18,7 +18,7 @@ MODES: tuple[TtsMode, ...] = get_args(TtsMode)
 OPTIONS = (
     "off, always, inbound (answers to voice), tagged (what the agent marks), voice NAME, limit N, or words to speak"
 )
-NOBODY = "Nothing speaks here; the owner can add [media.text_to_speech] to the configuration."
+NOBODY = "No text-to-speech is set up; the owner can add [media.text_to_speech] to the configuration."
 LEAST, MOST = 50, 20_000
 _VOICE = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}", re.ASCII)
 _TOLD: dict[TtsMode, str] = {
@@ -57,7 +57,7 @@ def _tts(call: CommandCall) -> Answer:
 
 def _choose_voice(call: CommandCall, name: str) -> Answer:
     if name.lower() in ("", "default"):
-        return Answer(("The usual voice speaks.",), session=replace(call.session, tts_voice=None))
+        return Answer(("The default voice speaks.",), session=replace(call.session, tts_voice=None))
     if not _VOICE.fullmatch(name):
         return Answer(("The name of a voice is one word of letters, digits, '.', '_', '+' and '-'.",))
     return Answer((f"{name} speaks.",), session=replace(call.session, tts_voice=name))
@@ -65,7 +65,9 @@ def _choose_voice(call: CommandCall, name: str) -> Answer:
 
 def _choose_limit(call: CommandCall, number: str) -> Answer:
     if number.lower() in ("", "default"):
-        return Answer(("Answers are read out up to the usual length.",), session=replace(call.session, tts_limit=None))
+        return Answer(
+            ("Answers are read out up to the default length.",), session=replace(call.session, tts_limit=None)
+        )
     if not (number.isdecimal() and len(number) < 10 and LEAST <= int(number) <= MOST):
         return Answer((f"The limit is a number of characters from {LEAST} to {MOST}.",))
     changed = replace(call.session, tts_limit=int(number))

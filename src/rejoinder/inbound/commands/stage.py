@@ -23,7 +23,7 @@ def inline_commands(message: InboundMessage, session: Session, rules: Rules, now
     allowed = [token for token in tokens if not isinstance(_may(token, message, rules), Denied)]
     if not allowed:
         if rest_of(message) or message.brings_files:
-            return Continue(reason="commands of somebody who may not use them are text")
+            return Continue(reason="commands from somebody who may not use them are text")
         return run_command(rules.commands[tokens[0].name], tokens[0].value, message, session, rules, now)
     rest = take(message, tuple([(token.start, token.end) for token in allowed]))
     is_all = not rest.agent_text.strip() and not message.brings_files

@@ -145,5 +145,5 @@ COMMANDS = (
     ),
     Command("context", "What the prompt is made of, and how large each part is.", "status", handle=_context),
     Command("models", "The models you can choose, and the agent's modes.", "status", handle=_models),
-    Command("agents", "The agents of this place and others.", "status", handle=_agents),
+    Command("agents", "The agents of this chat, and the others.", "status", handle=_agents),
 )

@@ -48,13 +48,9 @@ def effective_exec(choices: dict[str, Any], session: Session) -> ExecChoice:
     return replace(own, **{name: said for name, said in asdict(now).items() if said is not None})
 
 
-def effective_model(
-    choices: dict[str, Any], session: Session, agent: "AgentProfile", heartbeat: str | None = None
-) -> Effective:
-    """A heartbeat's own model > this turn > session > the agent of the channel."""
+def effective_model(choices: dict[str, Any], session: Session, agent: "AgentProfile") -> Effective:
+    """This turn > session > the agent of the channel."""
     said = choices.get("model")
-    if heartbeat is not None:
-        return Effective(heartbeat, "the heartbeat")
     if said is not None and said != DEFAULT:
         return Effective(said, "this turn")
     if said is None and session.model is not None:

@@ -45,7 +45,7 @@ LEVELS: dict[str, dict[str, tuple[str, ...]]] = {
     },
 }
 
-_ASKS_ALREADY = "changes nothing: agents ask before what is not allowed, elevated or not"
+_ASKS_ALREADY = "changes nothing: agents ask before they do what is not allowed, elevated or not"
 UNHONOURED: dict[tuple[str, str], str] = {("elevated", "on"): _ASKS_ALREADY, ("elevated", "ask"): _ASKS_ALREADY}
 """Levels that are understood, never offered, and refused with this reason (IN-59)."""
 

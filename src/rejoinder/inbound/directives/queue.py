@@ -72,11 +72,11 @@ def _default(choice: QueueChoice, end: int | None, word: Word, following: Word |
         return (
             ValidArgument(choice, end)
             if following
-            else InvalidArgument(f"{word.text} stands alone; valid: {USAGE}", word.end)
+            else InvalidArgument(f"{word.text} must be the only word; valid: {USAGE}", word.end)
         )
     pair = option(following.text) if following else None
     if following and pair and pair[0] in _READERS:
-        return InvalidArgument(f"{word.text} stands alone, without {pair[0]}; valid: {USAGE}", following.end)
+        return InvalidArgument(f"{word.text} must be the only word, without {pair[0]}; valid: {USAGE}", following.end)
     return ValidArgument(QueueChoice(), word.end)
 
 
@@ -85,7 +85,7 @@ def _debounce(choice: QueueChoice, value: str) -> QueueChoice | str:
     if not found:
         return "valid: a number with ms, s, m or h, for example 500 or 2s"
     if "." in found[1] and not found[2]:
-        return f"say of what: {value}s, or {value}m"
+        return f"add a unit: {value}s or {value}m"
     return replace(choice, debounce_ms=round(float(found[1]) * UNITS[found[2] or "ms"]))
 
 

@@ -36,7 +36,7 @@ def inline_directives(message: InboundMessage, session: Session, rules: Rules, n
     if not tokens:
         return PASS
     if message.listening:
-        why = "directives are taken out, not obeyed, while listening"
+        why = "in listen mode directives are removed and not obeyed"
         heard = take(message, _spans(tokens))
         return On(heard, reason=why) if heard.agent_text.strip() or heard.brings_files else Drop(why)
     inbound = message.inbound
@@ -80,7 +80,7 @@ def _alone(
     replies = (" ".join(said),) if said else ()
     done = run_all(asked, message, session, here.rules, now, alone=False) if asked else Answer(())
     session, replies = done.session or session, replies + done.replies
-    reason = f"stored: {', '.join(meant)}" if meant else "asked for what is set"
+    reason = f"stored: {', '.join(meant)}" if meant else "asked for the current value"
     if called is not None:
         rest = take(message, _spans(tokens), reading=InboundReading(invocation=called))
         return On(rest, session, replies, done.effects, stored=stored, reason=reason)
@@ -117,7 +117,7 @@ def _in_text(message: InboundMessage, tokens: list[Token], here: DirectiveContex
             return Answer((problem,), refuses=True, reason=f"/{token.name} is refused, the agent is not run")
         obeyed.append(token)
     if not obeyed:
-        return On(reason="directives of somebody who may not use them are text")
+        return On(reason="directives from somebody who may not use them are text")
     choices = values(obeyed, here.agent)
     told = ", ".join(f"{TITLES[name].lower()} {spoken(value)}" for name, value in choices.items())
     changed = take(message, _spans(obeyed), choices={**message.choices, **choices})

@@ -42,7 +42,7 @@ DIRECTIVES: tuple[InlineDirective, ...] = (
     InlineDirective("model", "Which model answers.", "name, provider/name, name@profile, an alias, or default"),
     InlineDirective(
         "queue",
-        "What happens to messages that come while the agent works.",
+        "What happens to messages that come while the agent is at work.",
         queue.USAGE,
         read=queue.read_queue,
     ),

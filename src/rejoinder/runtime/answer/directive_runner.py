@@ -166,7 +166,7 @@ class DirectiveRunner:
         """A voice note in its place among the messages of the answer; its words where it cannot be had (ME-3)."""
         speech, here = self._context.speech, self._conversation
         if speech is None or "voice" not in here.how.can:
-            await self.log.fail(name, "unsupported", "nothing speaks here")
+            await self.log.fail(name, "unsupported", "no text-to-speech is set up")
             return text
         if self.log.is_full():
             await self.log.deny(name, TOO_MANY)
@@ -228,7 +228,7 @@ class DirectiveRunner:
         number = self._spawned[effect.agent] = self._spawned.get(effect.agent, -1) + 1
         key = f"{self.log.stem}/spawn/{effect.agent}/{number}"
         self.log.add(key)
-        why = "there is nobody to start it" if self._start is None else await self._start(effect, key)
+        why = "no session can start it" if self._start is None else await self._start(effect, key)
         if why is not None:
             return await self.log.deny(what, why, name)
         self.log.outcomes.note(what, "done")

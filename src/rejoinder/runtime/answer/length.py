@@ -57,7 +57,7 @@ class AnswerLength:
         try:
             await asyncio.to_thread(folder.write, self._name, text if begun else shown + text, begun)
         except FileRefused as refusal:
-            log.warning("the whole of an answer cannot be kept: %s", refusal)
+            log.warning("the full answer cannot be saved: %s", refusal)
             self._folder = None
 
     @property
@@ -67,7 +67,7 @@ class AnswerLength:
 
     @property
     def sentence(self) -> str:
-        where = f" The whole of it is in the file {self.file}." if self.file is not None else ""
+        where = f" The full answer is in the file {self.file}." if self.file is not None else ""
         return f"_(The answer was cut here: it is longer than {self._most:,} characters.{where})_"
 
 

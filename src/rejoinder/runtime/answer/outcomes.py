@@ -21,7 +21,7 @@ class Outcomes:
         """The sentence for the next turn; None when nothing was asked for."""
         if not self._all:
             return None
-        return "Of your last answer: " + "; ".join(map(_in_words, self._all[:MOST_TOLD])) + "."
+        return "About your last answer: " + "; ".join(map(_in_words, self._all[:MOST_TOLD])) + "."
 
     def steps(self) -> tuple[Step, ...]:
         return tuple(self._all)

@@ -68,7 +68,7 @@ class ReplyShape:
             return
         target = await self.find(reference)
         if target is not None and await self._is_out_of_thread(target):
-            why = f"{reference!r} stands in the chat around this thread, and cannot be replied to from here"
+            why = f"{reference!r} is in the chat around this thread, and cannot be replied to from here"
             await self._log.fail(what, "unsupported", why)
         elif target is not None:
             self._target = target
@@ -97,7 +97,7 @@ class ReplyShape:
             return self._call_thread(effect.title, name)
         if effect.only_for_asker:
             if "ephemeral" in self._conversation.how.can and not self._may_be_private:
-                return self._log.no_effect(name, "it works on answers to commands and buttons of the platform only")
+                return self._log.no_effect(name, "it works only on answers to the platform's commands and buttons")
             if self._context.person and self._may_be_private:
                 self.only_for = self._context.person
         if declared.ability in self._conversation.how.can:

@@ -52,7 +52,7 @@ from rejoinder.runtime.outbox.delivery_failures import DeliveryFailures, is_noti
 from rejoinder.runtime.outbox.delivery_results import DeliveryResult, Sent, Unsent
 from rejoinder.runtime.outbox.messages import MessageIndex
 from rejoinder.runtime.outbox.pacing import ConversationPace
-from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, where
+from rejoinder.runtime.outbox.performing import StoreAndFiles, form_of, intent, perform, recognised_by, storable, where
 from rejoinder.runtime.outbox.typing_calls import TypingCalls
 from rejoinder.runtime.outbox.yielding_calls import YieldingCalls
 from rejoinder.runtime.services import Services
@@ -159,7 +159,7 @@ class DeliveryAttempts:
             log.exception("%s failed while sending a part", self._channel.name)
             outcome = Unknown(f"{type(error).__name__}: {error}")
         try:
-            await self._conclude(row, operation, outcome)
+            await self._conclude(row, operation, storable(outcome))
         except Superseded as lost:  # the call outlasted its claim: the new claimant settles the part
             log.warning("%s: %s", self._channel.name, lost)
         crashpoint("K19")
@@ -319,7 +319,7 @@ class DeliveryAttempts:
                 outcome = await self._find_opening(row, operation.part, channel)
         except Exception:  # a channel may be third-party code
             log.exception("%s failed to look a part up", self._channel.name)
-        match outcome:
+        match outcome := storable(outcome):
             case Delivered(message=message, place=place):
                 unwanted = await self._unwanted(row, operation, message, now)
                 await self._arrived(row, operation, message, now, *unwanted, place=place)

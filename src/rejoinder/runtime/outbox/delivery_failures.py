@@ -87,7 +87,7 @@ class DeliveryFailures:
         owed = None if is_notice(row) else await self._for_owner(failed, held=False)
 
         def then() -> None:
-            what = "%s: a message to %s was given up: %s; `rejoinder dead` lists it"
+            what = "%s: gave up on a message to %s: %s; `rejoinder dead` lists it"
             log.error(what, row.route.channel, row.route.chat, error)
             self._tell(failed)
             self._wake_for(owed)

@@ -32,7 +32,7 @@ DeliveryResult = Sent | Unsent | StillSending
 
 _is_done = methodcaller("done")
 
-WITHDRAWN: Final = Unsent("no longer to be said")
+WITHDRAWN: Final = Unsent("cancelled, and never sent")
 
 
 async def hear(results: "Sequence[asyncio.Future[DeliveryResult]]", seconds: float) -> None:

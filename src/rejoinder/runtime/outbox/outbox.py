@@ -22,6 +22,9 @@ from rejoinder.runtime.serving import serving
 from rejoinder.runtime.settings import DeliveryOptions
 from rejoinder.store.base import PartState, StoredPart
 
+CALLS = 5.0
+"""Seconds for which calls under way are waited for when nothing more is sent."""
+
 
 class Outbox:
     """`owners` and `sentence`: who is told, and what a person is told, of what may not have arrived."""
@@ -110,11 +113,11 @@ class Outbox:
         here = (each for (name, of), each in self._services.accounts if name == channel and account in (None, of))
         return next((each.trouble for each in here if each.trouble), "")
 
-    async def drain(self, seconds: float, for_calls: float = 5.0) -> None:
+    async def drain(self, seconds: float) -> None:
         """Shuts down cleanly: sends for `seconds`, then begins no further call and waits for those under way."""
         await self._end_work(seconds)
         self._services.gate.shut()
-        await self._end_work(for_calls)
+        await self._end_work(CALLS)
 
     async def _end_work(self, seconds: float) -> None:
         if working := [sender.work for sender in self._senders.values() if sender.work is not None]:

@@ -23,11 +23,12 @@ AGAIN_AFTER: Final = timedelta(hours=1)
 OWNER: Final = "owner"
 """The cursor that says where an owner of this channel wrote last."""
 GIVEN_UP: Final = (
-    "A message to {channel} {chat} was given up: {why}.\n`/resend all` sends it again; `rejoinder dead` lists it."
+    "The gateway gave up on a message to {channel} {chat}: {why}.\n"
+    "`/resend all` sends it again; `rejoinder dead` lists it."
 )
 HELD: Final = (
     "It is not known whether a message to {channel} {chat} arrived: {why}.\n"
-    "`/resend all` sends it again, then it may be there twice; `rejoinder dead` lists it."
+    "`/resend all` sends it again, but then it may appear twice; `rejoinder dead` lists it."
 )
 
 _kept = msgspec.json.Decoder(Route)

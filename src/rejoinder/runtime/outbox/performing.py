@@ -30,6 +30,7 @@ from rejoinder.outbound.plan import PlannedOperation
 from rejoinder.outbound.verdict import Recognises
 from rejoinder.runtime.abilities import can
 from rejoinder.store.base import PartIntent, StoreReader
+from rejoinder.unicode_repair import repair_text
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,14 @@ def intent(planned: PlannedOperation, route: Route) -> PartIntent:
     return PartIntent(planned.key, route, encode(operation), kind(operation), blobs)
 
 
+def storable(outcome: Outcome) -> Outcome:
+    """With a reason that can be stored: it may quote bytes that are no text, such as a file's name or a proxy's words,
+    and a reason that cannot be kept would end the sender."""
+    if isinstance(outcome, Delivered) or (outcome.reason.isascii() and "\0" not in outcome.reason):
+        return outcome
+    return replace(outcome, reason=repair_text(outcome.reason).replace("\0", "\ufffd"))
+
+
 class StoreAndFiles(Struct, frozen=True):
     """What a operation may need of what the gateway keeps."""
 
@@ -71,7 +80,7 @@ async def send_files(part: Part, channel: Channel, blobs: Blobs) -> Outcome:
     for named in part.files:
         blob = await blobs.find(named.id)
         if blob is None:
-            return Rejected(f"the file {named.name!r} is no longer kept")
+            return Rejected(f"the file {named.name!r} is no longer stored")
         kind = named.kind or kind_of(blob.mime)
         files.append(OutgoingFile(blob.id, named.name, blob.mime, blob.size, kind, partial(blobs.read, blob.id)))
     return await channel.send_files(part, tuple(files))

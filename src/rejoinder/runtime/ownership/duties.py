@@ -25,10 +25,9 @@ Work = Callable[[NamedLease | None], Coroutine[Any, Any, None]]
 
 
 class Duties:
-    def __init__(self, store: SharedStore, holder: str, *, boot: Callable[[], float] = boot_time) -> None:
+    def __init__(self, store: SharedStore, holder: str) -> None:
         self._store = store
         self._holder = holder
-        self._boot = boot
         self._held: dict[str, HeldLease[NamedLease]] = {}
         self._wanted: dict[str, asyncio.Event] = {}  # set when nobody has it
 
@@ -56,7 +55,7 @@ class Duties:
 
     async def _claim(self, name: str) -> HeldLease[NamedLease] | None:
         await asyncio.sleep(A_HEAD_START * len(self._held))
-        sent = self._boot()
+        sent = boot_time()
         try:
             lease = await self._store.claim_named(name, self._holder)
         except StoreUnavailable as fault:
@@ -64,7 +63,7 @@ class Duties:
             return None
         if lease is None:
             return None
-        held = self._held[name] = HeldLease(lease, deadline_of(sent, self._store.lease_seconds), self._boot)
+        held = self._held[name] = HeldLease(lease, deadline_of(sent, self._store.lease_seconds))
         return held
 
     async def _work(self, name: str, held: HeldLease[NamedLease], work: Work, runs: Runs) -> bool:

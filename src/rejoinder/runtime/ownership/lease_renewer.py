@@ -36,7 +36,6 @@ class LeaseRenewer:
         *,
         claims: bool = True,
         seconds: float = 10.0,
-        clock: Callable[[], float] = boot_time,
     ) -> None:
         """`claims`: whether the process claims shards; `seconds`: for which a lease is granted."""
         self._store = store
@@ -46,8 +45,7 @@ class LeaseRenewer:
         self._claims = claims
         self._every = seconds * EVERY
         self._still = seconds * STILL
-        self._clock = clock
-        self._moved = clock()
+        self._moved = boot_time()
         self._asked: tuple[AnyLease, ...] = ()
         self._ends = threading.Event()
 
@@ -59,14 +57,14 @@ class LeaseRenewer:
         thread.start()
         try:
             while True:
-                self._moved, self._asked = self._clock(), self._leases()
+                self._moved, self._asked = boot_time(), self._leases()
                 await asyncio.sleep(self._every / 3)
         finally:
             self._ends.set()
 
     def _renew(self, loop: asyncio.AbstractEventLoop) -> None:
         while not self._ends.wait(self._every):
-            sent, asked = self._clock(), self._asked
+            sent, asked = boot_time(), self._asked
             if sent - self._moved > self._still:
                 log.error("The gateway was blocked for %.0f s: its leases are not renewed", sent - self._moved)
                 continue

@@ -18,7 +18,7 @@ from rejoinder.store.base import said_about
 
 log = logging.getLogger(__name__)
 
-NO_WORDS = "There are no words in that to speak."
+NO_WORDS = "There are no words to speak in that."
 NO_VOICE = "There are no voice notes here."
 STOPPED = "That is not spoken: you asked to stop."
 

@@ -139,7 +139,7 @@ class Effects:
                 await self._reset(session, agent)
                 return self._has_reset(effect, conversation, agent, now)
             case CompactSession():
-                return EffectResult(says=f"The agent {agent} keeps its memory itself: /new starts a new session.")
+                return EffectResult(says=f"The agent {agent} keeps its own memory; /new starts a new session.")
             case AnswerQuestion(question=question, option=option, sender=sender):
                 pressed = _pressed(asking.event.inbound)
                 answered = self._parts.questions.answer(question, option, conversation.route, sender, pressed)
@@ -188,7 +188,7 @@ class Effects:
             raise  # the message is decided again
         except Exception as problem:
             log.exception("%s failed", type(command).__name__)
-            return EffectResult(says=f"That did not work ({type(problem).__name__}); the gateway's log says more.")
+            return EffectResult(says=f"That failed ({type(problem).__name__}); the gateway's log has the details.")
 
     async def _reset(self, session: str, agent: str) -> None:
         """The lane forgets what waits, and the agent what was said; its saved session id is cleared with the commit."""

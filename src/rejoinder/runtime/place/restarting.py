@@ -72,7 +72,7 @@ class Restarting:
         try:
             await asyncio.to_thread(reviving.check)
         except RejoinderError as wrong:
-            return EffectResult(says=f"Not restarted, because it would not start again: {wrong}")
+            return EffectResult(says=f"Not restarted, because it would not start: {wrong}")
         if self._ask_all is not None:
             return EffectResult(await self._ask_all(command, asked.accepted), says=IN_TURN)
         restart = Restart(remembered(reviving.obeyed, command))

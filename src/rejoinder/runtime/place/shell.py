@@ -55,7 +55,7 @@ class Shell:
 
     def perform(self, command: str, conversation: Conversation, prefix: Prefix = no_prefix) -> EffectResult:
         if self._task is not None and not self._task.done():
-            return EffectResult(says=f"A command is running already; it has {self._seconds:.0f} seconds in all.")
+            return EffectResult(says=f"A command is already running; it has {self._seconds:.0f} seconds in all.")
         return EffectResult(then=lambda: self._start(command, conversation, prefix))
 
     async def stop(self) -> None:

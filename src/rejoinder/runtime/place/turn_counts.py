@@ -10,9 +10,9 @@ MOST_COUNTED = 10_000
 
 
 class TurnCounts:
-    def __init__(self, store: Store, most: int = MOST_COUNTED) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._turns: Bounded[tuple[date, str, str, str, str | None], int] = Bounded(most)
+        self._turns: Bounded[tuple[date, str, str, str, str | None], int] = Bounded(MOST_COUNTED)
 
     async def of_group(self, inbound: Inbound, now: datetime) -> int:
         return await self._count(inbound, None, now)

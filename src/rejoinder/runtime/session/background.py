@@ -151,7 +151,7 @@ class BackgroundStarter:
         if turn.target is not None:
             if (conversation := self._conversations.at(turn.target)) is not None:
                 return conversation
-            log.warning("%s: there is no channel %s to tell", turn.session, turn.target.channel)
+            log.warning("%s: there is no channel %s for the answer", turn.session, turn.target.channel)
         conversation = self._conversations.at(self._nowhere.route(turn.session))
         assert conversation is not None, "nowhere is always there"
         return conversation

@@ -38,7 +38,7 @@ INTERRUPTED: Final = "A restart interrupted the answer to this message; send it 
 AWAY: Final = "I was away: your {count} messages from before are answered together."
 DROPPED, SHORTENED = "🙈", "✍️"
 TOO_MANY: Final = "Too many messages are waiting: this one was dropped."
-TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets only a line about this one."
+TOO_MANY_SHORTENED: Final = "Too many messages are waiting: the agent gets only a one-line summary of this one."
 
 
 def quarantined(

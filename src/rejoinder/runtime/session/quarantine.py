@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 ENDS_THE_PROCESS: Final = f"the process died {MOST_ALONE} times while nothing else was under way"
 CANNOT_BE_READ: Final = "it cannot be read"
-PLANNED_BEFORE: Final = "planned before a restart; its parts tell what arrived"
+PLANNED_BEFORE: Final = "planned before a restart; its parts show what arrived"
 """For an answered turn: it is closed before the result of its parts is known, and one of them may be held."""
 
 
@@ -88,7 +88,7 @@ class Quarantine:
     ) -> None:
         await WriteBatch(*verbs, *(() if notice is None else (notice,))).write(self._store)
         notices.wake((conversation,))
-        note = f"Message {message} is quarantined; `rejoinder explain {message}` tells more."
+        note = f"Message {message} is quarantined; `rejoinder explain {message}` says more."
         self._runs.start("quarantined", conversation.note(note))
 
     # --- what cannot be read ------------------------------------------------------------------------

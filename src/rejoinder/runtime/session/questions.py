@@ -29,9 +29,9 @@ from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import KeptQuestion, PutQuestion, RunClaim, Verb
 from rejoinder.turns.question import ALLOWED, DENIED, OUTCOMES, buttons, chosen_option, how_to_answer
 
-UNKNOWN = "There is no request {which} for you here; it may have been answered or have run out."
-WITHDRAWN, TOO_LATE = "No longer asked: the run is over.", "Denied: nobody answered in time."
-RESTARTED = "No longer asked: the gateway was started again."
+UNKNOWN = "There is no request {which} for you here; it may have been answered or have expired."
+WITHDRAWN, TOO_LATE = "No longer valid: the run has ended.", "Denied: nobody answered in time."
+RESTARTED = "No longer valid: the gateway was restarted."
 
 
 class Asker(Protocol):

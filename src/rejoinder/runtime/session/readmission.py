@@ -48,14 +48,6 @@ class Readmission:
             await self.look()
         return count
 
-    async def count(self, route: Route) -> int:
-        """How much is quarantined in this place."""
-        found = 0
-        for each in await self._store.quarantined():
-            with suppress(Unreadable):
-                found += each.number > 0 and await self._place_of(each) == route
-        return found
-
     async def _place_of(self, each: Quarantined) -> Route | None:
         if each.kind == "turn":
             known = await self._store.turn(each.number)

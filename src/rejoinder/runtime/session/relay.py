@@ -44,7 +44,7 @@ from rejoinder.unicode_repair import StreamRepair, repair_text
 log = logging.getLogger(__name__)
 
 CRASHED = "{agent} failed and could not answer."
-ENDLESS = "{agent} did not come to an end and was stopped."
+ENDLESS = "{agent} did not finish and was stopped."
 LONGEST_OUTPUT = 500
 LONGEST_TITLE = 1000
 LONGEST_QUESTION = 3000
@@ -240,7 +240,7 @@ class Relay:
 
     def _stop_endless(self) -> Failed:
         log.warning("%s was stopped: more than %s characters and events", self._agent.name, f"{MOST_HEARD:,}")
-        return Failed("other", ENDLESS.format(agent=self._agent.name), "the run wrote more than is accepted")
+        return Failed("other", ENDLESS.format(agent=self._agent.name), "the run wrote more than the limit")
 
     async def _rename_tool(self, id: str, title: str) -> None:
         """What is shown only grows, so a better title goes behind the first; it is too late once others follow."""

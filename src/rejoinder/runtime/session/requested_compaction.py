@@ -21,7 +21,7 @@ from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.session import with_event
 from rejoinder.store.base import EndRun, Trace, said_about
 
-NOT_SHORTENED = "There was nothing to shorten, or it did not work."
+NOT_SHORTENED = "There was nothing to shorten, or it failed."
 
 
 class RequestedCompaction:

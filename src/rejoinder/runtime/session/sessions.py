@@ -62,7 +62,7 @@ class HeldSession:
         except Unreadable as problem:
             with suppress(Superseded):  # another reader has just quarantined it
                 await store.write(QuarantineSession(self.key, now))
-                log.error("%s starts as a new session; what was kept of it is in quarantine: %s", self.key, problem)
+                log.error("%s starts as a new session; its stored state is quarantined: %s", self.key, problem)
             return await store.session(self.key)
 
     def begin(self, agent: str, now: datetime) -> None:

@@ -82,9 +82,6 @@ class Subagents:
         """Those at work for this place."""
         return [each for each in self._running.values() if each.route == route] if self._running else []
 
-    def at_work(self) -> list[KeptSubagent]:
-        return list(self._running.values())
-
     async def session_of(self, session: str, agent: str) -> Session:
         """The session whose levels hold for what is asked here: the conversation's, for a sub-agent of it."""
         kept = self._running.get(session)
@@ -171,7 +168,7 @@ class Subagents:
         """Tells it something. From then on it acts for who said it, too, and so never with more authority than they
         have; one that had ended acts for them alone."""
         if not kept.is_running and sum(each.root == kept.root for each in self._running.values()) >= MOST_AT_ONCE:
-            return f"{MOST_AT_ONCE} sub-agents are at work here already, which is the most."
+            return f"{MOST_AT_ONCE} sub-agents are already at work here, which is the limit."
         people, lifts = (kept.people, kept.lifts) if kept.is_running else ((), True)
         again = replace(
             kept,

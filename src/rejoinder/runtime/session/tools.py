@@ -171,7 +171,7 @@ class RunTools(Struct, frozen=True):
 def _text(arguments: Mapping[str, Any], name: str) -> str:
     value = arguments.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise ToolFailed(f"{name} is missing, or not text")
+        raise ToolFailed(f"{name} is missing, or is not text")
     return value
 
 

@@ -31,7 +31,7 @@ from rejoinder.runtime.write_batch import WriteBatch
 from rejoinder.store.base import SaveAgentSession
 from rejoinder.turns.heartbeat import heartbeat_of
 
-LOST = "_{agent} could not load its earlier session; it goes on with what the gateway kept of it._"
+LOST = "_{agent} could not load its earlier session; it continues from what the gateway stored of it._"
 
 
 class TurnParts:
@@ -144,7 +144,7 @@ class TurnParts:
 
         async def use(directive: Directive) -> Step:
             if run.message.listening:
-                return Step(directive.name, "denied", "this chat is only listened to")
+                return Step(directive.name, "denied", "this chat is in listen mode")
             return await answer.use(directive)
 
         return RunTools(agent, where, self._store, directives, use, ask)

@@ -321,7 +321,7 @@ def existing(url: str) -> str:
     """The path of a store that has to exist."""
     path = path_of(url)
     if url == MEMORY:
-        raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
+        raise BadUse(f"{MEMORY} is in the memory of its gateway; no other program can read it")
     if not Path(path).is_file():
         raise StoreUnavailable("missing", path, "there is no such file")
     return path

@@ -23,6 +23,9 @@ from rejoinder.store.sqlite.lock import holder
 
 Verbs = tuple[Verb[Any], ...]
 
+PATIENCE = 10.0
+"""Seconds to wait for a lock of the gateway."""
+
 
 class SqliteOperatorStore(SqliteReader):
     def __init__(self, path: str, patience: float) -> None:
@@ -72,6 +75,6 @@ def _in_one_step(db: Connection, verbs: Verbs) -> tuple[Any, ...]:
     return results
 
 
-def open_for_operator(url: str, *, patience: float = 10.0) -> SqliteOperatorStore:
+def open_for_operator(url: str) -> SqliteOperatorStore:
     """Opens a store for an operator, whether a gateway runs on it or not."""
-    return SqliteOperatorStore(existing(url), patience)
+    return SqliteOperatorStore(existing(url), PATIENCE)

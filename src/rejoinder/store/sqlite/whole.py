@@ -50,7 +50,7 @@ def open_whole(url: str, *, new: bool = False) -> Generator[WholeFile]:
     """`new`: for a copy; a file that is there already is refused. The copy has another name until it is whole: what a
     killed one has left is no store, and is not in the way of the next."""
     if url == MEMORY:
-        raise BadUse(f"{MEMORY} is in the memory of its gateway; nobody else can look into it")
+        raise BadUse(f"{MEMORY} is in the memory of its gateway; no other program can read it")
     path = path_of(url)
     if new:
         _refuse_existing(path)

@@ -147,5 +147,5 @@ def _unknown(request: Request, name: str, services: PageServices) -> Response:
     return refuse(request.url.path, 404, why, param="model", code="model_not_found")
 
 
-def _json(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(msgspec.json.encode(document), status, headers, media_type="application/json")
+def _json(document: Any, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(document), headers=headers, media_type="application/json")

@@ -79,7 +79,7 @@ def read(body: Body) -> CompletionRequest:
 
 def _asked(message: ChatMessage) -> ApiMessage:
     if message.role in ("tool", "function"):
-        raise WrongRequest("agents here use tools of their own: results of tools cannot be taken", "messages")
+        raise WrongRequest("agents here use their own tools: tool results are not accepted", "messages")
     role = ROLES.get(message.role, message.role)
     if message.content is None or isinstance(message.content, str):
         return ApiMessage(role, message.content or "")

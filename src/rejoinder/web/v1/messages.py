@@ -82,7 +82,7 @@ def _asked(role: str, content: str | tuple[Block, ...]) -> ApiMessage:
 
 def _image(block: Block) -> tuple[str, bytes]:
     if block.source is None or block.source.type != "base64":
-        raise WrongRequest("an image has to be sent as base64", "messages")
+        raise WrongRequest("an image must be sent as base64", "messages")
     return image(block.source.media_type, block.source.data)
 
 

@@ -99,9 +99,9 @@ def ignored(body: Body, known: frozenset[str], refused: Mapping[str, RefusedPara
 def checked(conversation: tuple[ApiMessage, ...], param: str) -> tuple[ApiMessage, ...]:
     spoken = [each for each in conversation if each.role != "system"]
     if not spoken:
-        raise WrongRequest("there is no message of a user to answer", param)
+        raise WrongRequest("there is no user message to answer", param)
     if spoken[-1].role != "user":
-        raise WrongRequest("the last message has to be the user's: the beginning of an answer cannot be given", param)
+        raise WrongRequest("the last message must be the user's: agents do not continue a given beginning", param)
     return conversation
 
 
@@ -109,7 +109,7 @@ def inline_image(url: str) -> tuple[str, bytes]:
     """Takes only inline images: fetching one would be a request on the caller's behalf."""
     head, _, data = url.partition(",")
     if not (head.startswith("data:image/") and head.endswith(";base64")):
-        raise WrongRequest("an image has to be sent as a data: address")
+        raise WrongRequest("an image must be sent as a data: address")
     return image(head.removeprefix("data:").removesuffix(";base64"), data)
 
 
@@ -121,7 +121,7 @@ def image(kind: str, data: str) -> tuple[str, bytes]:
 
 
 def unsupported_part(kind: str, taken: tuple[str, ...]) -> WrongRequest:
-    return WrongRequest(f"content of the type {kind!r} cannot be taken; there are: {', '.join(taken)}")
+    return WrongRequest(f"content of type {kind!r} is not accepted; accepted are: {', '.join(taken)}")
 
 
-NO_TOOLS = "agents here use tools of their own: leave this out"
+NO_TOOLS = "agents here use their own tools: leave this out"

@@ -62,7 +62,7 @@ export class App {
       {
         class: "quiet menu",
         type: "button",
-        "aria-label": "Rooms and chats",
+        "aria-label": "Rooms and direct chats",
         "aria-controls": "sidebar",
         "aria-expanded": "false",
         onclick: () => this.drawer(true),
@@ -86,8 +86,8 @@ export class App {
       {
         class: "quiet keys-button",
         type: "button",
-        "aria-label": "Keys",
-        title: "Keys",
+        "aria-label": "Keyboard shortcuts",
+        title: "Keyboard shortcuts",
         onclick: () => this.dialogs.keys(),
       },
       icon("why"),
@@ -156,7 +156,7 @@ export class App {
       this.banner,
       h("span", { class: "spinner", "aria-hidden": "true" }),
       words,
-      waiting ? h("span", {}, ` ${waiting} unsent, kept here`) : null,
+      waiting ? h("span", {}, ` ${waiting} unsent, kept in this browser`) : null,
     );
     this.banner.hidden = false;
   }
@@ -224,7 +224,7 @@ export class App {
       pane.timeline.answered();
       if (gone) pane.timeline.stay();
     }
-    if (gone) this.note("That message is no longer there.");
+    if (gone) this.note("That message no longer exists.");
     this.#show(this.state.addPage(asked, page));
     if (this.#goal && placeOf(this.#goal) === asked.place) this.goTo(this.#goal);
   }
@@ -374,6 +374,7 @@ export class App {
   }
 
   #goBack() {
+    this.dialogs.close();
     const { room, thread } = readAddress();
     if (this.#tellIfMissing(room)) return this.visited(true);
     const { kind } = this.panel;
@@ -472,7 +473,7 @@ export class App {
   /** @param {import("./state.js").Message} message @returns {Promise<boolean>} whether the browser allowed it */
   async copy(message) {
     const done = await copyText(clean(message.text));
-    this.announcer.say(done ? "Copied" : "The browser did not allow copying", message.text);
+    this.announcer.say(done ? "Copied" : "The browser blocked copying", message.text);
     return done;
   }
 
@@ -512,6 +513,7 @@ export class App {
 
   /** @param {KeyboardEvent} event */
   #key(event) {
+    if (event.defaultPrevented || this.dialogs.isOpen) return; // the key is the dialog's
     const control = event.ctrlKey || event.metaKey;
     if (control && event.key.toLowerCase() === "k") this.dialogs.switcher();
     else if (control && event.shiftKey && event.key.toLowerCase() === "f") this.panel.openSearch();

@@ -7,7 +7,7 @@
  */
 
 import { fill, h } from "../shared/dom.js";
-import { findEmoji } from "./emoji.js";
+import { emojiCalled, findEmoji } from "./emoji.js";
 
 /**
  * @typedef {{insert: string, label: string, detail: string, mark?: Node | string, guessed?: boolean}} Offer
@@ -57,15 +57,16 @@ export function completions(text, cursor, known) {
     const offers = fitting.map(({ id, name }) => ({ insert: `@${id} `, label: `@${id}`, detail: name }));
     return found(cursor - query.length - 1, cursor, offers);
   }
-  const emoji = /(?:^|\s):([a-z_+-][a-z0-9_+-]+)$/i.exec(before);
+  const emoji = /(?:^|\s):([a-z_+-][a-z0-9_+-]+)(:?)$/i.exec(before);
   if (emoji) {
-    const offers = findEmoji(emoji[1]).map((entry) => ({
+    const [, query, closed] = emoji;
+    const offers = (closed ? emojiCalled(query) : findEmoji(query)).map((entry) => ({
       insert: `${entry.emoji} `,
-      label: `:${entry.name}:`,
-      detail: "",
+      label: entry.name,
+      detail: entry.others,
       mark: entry.emoji,
     }));
-    return found(cursor - emoji[1].length - 1, cursor, offers);
+    return found(cursor - query.length - closed.length - 1, cursor, offers);
   }
   return null;
 }

@@ -21,6 +21,7 @@ const TYPING_EVERY = 3_000;
  * @property {() => Message | undefined} lastOwn
  * @property {(words: string) => void} note tell what could not be done
  * @property {() => void} escape Escape with nothing left to cancel
+ * @property {() => boolean} toMessages go to the messages, and whether there is one
  */
 
 export class Composer {
@@ -28,6 +29,7 @@ export class Composer {
   #replyTo = /** @type {Message | null} */ (null);
   #editing = /** @type {Message | null} */ (null);
   #lastTyping = 0;
+  #width = 0;
   #atWork = false;
   #stopping = false; // asked for once: it takes a moment
   #hurried = false; // sent before the page knew its room: it goes out as soon as there is one
@@ -93,6 +95,7 @@ export class Composer {
       this.uploads.element,
       h("div", { class: "box" }, attach, this.chooser, this.box, this.recorder.button, this.button, this.recorder.element),
     );
+    new ResizeObserver(() => this.#fit()).observe(this.element);
     this.#ready();
   }
 
@@ -233,6 +236,8 @@ export class Composer {
       if (this.#editing) this.#restoreDraft();
       else if (this.#replyTo) this.#cancelReply();
       else this.hands.escape();
+    } else if (event.key === "Tab" && event.shiftKey) {
+      if (this.hands.toMessages()) event.preventDefault(); // else the button before the box is next
     } else if (event.key === "ArrowUp" && !this.box.value) {
       const own = this.hands.lastOwn();
       if (own) {
@@ -304,6 +309,14 @@ export class Composer {
     if (this.button.classList.toggle("stops", stops) === (this.button.getAttribute("aria-label") === "Stop")) return;
     this.button.setAttribute("aria-label", stops ? "Stop" : "Send");
     fill(this.button, icon(stops ? "stop" : "send"));
+  }
+
+  /** In another width the words wrap elsewhere, and on a phone the letters are larger. */
+  #fit() {
+    const { clientWidth } = this.element;
+    if (clientWidth === this.#width) return;
+    this.#width = clientWidth;
+    requestAnimationFrame(() => this.#grow());
   }
 
   #grow() {

@@ -11,13 +11,21 @@ export class Dialogs {
     this.app = app;
   }
 
+  get isOpen() {
+    return document.querySelector("dialog[open]") !== null;
+  }
+
+  close() {
+    /** @type {HTMLDialogElement | null} */ (document.querySelector("dialog[open]"))?.close();
+  }
+
   switcher() {
     const { state } = this.app;
     const input = h("input", {
       type: "search",
-      placeholder: "Go to a room or a chat",
+      placeholder: "Go to a room or chat",
       role: "combobox",
-      "aria-label": "Go to a room or a chat",
+      "aria-label": "Go to a room or chat",
       "aria-controls": "switcher-list",
       "aria-expanded": "true",
       "aria-autocomplete": "list",
@@ -25,7 +33,7 @@ export class Dialogs {
       oninput: () => draw(0),
       onkeydown: key,
     });
-    const list = h("ul", { id: "switcher-list", role: "listbox", "aria-label": "Rooms and chats" });
+    const list = h("ul", { id: "switcher-list", role: "listbox", "aria-label": "Rooms and direct chats" });
     const dialog = open("switcher", "Go to", input, list);
     let chosen = 0;
     const fitting = () => {
@@ -84,23 +92,33 @@ export class Dialogs {
     const problem = h("p", { class: "hint problem", role: "alert" });
     const form = h(
       "form",
-      { method: "dialog", onchange: () => (problem.textContent = "") },
+      { method: "dialog", oninput: () => (problem.textContent = "") },
       h("label", { htmlFor: "room-title" }, "Name"),
       title,
-      h("fieldset", {}, h("legend", {}, "Who is in it"), ...boxes.map(({ label }) => label)),
+      h("fieldset", {}, h("legend", {}, "Agents"), ...boxes.map(({ label }) => label)),
       problem,
-      buttons("Create the room"),
+      buttons("Create room"),
     );
     const dialog = open("make-room", "New room", form);
     form.addEventListener("submit", (/** @type {Event} */ event) => {
       event.preventDefault();
       const chosen = boxes.filter(({ box }) => box.checked).map(({ box }) => box.value);
-      // For the server, nobody chosen means everybody.
-      if (!chosen.length) return (problem.textContent = "Choose at least one agent.");
+      const name = title.value.trim().replace(/\s+/g, " ");
+      problem.textContent = this.#whyNot(name, chosen);
+      if (problem.textContent) return;
       dialog.close();
-      this.app.makeRoom(title.value.trim(), chosen);
+      this.app.makeRoom(name, chosen);
     });
     title.focus();
+  }
+
+  /** What stands against making this room, or nothing. @param {string} name @param {string[]} agents */
+  #whyNot(name, agents) {
+    if (!name) return "Give it a name.";
+    const same = (/** @type {import("./state.js").Room} */ room) => room.title.toLowerCase() === name.toLowerCase();
+    if ([...this.app.state.rooms.values()].some((room) => room.kind === "group" && same(room)))
+      return "There is a room of that name already.";
+    return agents.length ? "" : "Choose at least one agent."; // for the server, nobody chosen means everybody
   }
 
   name() {
@@ -124,7 +142,7 @@ export class Dialogs {
       h("label", { htmlFor: "own-name" }, "Your name"),
       input,
       h("p", { class: "hint" }, login ? BY_LOGIN : BY_NAME),
-      buttons("Change"),
+      buttons("Save"),
     );
     const dialog = open("renaming", "Who are you?", form, ...(login ? [logOut()] : []));
     form.addEventListener("submit", (/** @type {Event} */ event) => {
@@ -162,7 +180,7 @@ export class Dialogs {
         h("td", {}, meaning),
       ),
     );
-    open("keys", "Keys", h("table", { class: "keys" }, h("tbody", {}, ...rows)), closing());
+    open("keys", "Keyboard shortcuts", h("table", { class: "keys" }, h("tbody", {}, ...rows)), closing());
   }
 
   /** @param {string} title @param {string} words */
@@ -176,7 +194,7 @@ const BY_NAME =
   "There is no login here, so a name proves nothing: anyone at this machine can type any name. Each name is a person " +
   "with their own read marks and direct chats, who may use commands once the owner allows it (/allowlist add). " +
   "Leave it empty to be the owner.";
-const BY_LOGIN = "You have logged in as the owner. This is the name that others see. To let somebody in, say /invite NAME.";
+const BY_LOGIN = "You have logged in as the owner. This is the name that others see. To invite somebody, write /invite NAME.";
 
 const logOut = () =>
   h("form", { method: "post", action: "/logout" }, h("button", { type: "submit", class: "plain" }, "Log out"));
@@ -185,7 +203,7 @@ const closing = () =>
   h("form", { method: "dialog" }, h("div", { class: "buttons" }, h("button", { type: "submit" }, "Close")));
 
 const KEYS = [
-  ["Ctrl K", "go to a room or a chat"],
+  ["Ctrl K", "go to a room or chat"],
   ["Ctrl Shift F", "search"],
   ["↑", "in an empty message box: edit your last message"],
   ["Shift Tab", "from the message box to the messages"],
@@ -197,8 +215,8 @@ const KEYS = [
   ["u", "edit your message"],
   ["Del", "delete your message"],
   ["c", "copy its text"],
-  ["?", "why: what was decided about it"],
-  ["Esc", "back to the message box, close what is open"],
+  ["?", "show what was decided about it"],
+  ["Esc", "back to the message box; close a panel or dialog"],
 ];
 
 /** @param {string} does @param {string} [kind] */

@@ -27,13 +27,21 @@ const TABLE = `
 🏃 run hurry|🚲 bicycle bike|🚗 car|✈️ plane travel|🏠 home house|🏖️ beach holiday|🌱 seedling grow|🌳 tree|🌸 blossom flower|🍀 clover luck
 `;
 
-/** @type {{emoji: string, words: string, name: string}[]} */
+/** @type {{emoji: string, words: string, name: string, others: string}[]} `name`: the first word that finds it */
 export const EMOJI = TABLE.trim()
   .split(/[|\n]/)
   .map((entry) => {
     const [emoji, ...words] = entry.trim().split(" ");
-    return { emoji, words: words.join(" "), name: words.slice(0, 2).join("_") };
+    return { emoji, words: words.join(" "), name: words[0], others: words.slice(1).join(" ") };
   });
+
+/** Typed out, as in other chats: `thumbs_up`, `tada`. @param {string} name */
+export function emojiCalled(name) {
+  const word = name.toLowerCase();
+  const words = word.split("_").join(" ");
+  const called = (/** @type {string} */ all) => `${all} `.startsWith(`${words} `) || all.split(" ").includes(word);
+  return EMOJI.filter((entry) => called(entry.words));
+}
 
 /** @param {string} query */
 export function findEmoji(query) {

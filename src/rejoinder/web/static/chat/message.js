@@ -251,12 +251,12 @@ export class MessageView {
     if (sending)
       return fill(
         this.status,
-        h("span", { class: "mark", title: "On its way", role: "img", "aria-label": "On its way" }, icon("clock")),
+        h("span", { class: "mark", title: "Sending", role: "img", "aria-label": "Sending" }, icon("clock")),
       );
     if (delivered)
       return fill(
         this.status,
-        h("span", { class: "mark", title: "Arrived", role: "img", "aria-label": "Arrived" }, icon("check")),
+        h("span", { class: "mark", title: "Sent", role: "img", "aria-label": "Sent" }, icon("check")),
       );
     fill(this.status);
   }
@@ -277,7 +277,7 @@ function mark(trees, kind, words) {
 const outdated = (trees) => ({
   tag: "details",
   attrs: { class: "rest" },
-  children: [{ tag: "summary", children: ["Answer to the message before it was edited"] }, ...trees],
+  children: [{ tag: "summary", children: ["Answer to the message as it was before the edit"] }, ...trees],
 });
 
 /** @param {import("./state.js").File} file */

@@ -5,7 +5,7 @@ import { wordsOf } from "./words.js";
 
 const KEY = "rejoinder.notify";
 const BLOCKED = "The browser blocks notifications for this page. Allow them in its settings for this site, then try again.";
-const NONE = "The browser offers this page no notifications.";
+const NONE = "The browser does not support notifications on this page.";
 
 export class Notifier {
   /** @param {import("./app.js").App} app */

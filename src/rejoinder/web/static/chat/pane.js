@@ -32,6 +32,7 @@ export class Pane {
         lastOwn: () => state.lastOwn(this.place),
         note: (words) => app.note(words, this.place),
         escape,
+        toMessages: () => this.#toMessages(),
       },
       () => app.completable(roomOf(this.place)),
     );
@@ -78,6 +79,13 @@ export class Pane {
     this.#typingTimer = setTimeout(() => this.showTyping(), 1000);
   }
 
+  /** To the one message that Tab reaches, past the buttons between. @returns {boolean} whether there is one */
+  #toMessages() {
+    const message = /** @type {any} */ (this.timeline.element.querySelector(".message[tabindex='0']"));
+    message?.focus();
+    return Boolean(message);
+  }
+
   /** @returns {import("./tools.js").Tool[]} */
   #toolbar() {
     const { app } = this;
@@ -104,7 +112,7 @@ export class Pane {
       },
       { label: COPY, icon: "copy", key: "c", act: (message) => this.#copy(message) },
       {
-        label: "Why? The decisions about it",
+        label: "Why? What was decided about it",
         icon: "why",
         key: "?",
         act: (message) => app.panel.openWhy(message),

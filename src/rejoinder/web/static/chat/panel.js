@@ -42,8 +42,8 @@ export class Panel {
     this.thread = new Pane(app, { id: "thread-text", label: "the thread", escape: () => this.close() });
     this.query = h("input", {
       type: "search",
-      placeholder: "Words to find",
-      "aria-label": "Words to find",
+      placeholder: "Search messages",
+      "aria-label": "Search messages",
       autocomplete: "off",
       oninput: () => this.#typed(),
     });
@@ -77,13 +77,13 @@ export class Panel {
       (error) => [h("p", { class: "nothing" }, `${error.message}.`)],
     );
     if (this.kind !== "why" || this.#explained !== shown) return;
-    const more = h("a", { class: "more", href: `/console#${encodeURIComponent(shown)}` }, "In the console");
+    const more = h("a", { class: "more", href: `/console#${encodeURIComponent(shown)}` }, "Open in the console");
     fill(this.content, h("div", { class: "why", role: "status" }, ...found, more));
   }
 
   openSearch() {
     this.#open("search", "Search");
-    const only = h("label", { class: "only-here" }, this.here, "only in this room");
+    const only = h("label", { class: "only-here" }, this.here, "Only in this room");
     fill(this.content, h("div", { class: "search-form" }, this.query, only), this.count, this.hits, this.older);
     this.query.focus();
     this.query.select();

@@ -30,7 +30,7 @@ export class Recorder {
       { type: "button", class: "quiet", "aria-label": "Record a voice message", title: "Record a voice message", hidden: !able(), onclick: () => this.start() },
       icon("microphone"),
     );
-    this.level = h("meter", { min: 0, max: 1, value: 0, "aria-label": "Level" });
+    this.level = h("meter", { min: 0, max: 1, value: 0, "aria-label": "Recording level" });
     this.time = h("span", { class: "recorded", role: "timer" }, clock(0));
     this.words = h("span", { role: "status" });
     const cancel = h(
@@ -131,7 +131,7 @@ const kind = () => KINDS.find((each) => MediaRecorder.isTypeSupported(each));
 
 /** @param {DOMException} problem */
 function refusal(problem) {
-  if (problem.name === "NotAllowedError") return "This page may not use the microphone; allow it in the browser.";
-  if (problem.name === "NotFoundError") return "There is no microphone.";
+  if (problem.name === "NotAllowedError") return "The browser blocks the microphone for this page. Allow it in its settings, then try again.";
+  if (problem.name === "NotFoundError") return "No microphone was found.";
   return `The microphone cannot be used: ${problem.message}`;
 }

@@ -55,7 +55,7 @@ export class Sidebar {
     );
     this.element = h(
       "nav",
-      { class: "sidebar", id: "sidebar", "aria-label": "Rooms and chats" },
+      { class: "sidebar", id: "sidebar", "aria-label": "Rooms and direct chats" },
       h(
         "div",
         { class: "brand" },
@@ -69,7 +69,7 @@ export class Sidebar {
         { class: "sections" },
         h("div", { class: "section" }, h("h2", {}, "Rooms"), make),
         this.groups,
-        h("div", { class: "section" }, h("h2", {}, "Direct")),
+        h("div", { class: "section" }, h("h2", {}, "Direct chats")),
         this.directs,
       ),
       h(
@@ -98,7 +98,7 @@ export class Sidebar {
     const { me, knownBy } = this.app.state;
     this.console.hidden = knownBy === "login" && me?.id !== "you"; // it is the owner's
     if (me) fill(this.who, face(me, "small"), h("bdi", {}, clean(me.name)));
-    this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change the name`);
+    this.who.setAttribute("aria-label", `You are ${clean(me?.name ?? "")}. Change your name`);
     const on = this.app.notifier.on;
     fill(this.bell, icon("bell"));
     this.bell.setAttribute("aria-pressed", String(on));

@@ -179,7 +179,7 @@ class Log {
     this.who = h("p", { class: "run-name" });
     this.task = h("p", { class: "task", dir: "auto" });
     this.problem = h("p", { class: "problem", dir: "auto", hidden: true });
-    this.earlier = h("p", { class: "nothing", hidden: true }, "The beginning is left out here.");
+    this.earlier = h("p", { class: "nothing", hidden: true }, "The beginning is not shown.");
     this.empty = h("p", { class: "nothing" }, "Nothing yet.");
     this.log = h("ol", { class: "log" });
     this.scroller = h(

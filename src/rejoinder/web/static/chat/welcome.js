@@ -5,19 +5,19 @@ import { h } from "../shared/dom.js";
 import { face, namesOf } from "./faces.js";
 
 const TRY = [
-  ["reply to me", "a native reply, with the line it answers"],
+  ["reply to me", "a reply that quotes your message"],
   ["react with 🎉", "an emoji on your message"],
-  ["stay silent", "it reads this and says nothing"],
-  ["/think high", "how hard it thinks from now on"],
+  ["stay silent", "it reads your message and says nothing"],
+  ["/think high", "it thinks harder from now on"],
 ];
 const TRY_TOGETHER = [
   ["Hello @all, who are you?", "everybody answers"],
   ["@all should we ship on Friday?", "several opinions"],
 ];
 
-const WRITE = "Write below, or try one of these. Replies, reactions, threads: everything you would do with people.";
+const WRITE = "Write below, or try one of these. Replies, reactions and threads work as in any chat.";
 const WHO = /** @type {Record<string, (first?: string) => string>} */ ({
-  lead: (first) => `${first} answers what names nobody. Write @ and a name to ask another one, @all to ask everybody.`,
+  lead: (first) => `${first} answers messages that name nobody. Write @ and a name to ask another agent, @all to ask everybody.`,
   all: () => "A message that names nobody goes to every agent, and each may stay silent. Write @ and a name to ask one of them.",
   mentions: () => "An agent answers when it is named: write @ and its name, @all to ask everybody.",
 });

@@ -20,7 +20,7 @@ const WORDS = /** @type {Record<string, string>} */ ({
   cancelled: "stopped",
 });
 
-const NOTHING = "Nothing since the gateway started. Write a message in a chat: it appears here.";
+const NOTHING = "No message since the gateway started. Write one in a chat, and it appears here.";
 
 export class Flow {
   #rows = /** @type {Map<string, any>} */ (new Map());
@@ -172,7 +172,7 @@ export class Flow {
         ? h(
             "button",
             { type: "button", class: "plain", onclick: () => this.explain(journey.message) },
-            "Why? The recorded trace",
+            "Why? What was decided about it",
           )
         : null,
     );

@@ -19,7 +19,7 @@ function drawHook(each) {
     { class: bad ? "bad" : "good" },
     icon(bad ? "alert" : "check"),
     h("strong", {}, clean(each.hook)),
-    h("span", { class: "state" }, each.waiting ? `${each.waiting} waiting` : "nothing waits"),
+    h("span", { class: "state" }, each.waiting ? `${each.waiting} waiting` : "nothing waiting"),
     each.dead ? h("span", { class: "state" }, `${each.dead} given up`) : null,
     each.oldest ? h("span", { class: "quiet-text" }, since(each.oldest)) : null,
     each.error ? h("p", { class: "reason" }, clean(each.error)) : null,

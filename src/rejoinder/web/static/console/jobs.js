@@ -38,14 +38,14 @@ function drawJob(job, card) {
 const when = (job) => (job.schedule.includes(" ") ? job.schedule : `every ${job.schedule}`);
 
 /** @param {any} job */
-const next = (job) => (job.paused ? "paused" : job.next ? until(job.next) : "never again");
+const next = (job) => (job.paused ? "paused" : job.next ? until(job.next) : "no further run");
 
 /** Whether a tick without a turn came after the last one with. @param {any} job */
 const passedLast = (job) => Boolean(job.passed && (!job.fired || job.passed > job.fired));
 
 /** @param {any} job @returns {import("../shared/dom.js").Child[]} */
 function last(job) {
-  if (passedLast(job)) return ["passed ", since(job.passed), `: ${clean(job.reason)}`];
+  if (passedLast(job)) return ["skipped ", since(job.passed), `: ${clean(job.reason)}`];
   if (!job.fired) return ["not run yet"];
   const became = job.state === "over" ? (job.outcome ?? "over") : (job.state ?? "over");
   return [`${became} · `, since(job.fired), job.detail ? `: ${clean(job.detail)}` : ""];

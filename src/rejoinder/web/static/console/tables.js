@@ -36,8 +36,8 @@ const drawChannels = ({ channels }) => [
         icon(channel.listening && !channel.problem ? "check" : "alert"),
         h("strong", {}, clean(channel.name)),
         channel.kind === channel.name ? null : h("span", { class: "quiet-text" }, channel.kind),
-        h("span", { class: "state" }, channel.listening ? "listens" : "does not listen"),
-        channel.silent_for == null ? null : h("span", { class: "state" }, `heard ${Math.round(channel.silent_for)} s ago`),
+        h("span", { class: "state" }, channel.listening ? "listening" : "not listening"),
+        channel.silent_for == null ? null : h("span", { class: "state" }, `last heard ${Math.round(channel.silent_for)} s ago`),
         channel.problem ? h("p", { class: "reason" }, clean(channel.problem)) : null,
         ...(channel.places ?? []).map((/** @type {string} */ trouble) => h("p", { class: "reason" }, clean(trouble))),
       ),
@@ -106,7 +106,7 @@ const drawPeople = ({ people, closed }, card) => [
       ]
     : closed
       ? []
-      : [h("p", { class: "nothing" }, "Nobody but the owner has a login.")]),
+      : [h("p", { class: "nothing" }, "Only the owner has a login.")]),
   closed
     ? h("p", { class: "nothing" }, `${closed[0].toUpperCase()}${clean(closed.slice(1))}.`)
     : (invitations.get(card) ?? invitation(card)),
@@ -137,7 +137,7 @@ const STUCK = new Set(["dead", "held"]);
 
 /** @param {any} answer @param {Card} card */
 function drawOutbox({ parts }, card) {
-  if (!parts.length) return [h("p", { class: "nothing" }, "Everything has arrived.")];
+  if (!parts.length) return [h("p", { class: "nothing" }, "Everything has been delivered.")];
   const sorted = [...parts].sort((a, b) => Number(STUCK.has(b.state)) - Number(STUCK.has(a.state)) || b.id - a.id);
   return [
     h(
@@ -155,7 +155,7 @@ function drawOutbox({ parts }, card) {
             `${clean(part.channel)} · ${clean(part.chat)} · `,
             since(part.planned),
             part.attempts ? ` · ${part.attempts} ${part.attempts === 1 ? "try" : "tries"}` : "",
-            ...(part.retry_at ? [" · again ", until(part.retry_at)] : []),
+            ...(part.retry_at ? [" · next try ", until(part.retry_at)] : []),
           ),
           STUCK.has(part.state) ? h("span", { class: "actions" }, ...actions(part, card)) : null,
           h("p", { class: "words", dir: "auto" }, oneLine(part.text, 140)),
@@ -209,9 +209,9 @@ const STATES = /** @type {Record<string, string>} */ ({
   dead: "not delivered",
   held: "unconfirmed",
   unknown: "unconfirmed",
-  planned: "waits",
+  planned: "waiting",
   sending: "on its way",
-  retry: "is tried again",
+  retry: "retrying",
 });
 
 /** @param {any} answer */
@@ -230,7 +230,7 @@ const drawSessions = ({ sessions }) =>
               h(
                 "tr",
                 {},
-                ...["Session", "Agent", "Model", "Waiting", "Tokens in / out", "Last"].map((name) =>
+                ...["Session", "Agent", "Model", "Waiting", "Tokens in / out", "Last used"].map((name) =>
                   h("th", { scope: "col" }, name),
                 ),
               ),
